@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -18,8 +19,13 @@ from tests.quick import is_quick, may_be_quick
 # the threads of one wait, busily, for those of another to be given a core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Some virtual machines name AMX among the processor's features, and kill whoever uses it: torch does, for bfloat16. A
+# process of pytest-xdist that dies so takes the whole session with it.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
+
 # The hundreds of processes that tests start need not compile the tree anew each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False  # nor this one: pytest's rewriting of every assert takes as long as collecting
 
 MEMORY = Path("/dev/shm")
 ROOM = 4 * 2**30
@@ -70,7 +76,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the quick tests, and put the files into the order in which they are handed out."""
     for item in items:
-        if is_quick(item.path, set(getattr(item, "fixturenames", ()))):
+        if is_quick(item.path, set(getattr(item, "fixturenames", ())), getattr(item, "function", None)):
             item.add_marker(pytest.mark.quick)
     place = {path: i for i, path in enumerate(handed_out(list(dict.fromkeys(item.path for item in items))))}
     items.sort(key=lambda item: place[item.path])  # stable: the tests of a file keep their order

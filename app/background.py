@@ -1,9 +1,13 @@
-"""Figures that are computed in the background, while a person sees the page already.
+"""Figures that are computed in the background while a person already sees the page.
 
-A page asks a cache for a :class:`Computation` and shows what :func:`arrived` gives. As long as that is nothing, a line
-in its place says what is being computed. When the page's script has ended, :func:`following` starts the computations
-and runs the page again as soon as one has ended. The page stays where it was scrolled to, because everything else on it
-is the same.
+A page asks a cache for a :class:`Computation` and shows the value that :func:`arrived` returns. Until there is one, a
+line in its place says what is being computed. When the page's script has ended, :func:`following` starts the
+computations and runs the page again as soon as one has ended. The page stays where it was scrolled to, because
+everything else on it is the same.
+
+A page that has just been opened is painted first: its computations start when the browser asks for them, about
+:data:`BEGIN_S` after it has got the page. Otherwise they would take one of two cores, and the turns of the thread that
+answers the browser. After anything that a person does on the open page, they start at once.
 
 Computations of the whole server run one after another in one thread, so that they take at most one core. The page that
 was drawn last comes first, because a person is looking at it.
@@ -22,14 +26,16 @@ from typing import Generic, ParamSpec, TypeVar
 import streamlit as st
 
 from app.state.session import BY_ITSELF_KEY
+from core.access import carried
 from core.errors import HedgeError
 
 Value = TypeVar("Value")
 Parameters = ParamSpec("Parameters")
 
 AWAITED_KEY = "awaited_computations"
-BEGIN_S = 0.3
-"""After the page's script has ended, the browser asks this soon for what is awaited."""
+PAINTED_KEY = "painted_page"
+BEGIN_S = 0.4
+"""The delay between the end of the page's script and the browser's first request for awaited values."""
 YIELD_S = 0.1
 """While the server waits, a person's next action is noticed after at most this long."""
 WAIT_S = 1.0
@@ -46,10 +52,11 @@ class Computation(Generic[Value]):
     """
 
     def __init__(self, compute: Callable[[], Value]) -> None:
-        self._compute: list[Callable[[], Value]] = [compute]
+        self._compute: list[Callable[[], Value]] = [carried(compute)]
         self._found: list[Value] = []
         self._error: Exception | None = None
         self._ended = threading.Event()
+        self._computing = threading.Lock()
 
     @property
     def ended(self) -> bool:
@@ -57,15 +64,21 @@ class Computation(Generic[Value]):
         return self._ended.is_set()
 
     def run(self) -> None:
-        """Compute the value. An error is kept for :meth:`value`."""
-        try:
-            self._found.append(self._compute[0]())
-            self._compute.clear()  # with the arrays that it holds
-        except Exception as error:
-            self._error = error
-        with _changed:
-            self._ended.set()
-            _changed.notify_all()
+        """Compute the value, unless it is there. If another thread is computing it, wait for that one.
+
+        An error is kept for :meth:`value`.
+        """
+        with self._computing:
+            if self.ended:
+                return
+            try:
+                self._found.append(self._compute[0]())
+                self._compute.clear()  # frees the arrays that it holds
+            except Exception as error:
+                self._error = error
+            with _changed:
+                self._ended.set()
+                _changed.notify_all()
 
     def value(self) -> Value:
         """The value of a computation that has ended, or the error that it ended with.
@@ -95,8 +108,13 @@ def arrived(of: Computation[Value], what: str = "", *, height: int = 0) -> Value
     return None
 
 
+def after_paint(of: Computation[Value]) -> None:
+    """Run the page again for a value that would delay the first paint, even if it is there already."""
+    st.session_state[AWAITED_KEY].append(Computation(of.run))
+
+
 def computing(what: str, *, height: int = 0) -> None:
-    """Show that ``what`` is being computed, on ``height`` pixels."""
+    """Show that ``what`` is being computed, in a box ``height`` pixels high."""
     style = f' style="min-height: {height}px"' if height else ""
     st.html(f'<p class="computing" role="status"{style}>Computing {html.escape(what)} …</p>')
 
@@ -117,24 +135,39 @@ def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value
 
 
 @contextmanager
-def following() -> Iterator[None]:
-    """After the block, which runs a page, start what it awaits, and run the page again when something has arrived."""
+def following(page: str = "") -> Iterator[None]:
+    """Run a page in the block. Afterwards start what it awaits, and run the page again when something has arrived.
+
+    ``page`` is the page's name. If another page was open before, the browser has still to paint this one, and what it
+    awaits starts with the browser's first request for it.
+    """
     st.session_state[AWAITED_KEY] = []
     yield
     st.session_state[BY_ITSELF_KEY] = False
     awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
     if awaited:
-        start(awaited)
+        if painted(page):
+            start(awaited)
         st.fragment(_watch, run_every=BEGIN_S)(awaited)
+    st.session_state[PAINTED_KEY] = page
     del st.session_state[AWAITED_KEY]
 
 
-def _watch(awaited: Sequence[Computation[object]]) -> None:
-    """Wait, in a run of the fragment alone, until something has arrived.
+def painted(page: str) -> bool:
+    """Whether the session's last run was of this page, too, so that the browser shows it already."""
+    return bool(st.session_state.get(PAINTED_KEY) == page)
 
-    The wait takes no processor time. A poll would take some 50 ms, and many a second would slow the computation down.
-    Streamlit does not end the run of a fragment for the click in another one, so each wait has an end.
+
+def _watch(awaited: Sequence[Computation[object]]) -> None:
+    """Start what has not been started, and wait, in a run of the fragment alone, until something has arrived.
+
+    Waiting takes no processor time. A poll takes about 50 ms, and many polls per second would slow the computation
+    down. Each wait is limited, because Streamlit does not end the run of a fragment when a person clicks in another
+    one.
     """
+    if AWAITED_KEY in st.session_state:
+        return  # called by the page's own script: the browser paints what it has got
+    _start_once(awaited)
     end = time.monotonic() + WAIT_S
 
     def any_ended() -> bool:
@@ -154,7 +187,7 @@ def _watch(awaited: Sequence[Computation[object]]) -> None:
 
 _lock = threading.Lock()
 _stack: list[Computation[object]] = []
-"""What is to be computed, the next one last; while the thread runs, also what it computes."""
+"""The computations to do, with the next one last. While the thread runs, they include the current one."""
 _running: list[threading.Thread] = []
 
 
@@ -169,6 +202,14 @@ def start(awaited: Sequence[Computation[object]]) -> None:
             # A daemon thread, so that a server that is stopped does not wait for it.
             _running.append(threading.Thread(target=_compute_all, daemon=True, name="hedge-background"))
             _running[0].start()
+
+
+def _start_once(awaited: Sequence[Computation[object]]) -> None:
+    """Start these unless they have been started. A page that asks again does not overtake one that was drawn later."""
+    with _lock:
+        is_new = not any(of.ended or of in _stack for of in awaited)
+    if is_new:
+        start(awaited)
 
 
 def _compute_all() -> None:

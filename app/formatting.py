@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
+
+import pandas as pd
+
+from core.access import without_places
 
 MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:=^\"'&])")
 LINK_START = re.compile(r"(?i)(https?|ftp)(?=:)|(\bwww)(?=\.)|(?=@)")
@@ -29,11 +34,13 @@ def shortened(text: str, length: int = 60) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text as a sentence: it starts with a capital and ends with a full stop.
+    """The text as a sentence: it starts with a capital and ends with a full stop. It names no file of a server to
+    people who only visit that server.
 
     >>> sentence("alpha must lie in (0, 1)")
     'Alpha must lie in (0, 1).'
     """
+    text = without_places(text)
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
@@ -45,6 +52,35 @@ def duration(seconds: float) -> str:
     if left < 3600:
         return f"{left // 60} min {left % 60} s"
     return f"{left // 3600} h {left % 3600 // 60} min"
+
+
+PERCENT = "%.1f%%"
+"""How a number column of a table writes percentages: with one decimal, as texts do. Streamlit's own format keeps up to
+two decimals and drops zeros."""
+
+
+def in_percent(frame: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    """The frame with these columns of shares as percentages, for :data:`PERCENT`."""
+    return frame.assign(**{name: 100 * frame[name] for name in columns})
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign, if it is not 0 when rounded, and with a minus sign rather than a hyphen.
+
+    >>> signed(-0.5, 2), signed(0.25, 1), signed(-0.0001, 3)
+    ('−0.50', '+0.2', '0.000')
+    """
+    size = f"{abs(value):.{digits}f}"
+    return size if float(size) == 0 else f"{'−' if value < 0 else '+'}{size}"
+
+
+def rounded(value: float) -> str:
+    """A positive number with the decimals that its size leaves room for.
+
+    >>> rounded(3.14159), rounded(114.25), rounded(86_547.92)
+    ('3.14', '114.2', '86,548')
+    """
+    return f"{value:,.{2 if value < 100 else 1 if value < 1000 else 0}f}"
 
 
 def clock(moment: float, behind_utc: int | None) -> str:

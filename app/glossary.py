@@ -81,6 +81,18 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
                 "different figures.",
                 "alpha_lab",
             ),
+            "adaptive level": Term(
+                "Adaptive level",
+                "The alpha of the next set in adaptive conformal inference. It falls after each set that misses the "
+                "truth and rises a little after each other, by steps of gamma.",
+                "stream_lab",
+            ),
+            "betting test": Term(
+                "Betting test",
+                "Bets on each question's p-value that win only if the kind of question changes (a conformal test "
+                "martingale). Without a change, at most 1 in 20 streams turns 1 into 20.",
+                "stream_lab",
+            ),
             "exchangeability": Term(
                 "Exchangeability",
                 "The condition of the guarantee: calibration questions and new questions are alike, so that their "
@@ -184,7 +196,7 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
             ),
             "precision": Term(
                 "Precision",
-                "The format of the numbers that a model computes with, such as float32 or int4. Fewer bits need less "
+                "The format of the numbers that a model computes with, such as 32 or 4 bits each. Fewer bits need less "
                 "memory and can change the answers.",
                 "new_run",
             ),
@@ -221,8 +233,8 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
             "entropy": Term("Entropy", "How unsure a model is of the next token before it comes, in nats.", "tokens"),
             "perplexity": Term(
                 "Perplexity",
-                "e to the mean loss of a token: the model is as unsure as among this many equally likely tokens. "
-                "Lower means that the text is more expected.",
+                "The exponential of the mean loss of a token: the model is as unsure as among this many equally likely "
+                "tokens. Lower means that the text is more expected.",
                 "perplexity",
             ),
             "bits per byte": Term(

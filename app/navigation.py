@@ -8,6 +8,10 @@ from typing import NoReturn
 
 import streamlit as st
 
+from app import login
+from app.components.shared.only_looking import only_looking
+from core import access
+from core.access import UserRole
 from core.settings import ASSETS, ROOT
 
 ICON = ASSETS / "icon.svg"
@@ -37,6 +41,9 @@ ONE_QUESTION = PageEntry(
     "One question",
     "See the options, probabilities and prediction sets of one question, or ask your own.",
 )
+STREAM_LAB = PageEntry(
+    "stream_lab", "Stream lab", "Change the kind of question in mid-stream, and see what coverage does and who notices."
+)
 COMPARE = PageEntry("compare", "Compare", "See runs side by side, with paired tests and published claims.")
 CALIBRATION = PageEntry(
     "calibration", "Calibration", "See how far a model's confidence can be trusted, and what a temperature changes."
@@ -51,14 +58,17 @@ PERPLEXITY = PageEntry(
 TOKENS = PageEntry("tokens", "Tokens", "See how sure a model is of each word, and what an adapter changes.")
 DATA = PageEntry("data", "Data", "Import results of other tools, and export Hedge's own.")
 LEARN = PageEntry("learn", "Learn", "Learn conformal prediction from figures that you can move.")
+CLASSROOM = PageEntry(
+    "classroom", "Classroom", "Open a class that joins by phone, and set its answers beside a small model's."
+)
 
 DOCTOR = PageEntry(
     "doctor", "Doctor", "Check what this machine can run: devices, memory, disk, database, and their speed."
 )
 
 MENU = {
-    "Start": (OVERVIEW, LEARN),
-    "Explore": (ALPHA_LAB, ONE_QUESTION, COMPARE, CALIBRATION),
+    "Start": (OVERVIEW, LEARN, CLASSROOM),
+    "Explore": (ALPHA_LAB, ONE_QUESTION, STREAM_LAB, COMPARE, CALIBRATION),
     "Studies": (JURY, PROMPTING, PERPLEXITY, TOKENS),
     "Run": (NEW_RUN, DATA, DOCTOR),
 }
@@ -68,8 +78,15 @@ PAGES = tuple(entry for group in MENU.values() for entry in group)
 """All pages in the order of the menu. The first one opens by default."""
 
 
+def is_open(entry: PageEntry) -> bool:
+    """Whether the person may open the page. A person who may only look can't launch runs and needs no check of the
+    machine."""
+    return entry not in (NEW_RUN, DOCTOR) or access.may(UserRole.LAUNCHER)
+
+
 def pages() -> dict[str, list[st.Page]]:
-    """The groups of pages as Streamlit expects them. A page's address is the name of its script.
+    """The groups of pages that the person may open, as Streamlit expects them. A page's address is the name of its
+    script.
 
     Streamlit shows the default page at ``/`` only, so a page outside the menu leads there from its own name.
     """
@@ -83,12 +100,23 @@ def pages() -> dict[str, list[st.Page]]:
                 default=entry is PAGES[0],
             )
             for entry in group
+            if is_open(entry)
         ]
         for title, group in MENU.items()
     }
     first = next(iter(menu.values()))
+    if access.mode() == "login":
+        menu[access.actor().name] = [st.Page(login.account, title="Your account", url_path=login.ACCOUNT)]
     first.append(st.Page(_to_first_page, title=PAGES[0].title, url_path=PAGES[0].name, visibility="hidden"))
+    for entry in PAGES:
+        if not is_open(entry):  # a link from elsewhere opens a sentence instead
+            first.append(st.Page(_only_looking, title=entry.title, url_path=entry.name, visibility="hidden"))
     return menu
+
+
+def _only_looking() -> None:
+    st.title("Not available here", anchor=False)
+    only_looking("launch runs or check the machine")
 
 
 def _to_first_page() -> None:
@@ -96,10 +124,16 @@ def _to_first_page() -> None:
 
 
 def link(entry: PageEntry, label: str, **view: str) -> None:
-    """Show a link to a page, opened at ``view`` (the names and values in its address)."""
-    st.page_link(entry.script, label=label, query_params=view)
+    """Show a link to a page that the person may open, at ``view`` (the names and values in its address)."""
+    if is_open(entry):
+        st.page_link(entry.script, label=label, query_params=view)
 
 
 def go(entry: PageEntry, **view: str) -> NoReturn:
-    """Switch to another page at once, opened at ``view``."""
+    """Switch to another page at once, opened at ``view``.
+
+    Raises :class:`~core.errors.AccessError` if the person may not open it.
+    """
+    if not is_open(entry):
+        access.check(UserRole.LAUNCHER, "launch runs")
     st.switch_page(entry.script, query_params=view)

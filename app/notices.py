@@ -1,4 +1,4 @@
-"""Notify a person, on whichever page they are, when a run ends.
+"""Notify the person who launched a run, on whichever page they are, when it ends.
 
 The frame reads only ``run.json`` files, and only those that have changed. So no database can delay a page.
 """
@@ -6,24 +6,35 @@ The frame reads only ``run.json`` files, and only those that have changed. So no
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
+from contextlib import suppress
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from app import navigation
 from app.caches import run_cache
 from app.components.shared.runs import shown_on, title
 from app.formatting import plain
+from core import access
+from core.access import UserRole
+from core.errors import HedgeError
 from core.runs.store import ENDED, RunRecord
 
 LOG = logging.getLogger(__name__)
 WATCHED = "runs_watched"
-POLL_S = 2.0
+POLL_S = 4.0
 MOST = 3
-SAID = {"done": "Done", "failed": "Failed", "cancelled": "Cancelled"}
+SAID = {"done": "Done", "failed": "Failed", "paused": "Paused", "cancelled": "Cancelled"}
 
 
-def watch() -> None:
-    """Show a notice for each run that ends while the page is open. Polls every two seconds if runs are unfinished."""
+def watch(page: str) -> None:
+    """Show a notice for each run that ends while the page is open. Polls every four seconds if runs are unfinished.
+
+    The ``page`` New run polls by itself, and shows what has become of each run.
+    """
+    if page == navigation.NEW_RUN.name:
+        return
     try:
         waiting = _unfinished()
     except Exception:  # The page itself reports what is wrong with the runs. A failing notice must not prevent that.
@@ -42,27 +53,40 @@ def seen_here() -> None:
 
 def _tell() -> None:
     watched: set[str] = st.session_state.get(WATCHED, set())
-    now = {record.run_id: record for record in run_cache.runs().records}
-    over = [now[run_id] for run_id in watched if run_id in now and now[run_id].state in ENDED]
+    if not watched:  # polling ends with the next action; a rerun for it alone could undo a click that was just made
+        return
+    now = _records(watched)
+    over = [record for record in now if record.state in ENDED]
     for record in over[:MOST]:
         st.toast(_said(record), duration="long")
     if len(over) > MOST:
         st.toast(f"{len(over) - MOST} more runs have ended.", duration="long")
-    still = {run_id for run_id in watched if run_id in now and now[run_id].state not in ENDED}
-    st.session_state[WATCHED] = still
-    # A toast shown right before a rerun is lost, so polling stops only at the next tick without a newly ended run.
-    if not over and not still:
-        st.rerun()
+    st.session_state[WATCHED] = {record.run_id for record in now if record.state not in ENDED}
+
+
+def _records(run_ids: Iterable[str]) -> list[RunRecord]:
+    """The records of these runs alone, because many pages ask every four seconds. Left out are deleted runs."""
+    found = []
+    for run_id in run_ids:
+        with suppress(HedgeError):
+            record = run_cache.record(run_id)
+            if record.run_id == run_id:  # and not another one whose id begins with that of a deleted run
+                found.append(record)
+    return found
 
 
 def _said(record: RunRecord) -> str:
-    """What has become of a run, with a link to it if it is done. The browser opens the link in a new tab."""
+    """What has become of a run, with a link to what can be done with it. The browser opens the link in a new tab."""
     said = plain(f"{SAID[record.state]}: {title(record)}")
     if record.state != "done":
-        return said
+        return f"{said}\n\n[See why on New run]({navigation.NEW_RUN.name})"
     page, view, words = shown_on(record)
     return f"{said}\n\n[{words}]({page.name}?{urlencode(view)})"
 
 
 def _unfinished() -> set[str]:
-    return {record.run_id for record in run_cache.runs().unfinished}
+    """The unfinished runs whose end the person waits for: those that he or she launched."""
+    if not access.may(UserRole.LAUNCHER):
+        return set()
+    under_way, name = run_cache.runs().under_way, access.actor().name
+    return {record.run_id for record in under_way if access.mode() == "local" or record.launched_by == name}

@@ -16,13 +16,14 @@ FILE = ASSETS / "showcase.toml"
 
 @dataclass(frozen=True, slots=True)
 class Showcase:
-    """The ids of the run that pages open with, of the runs of other models that are compared with it, and of the run
-    with whose experiment the Prompting page opens.
+    """The ids of the run that pages open with, of the runs of other models that are compared with it, of the run with
+    whose experiment the Prompting page opens, and of the jury of the course's lesson on juries.
     """
 
     run: str
     sisters: tuple[str, ...]
     prompting: str
+    jury: str
 
     @property
     def compared(self) -> tuple[str, ...]:
@@ -35,7 +36,7 @@ def showcase() -> Showcase:
     """The runs that ``assets/showcase.toml`` names."""
     told = tomllib.loads(FILE.read_text(encoding="utf-8"))
     sisters = tuple(map(str, told["sisters"]))
-    return Showcase(str(told["run"]), sisters, str(told["prompting"]))
+    return Showcase(str(told["run"]), sisters, str(told["prompting"]), str(told["jury"]))
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -27,11 +27,11 @@ def bars(rows: pd.DataFrame, measure: str) -> Figure:
         frame = frame.drop_duplicates("run").assign(method=theme.LAC)
     low, high = INTERVALS[measure]
     frame = frame.assign(low=frame[low], high=frame[high])
-    frame["place"] = frame["name"] + ("  " + frame["task"] if frame["task"].nunique() > 1 else "")
+    frame["place"] = frame["name"] + (" · " + frame["task"] if frame["task"].nunique() > 1 else "")
 
     most = 1 if form.endswith("%") else float(rows["k"].max()) if measure == "mean_set_size" else None
     scale = alt.Scale(zero=True) if most is None else alt.Scale(domain=[0, most])
-    axis = alt.Axis(format=form)
+    axis = alt.Axis(format=form if form.endswith("%") else "~g")
     y = alt.Y("place:N", title=None, sort=None, axis=alt.Axis(labelLimit=run_styles.narrow(150, 340)))
     order = sorted(frame["method"].unique(), key=lambda title: title != theme.LAC)
     of_score = alt.YOffset("method:N", sort=order)

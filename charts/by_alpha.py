@@ -80,4 +80,4 @@ def _lines(frame: pd.DataFrame, alpha: float, x: alt.X, y: alt.X | alt.Y) -> tup
 def _said(frame: pd.DataFrame, alpha: float, figure: str, form: str) -> str:
     here = frame[(frame["alpha"] - alpha).abs() < 1e-9]
     values = "; ".join(f"{row['name']} {row[figure]:{form}}" for row in here.to_dict("records"))
-    return f"At alpha {alpha:.3f}: {values}."
+    return f"At alpha {alpha:g}: {values}."

@@ -50,6 +50,8 @@ PANELS = 3
 """How often panels are drawn anew until they are as wide as they should be together."""
 STRETCHED = 2.5
 """How much higher than elsewhere the panels of a slide may be, to fill it."""
+SMALLEST = 100
+"""To this height, panels of a slide get less high. Beyond it, the slide is drawn smaller with its texts."""
 LETTER = 0.56
 """The width of a letter over the size of its font, on average."""
 HTML = FigureStyle(width=40 / 6)
@@ -81,7 +83,8 @@ class FigureFile:
     @property
     def text(self) -> str:
         """The caption, the figure in words for those who do not see it, and its provenance."""
-        return f"{self.caption}\n\nIn words: {self.drawing.figure.alt}\n\n{self.provenance.text()}\n"
+        words = self.drawing.figure.alt.replace("\n", " ")  # narrow figures break the names of runs
+        return f"{self.caption}\n\nIn words: {words}\n\n{self.provenance.text()}\n"
 
     @cached_property
     def _drawn(self) -> tuple[str, float, float]:
@@ -324,18 +327,15 @@ def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
     if not style.slide:
         return drawn, width, height
     room = wanted * SLIDE - height
-    if panels and not drawing.square and room > 0:
-        rows = math.ceil(len({json.dumps(row.get("name")) for row in _values(spec)}) / columns) if facets else 1
+    rows = math.ceil(len(spec["facet"]["sort"]) / columns) if facets else 1
+    if panels and (room > 0) != drawing.square:  # square ones get less wide, and are not shrunk with their texts
         for panel in panels:
-            panel["height"] = min(panel["height"] * STRETCHED, panel["height"] + room / max(rows, 1))
+            high = panel["height"]
+            panel["height"] = max(min(high * STRETCHED, high + room / rows), min(high, SMALLEST))
+            panel["width"] *= panel["height"] / high if drawing.square else 1
         drawn = str(vl_convert.vegalite_to_svg(spec))
         width, height = _size(drawn)
     return _on_a_slide(drawn, width, height, style)
-
-
-def _values(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = spec.get("data", {}).get("values", [])
-    return found
 
 
 def _on_a_slide(drawn: str, width: float, height: float, style: FigureStyle) -> tuple[str, float, float]:

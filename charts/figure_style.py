@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from charts.theme import ThemeColors, theme_colors
+from charts.palette import ThemeColors, theme_colors
 from core.errors import InputError
 
 UNITS = 96

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from charts import theme
+from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
 
@@ -18,10 +18,11 @@ def juror_gains(table: pd.DataFrame) -> Figure:
     frame = table[["juror", "gain", *ends, "accuracy", "without"]].assign(
         points=table["gain"] * 100, points_low=table["gain_low"] * 100, points_high=table["gain_high"] * 100
     )
-    reach = max(1.0, float(frame[["points_low", "points_high"]].abs().max().max()) * 1.15)
+    low, high = min(-1.0, float(frame["points_low"].min())), max(1.0, float(frame["points_high"].max()))
     across: dict[str, Any] = {
-        "title": ["percentage points of accuracy", "added by the juror"],
-        "scale": alt.Scale(domain=[-reach, reach]),
+        "title": ["Accuracy added by the juror,", "percentage points"],
+        "axis": alt.Axis(tickCount=run_styles.narrow(5, 10)),
+        "scale": alt.Scale(domain=[low, high], nice=True, zero=True),
     }
     hover = tips(
         ("juror", "Juror"),
@@ -40,7 +41,7 @@ def juror_gains(table: pd.DataFrame) -> Figure:
         theme.painted(interval, theme.TRUTH),
         theme.painted(nothing, theme.TRUTH),
         data=frame,
-    ).properties(height=30 * len(frame) + 60)
+    ).properties(height=36 * len(frame) + 70)
     said = "; ".join(
         f"{row['juror']} {row['points']:+.1f} ({row['points_low']:+.1f} to {row['points_high']:+.1f})"
         for row in frame.to_dict("records")

@@ -8,50 +8,56 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
+from charts.reliability_diagram import share_axis
 
-SIDE = 300
+SIDE = 340
+RIGHT = "Share of right verdicts"
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
 
 def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
     """A line and marks a juror; on the dotted line confidence is the chance of being right."""
     frame = bins[bins["scale"] == scale].drop(columns="scale")
-    share = alt.Scale(domain=[0, 1])
-    x, y = alt.X("confidence:Q", title="confidence", scale=share), alt.Y("right:Q", title="right", scale=share)
+    x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "right", None)
     hover = tips(
         ("juror", "Juror"),
-        ("confidence", "Confidence", ".2f"),
-        ("right", "Share of right verdicts", ".1%"),
+        ("confidence", "Confidence", ".1%"),
+        ("right", RIGHT, ".1%"),
         ("right_low", "from", ".1%"),
         ("right_high", "to", ".1%"),
         ("n", "Verdicts in a split", ".1f"),
     )
     ideal = alt.Chart(pd.DataFrame({"confidence": [0, 1], "right": [0, 1]}))
     ideal = ideal.mark_line(strokeDash=[3, 4], strokeWidth=1.5).encode(x, y)
-    lines = alt.Chart().mark_line(strokeWidth=1.5, opacity=0.6).encode(x, y, detail="juror:N")
-    interval = alt.Chart().mark_rule(strokeWidth=1.5, opacity=0.5)
-    interval = interval.encode(x, alt.Y("right_low:Q", title="right", scale=share), y2="right_high", detail="juror:N")
+    names = sorted(set(frame["juror"]))
     legend = alt.Legend(
         orient="top",
         title=None,
-        columns=run_styles.narrow(1, 3, below=run_styles.HALF_NARROW),
-        labelLimit=300,
-        **theme.legend_symbols(theme.LAC),
+        values=names,
+        columns=run_styles.narrow(2, 3),
+        labelLimit=run_styles.narrow(130, 300),
     )
-    marks = alt.Chart().mark_point(filled=True, opacity=0.9)
+    shapes = run_styles.scale(names, [SHAPES[i % len(SHAPES)] for i in range(len(names))])
+    base = alt.Chart().encode(x, alt.Color("juror:N", scale=run_styles.color_scale(names), legend=legend))
+    lines = base.mark_line(strokeWidth=1.5, opacity=0.6).encode(y)
+    interval = base.mark_rule(strokeWidth=1.5, opacity=0.5)
+    interval = interval.encode(share_axis("y", "right_low", None), y2="right_high")
+    marks = base.mark_point(filled=True, opacity=0.9)
     marks = marks.encode(
-        x,
         y,
         alt.Size("share:Q", scale=alt.Scale(range=[15, 260]), legend=None),
-        alt.Shape("juror:N", legend=legend),
+        alt.Shape("juror:N", scale=shapes, legend=legend),
         tooltip=hover,
     )
-    chart = alt.layer(
-        theme.painted(ideal, theme.TRUTH),
-        *(theme.painted(one, theme.LAC) for one in (lines, interval, marks)),
-        data=frame,
-    ).properties(height=SIDE)
+    jurors = alt.layer(lines, interval, marks, data=frame)
+    # One scale for both would take the diagonal's missing legend for that of the jurors.
+    chart = alt.layer(theme.painted(ideal, theme.TRUTH), jurors).resolve_scale(color="independent", shape="independent")
+    # Not the axis's title: with one in each layer, the chart keeps its width when the window becomes narrower.
+    chart = chart.properties(
+        height=SIDE, title=alt.TitleParams(RIGHT, anchor="start", fontSize=12, fontWeight="normal")
+    )
     said = "; ".join(
-        f"{row['juror']} at {row['confidence']:.2f}: right {row['right']:.0%} ({row['right_low']:.0%} to "
+        f"{row['juror']} at {row['confidence']:.0%}: right {row['right']:.0%} ({row['right_low']:.0%} to "
         f"{row['right_high']:.0%})"
         for row in frame.head(30).to_dict("records")
     )

@@ -1,19 +1,23 @@
 """The Alpha lab outside Streamlit, in a report's file or in a notebook: its scripts, its look, and its data as JSON.
 
+Embeds (:mod:`charts.embed`) show other components in the same way.
+
 The scripts are files under ``app/components``, read as they are: nothing here imports the app.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from charts.palette import theme_colors
 from charts.scripts import COMPONENTS, LIVE_CSS
-from charts.theme import theme_colors
 from core.conformal.scores.table import score_table
 
 LAB = COMPONENTS / "alpha_lab"
@@ -21,7 +25,13 @@ SCRIPT = LAB / "outside.js"
 """Its ``openLab`` shows the lab on any element of a page."""
 NOTEBOOK_SCRIPT = LAB / "notebook.js"
 """The lab as an anywidget."""
+WHOLE = (np.uint8, np.uint16, np.int32)
+"""The kinds of whole numbers, the smallest first."""
+THEMES = ("auto", "light", "dark")
+"""The themes of a page: that of the reader's browser, or always the same."""
 START: dict[str, Any] = {
+    "present": "0",
+    "shown": "page",
     "alpha": 100,
     "left": "lac",
     "right": "aps",
@@ -57,14 +67,20 @@ def data(tables: Mapping[str, Any], *, version: str, name: str, file_stem: str, 
     ``view`` has what differs from :data:`START`, with alpha in thousandths.
     """
     return {
-        **{key: _columns(value) if isinstance(value, pa.Table) else value for key, value in tables.items()},
+        **json_values(tables),
         "version": version,
         "name": name,
         "fileStem": file_stem,
         "scores": score_table(),
         "view": START | view,
         "revision": 0,
+        "outside": True,  # no presenter view, whose keys a notebook or a slide needs for itself
     }
+
+
+def json_values(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a component as JSON values, with its tables as ``app/components/shared/outside.js`` reads them."""
+    return {key: _columns(value) if isinstance(value, pa.Table) else value for key, value in data.items()}
 
 
 def _columns(table: pa.Table) -> dict[str, Any]:
@@ -72,12 +88,31 @@ def _columns(table: pa.Table) -> dict[str, Any]:
     columns = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-            kind = {"double": "Float64", "int32": "Int32", "uint8": "Uint8"}[str(column.type)]
-            values = np.ascontiguousarray(column.to_numpy())
-            columns[name] = {"kind": kind, "values": base64.b64encode(values.tobytes()).decode()}
+            values = _narrow(np.ascontiguousarray(column.to_numpy()))
+            packed = base64.b64encode(values.tobytes()).decode()
+            columns[name] = {"kind": values.dtype.name.capitalize(), "values": packed}
         else:
             columns[name] = {"kind": "text", "values": column.to_pylist()}
     return {"rows": table.num_rows, "columns": columns}
+
+
+def _narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Whole numbers in the smallest kind that holds all of them; others as they are."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float64, copy=False)
+    low, high = (values.min(), values.max()) if values.size else (0, 0)
+    fitting = next(kind for kind in WHOLE if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
+    return values.astype(fitting, copy=False)
+
+
+def script_json(value: Any) -> str:
+    """JSON that can stand inside a script element."""
+    return (
+        json.dumps(value, ensure_ascii=False, allow_nan=False)
+        .replace("<", "\\u003c")
+        .replace("\u2028", "\\u2028")
+        .replace("\u2029", "\\u2029")
+    )
 
 
 def theme(name: str) -> dict[str, str]:
@@ -96,3 +131,15 @@ def theme(name: str) -> dict[str, str]:
         "--st-base-radius": "6px",
         "--st-button-radius": "6px",
     }
+
+
+def themes_css(theme_name: str = "auto") -> str:
+    """The style of a page in one of :data:`THEMES`. On paper, ``auto`` is light."""
+    if theme_name != "auto":
+        return f":root{{color-scheme:{theme_name};{_variables(theme_name)}}}"
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{_variables('dark')}}}}}"
+    return f":root{{color-scheme:light dark;{_variables('light')}}}{dark}"
+
+
+def _variables(name: str) -> str:
+    return ";".join(f"{key}:{value}" for key, value in theme(name).items())

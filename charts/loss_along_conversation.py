@@ -27,15 +27,21 @@ def loss_along(frame: pd.DataFrame, names: Mapping[str, str], *, vocabulary: int
         alt.Y("loss:Q", title="Loss, nats per token", scale=alt.Scale(zero=False)),
         tooltip=hover,
     )
-    layers = prompt_marks(names, base, lines=True)
+    marks = prompt_marks(names, base, lines=True)
+    layers = marks
     if vocabulary and math.log(vocabulary) <= WIDER * frame["loss"].max():
-        # One row: drawn for each row of the frame, letters would lie on each other.
         level = alt.Chart(pd.DataFrame({"uniform": [math.log(vocabulary)]})).encode(
             alt.Y("uniform:Q", title="Loss, nats per token", scale=alt.Scale(zero=False))
         )
         rule = level.mark_rule(strokeWidth=2, strokeDash=[2, 3], color=BETWEEN)
-        name = level.mark_text(align="left", x=4, dy=-7, color=theme.ink(), text=UNIFORM_TITLE)
-        layers = [rule, name, *layers]
+        layers = [rule, *marks]
     said = "; ".join(f"{r['prompt']}, message {r['place']}: {r['loss']:.3f}" for r in frame.head(36).to_dict("records"))
-    chart = alt.layer(*layers, data=frame).properties(height=340)
+    chart = alt.layer(*layers, data=frame).properties(height=360)
+    if len(layers) > len(marks):
+        # Inside the figure, the words would lie on marks.
+        chart = chart.properties(
+            title=alt.Title(
+                f"dotted: {UNIFORM_TITLE}", anchor="end", color=theme.ink(), fontSize=11, fontWeight="normal"
+            )
+        )
     return Figure(frame, chart, f"Loss. {said}.", "loss-along")

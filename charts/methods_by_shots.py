@@ -40,7 +40,7 @@ def by_method(rows: pd.DataFrame, measure: str) -> Figure:
         "title:N",
         title=None,
         sort=None,
-        axis=alt.Axis(labelLimit=run_styles.narrow(190, 240), ticks=False),
+        axis=alt.Axis(labelLimit=240, ticks=False),
         scale=alt.Scale(paddingInner=0.3),
     )
     meaning = theme.score_meaning(rows["score"].iloc[0]) if measure in BY_SCORE else theme.LAC

@@ -1,52 +1,76 @@
-"""Coverage against target coverage, at every alpha."""
+"""How far coverage is from its target, at every alpha."""
 
 from __future__ import annotations
+
+import functools
 
 import altair as alt
 import pandas as pd
 
 from charts import run_styles, theme
-from charts.figure import Figure
+from charts.figure import AltairChart, Figure
 from charts.measures import tips
 from charts.reliability_diagram import share_axis
+from core.conformal.scores import SCORES
 
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [10, 4], [3, 5])
+HEIGHT = 300
 
 
-def nominal_and_actual(frame: pd.DataFrame) -> Figure:
-    """Coverage against target coverage, one line per run and score, on the guarantee's band."""
-    shown = frame.assign(method=frame["score"].map(theme.score_meaning))
+def coverage_minus_target(frame: pd.DataFrame, score: str) -> Figure:
+    """Coverage minus target coverage against the target, a line a run, for one score.
+
+    ``frame`` is of :func:`core.reports.calibration.calibrated.nominal_coverage` with a ``name`` for each run. The gold
+    area is the band of the first run, in which the difference lies if the guarantee holds.
+    """
+    shown = frame[frame["score"] == score]
+    shown = shown.assign(
+        difference=100 * (shown["coverage"] - shown["nominal"]),
+        below=100 * (shown["low"] - shown["nominal"]),
+        above=100 * (shown["high"] - shown["nominal"]),
+    )
     names = list(dict.fromkeys(shown["name"]))
-    shown = shown.assign(first=shown["name"] == names[0])
-    band_score = shown.loc[shown["first"], "score"].iloc[0]
-    x, y = share_axis("x", "nominal", "Target coverage, 1 − alpha"), share_axis("y", "coverage", "Coverage")
-    band = alt.Chart().transform_filter(f"datum.first && datum.score == '{band_score}'").mark_area(opacity=0.6)
-    band = band.encode(x, share_axis("y", "low", "Coverage"), y2="high")
+    chart = _layers(tuple(names), SCORES[score].title).copy(deep=False)
+    chart.data = shown
+    short = "; ".join(
+        f"{name} falls short by {max(-of['difference'].min(), 0):.1f} points at most"
+        for name, of in shown.groupby("name", sort=False)
+    )
+    said = f"{SCORES[score].title} coverage minus target coverage. {short}."
+    return Figure(shown, chart, said, f"coverage-minus-target-{score}")
+
+
+@functools.lru_cache(maxsize=64)
+def _layers(names: tuple[str, ...], score: str) -> AltairChart:
+    """The figure of these runs without its data, which Altair takes longer to put together than a page for the rest."""
+    x = share_axis("x", "nominal", "Target coverage, 1 − alpha")
+    title = f"{score} coverage minus target, points"
+    y = alt.Y("difference:Q", title=title, axis=alt.Axis(format="+~f", tickCount=6))
+    first = alt.Chart().transform_filter(alt.FieldEqualPredicate(field="name", equal=names[0]))
+    band = first.mark_area(opacity=0.6).encode(x, alt.Y("below:Q", title=title), y2="above")
     hover = tips(
         ("name", "Run"),
-        ("method", "Score"),
         ("nominal", "Target", ".1%"),
         ("coverage", "Coverage", ".1%"),
         ("low", "Band from", ".1%"),
         ("high", "Band to", ".1%"),
     )
-    methods = alt.Legend(title=None, orient="bottom", values=sorted(set(shown["method"])))
-    runs = alt.Legend(title=None, orient="top", columns=run_styles.narrow(1, 2), labelLimit=run_styles.narrow(280, 330))
-    dashes = alt.Scale(domain=names, range=[DASHES[i % len(DASHES)] for i in range(len(names))])
+    legend = run_styles.legend(list(names), symbolType="stroke", symbolSize=300) if len(names) > 1 else None
     lines = (
         alt.Chart()
         .mark_line(strokeWidth=2)
         .encode(
             x,
             y,
-            alt.Color("method:N", scale=theme.COLOR_SCALE, legend=methods),
-            alt.StrokeDash("name:N", scale=dashes, legend=runs if len(names) > 1 else None),
+            alt.Color("name:N", scale=run_styles.color_scale(names), legend=legend),
+            alt.StrokeDash("name:N", scale=run_styles.dash_scale(names), legend=legend),
             tooltip=hover,
         )
     )
-    # A scale of its own: the band's colour has no legend, and would take that of the lines away.
-    chart = alt.layer(theme.painted(band, theme.GUARANTEE), lines, data=shown).resolve_scale(color="independent")
-    worst = (shown["nominal"] - shown["coverage"]).max()
-    short = f"it falls short by {max(worst, 0):.1%} at most"
-    said = f"Coverage against target coverage, for {', '.join(names)}; {short}."
-    return Figure(shown, chart.properties(height=380), said, "nominal-and-actual-coverage")
+    target = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(0))
+    guarantee = alt.layer(theme.painted(band, theme.GUARANTEE), theme.painted(target, theme.TRUTH))
+    found: AltairChart = (
+        alt.layer(guarantee, lines)
+        .properties(height=HEIGHT)
+        .resolve_scale(color="independent", strokeDash="independent")
+    )
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
@@ -24,30 +24,35 @@ AXES: dict[str, Callable[[Mapping[Any, Any]], float]] = {
     "1 − ECE": lambda row: 1 - row["ece"],
 }
 """The figures, each from 0 at the centre to 1 at the rim."""
+BESIDE = "datum.lx > 0.1 ? 'left' : datum.lx < -0.1 ? 'right' : 'center'"
+"""How the name of an axis is aligned, so that it begins beside the star."""
 RINGS = (0.5, 1.0)
+RING_LABELS = -90
+"""The angle in degrees at which the rings are labelled: downwards, between two axes."""
 DASHES = ("solid", "dash", "dot", "longdashdot", "longdash", "dashdot", "8px 2px 2px 2px", "1px 4px")
-"""Plotly's dashes, a new one each time that the colours start again."""
+"""Plotly's dashes, a new one for every three runs."""
+COLORS = [theme.PLOTLY_COLORS[meaning] for meaning in run_styles.COLORS if meaning in theme.PLOTLY_COLORS]
 MARKS = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "star", "hexagon")
 LEGEND_ROW = 22
 LEGEND_LETTERS = 40
 SAID = 30
 
 
-def radar(rows: pd.DataFrame) -> Figure:
+def radar(rows: pd.DataFrame, *, names: Sequence[str] = (), columns: int = 3) -> Figure:
     """A star a run. On a page all of them lie on each other, and a click on a name hides or shows it; in a file each
-    has a place of its own."""
-    values = _values(rows)
+    has a place of its own, ``columns`` side by side. ``names`` are those of the runs, if not their full ones."""
+    values = _values(rows, names or full_names(rows))
     frame = _on_the_plane(values)
     said = "; ".join(f"{one.name}, {one.axis}: {one.value:.2f}" for one in values.head(SAID).itertuples())
     words = f"Five figures of each run from 0 to 1: {said}."
-    return Figure(frame, _pointed_at(values), words, "radar", for_file=lambda: _small_multiples(frame))
+    return Figure(frame, _pointed_at(values), words, "radar", for_file=lambda: _small_multiples(frame, columns))
 
 
-def _values(rows: pd.DataFrame) -> pd.DataFrame:
+def _values(rows: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """One row per run and figure: ``name``, ``axis`` and ``value``, from 0 to 1."""
     found = [
         {"name": name, "axis": axis, "value": max(0.0, min(1.0, float(of(row))))}
-        for name, row in zip(full_names(rows), rows.to_dict("records"), strict=True)
+        for name, row in zip(names, rows.to_dict("records"), strict=True)
         for axis, of in AXES.items()
     ]
     return pd.DataFrame(found, columns=["name", "axis", "value"])
@@ -59,13 +64,13 @@ def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
     names = list(dict.fromkeys(values["name"]))
     for i, (name, short) in enumerate(zip(names, told_apart(names), strict=True)):
         of = values[values["name"] == name]
-        color = theme.PLOTLY_COLORS[run_styles.COLORS[i % len(run_styles.COLORS)]]
+        color = COLORS[i % len(COLORS)]
         figure.add_scatterpolar(
             name="<br>".join(textwrap.wrap(short, LEGEND_LETTERS)),
             r=[*of["value"], of["value"].iloc[0]],
             theta=[*of["axis"], of["axis"].iloc[0]],
             mode="lines+markers",
-            line={"color": color, "width": 2, "dash": DASHES[i // len(run_styles.COLORS) % len(DASHES)]},
+            line={"color": color, "width": 2, "dash": DASHES[run_styles.dash_place(i)]},
             marker={"color": color, "size": 7, "symbol": MARKS[i % len(MARKS)]},
             hovertemplate=f"{name}<br>%{{theta}}: %{{r:.3f}} of 1<extra></extra>",
         )
@@ -78,8 +83,8 @@ def _pointed_at(values: pd.DataFrame) -> graph_objects.Figure:
             legend={"orientation": "h", "y": -0.12, "yanchor": "top", "x": 0.5, "xanchor": "center", "font": text},
             polar={
                 "bgcolor": "rgba(0,0,0,0)",
-                "radialaxis": {"range": [0, 1], "tickvals": list(RINGS), "showticklabels": False, "gridcolor": grid}
-                | {"showline": False},
+                "radialaxis": {"range": [0, 1], "tickvals": list(RINGS), "tickformat": ".0%", "gridcolor": grid}
+                | {"showline": False, "ticks": "", "angle": RING_LABELS, "tickangle": RING_LABELS, "tickfont": text},
                 "angularaxis": {"rotation": 90, "direction": "clockwise", "gridcolor": grid, "linecolor": grid}
                 | {"tickfont": text},
             },
@@ -114,14 +119,14 @@ def _on_the_plane(values: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["name", "axis", "value", "x", "y", "order", "kind"])
 
 
-def _small_multiples(frame: pd.DataFrame) -> AltairChart:
-    across, up = alt.Scale(domain=[-1.75, 1.75]), alt.Scale(domain=[-1.25, 1.35])
+def _small_multiples(frame: pd.DataFrame, columns: int) -> AltairChart:
+    across, up = alt.Scale(domain=[-2, 2]), alt.Scale(domain=[-1.25, 1.35])
     x, y = alt.X("x:Q", axis=None, scale=across), alt.Y("y:Q", axis=None, scale=up)
     rings = alt.Chart().transform_filter("datum.kind != 'run'").mark_line(strokeWidth=1, opacity=0.5)
     rings = rings.encode(x, y, order="order:Q", detail="kind:N")
-    words = alt.Chart().transform_filter("datum.kind == 'ring 1.0'").mark_text(fontSize=10)
+    words = alt.Chart().transform_filter("datum.kind == 'ring 1.0'").mark_text(fontSize=10, align=alt.ExprRef(BESIDE))
     words = words.transform_aggregate(x="min(x)", y="min(y)", groupby=["name", "axis"])
-    words = words.transform_calculate(lx="datum.x * 1.28", ly="datum.y * 1.18")
+    words = words.transform_calculate(lx="datum.x * 1.12", ly="datum.y * 1.18")
     words = words.encode(alt.X("lx:Q", axis=None, scale=across), alt.Y("ly:Q", axis=None, scale=up), text="axis:N")
     stars = alt.Chart().transform_filter("datum.kind == 'run'")
     stars = stars.mark_line(strokeWidth=2, point=alt.OverlayMarkDef(filled=True, size=30))
@@ -134,5 +139,5 @@ def _small_multiples(frame: pd.DataFrame) -> AltairChart:
     one = alt.layer(*layers, data=frame).properties(width=230, height=190)
     names = list(dict.fromkeys(frame["name"]))
     places = alt.Facet("name:N", title=None, sort=names, header=alt.Header(labelLimit=260))
-    found: AltairChart = one.facet(facet=places, columns=3).configure_view(stroke=None)
+    found: AltairChart = one.facet(facet=places, columns=columns).configure_view(stroke=None)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -32,7 +33,7 @@ def reliability_diagram(bins: pd.DataFrame, curve: pd.DataFrame, title: str, nam
     questions. An empty bin has no mark. A click on a bin selects it (:data:`BIN`).
     """
     frame = _rows(bins, curve)
-    chart = _layers(frame, clicked=True).properties(width=SIDE, height=SIDE)
+    chart = _drawn(frame, clicked=True)
     return Figure(frame, chart, f"Reliability of {title}: {_said(bins)}.", name)
 
 
@@ -49,8 +50,19 @@ def _rows(bins: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _layers(frame: pd.DataFrame, *, clicked: bool) -> AltairChart:
-    """The marks of a diagram: large ones that can be ``clicked`` on a page, finer ones in a file."""
+def _drawn(frame: pd.DataFrame, *, clicked: bool) -> AltairChart:
+    chart = _layers(clicked).copy(deep=False)
+    chart.data = frame
+    return chart
+
+
+@functools.cache
+def _layers(clicked: bool) -> AltairChart:
+    """The marks of a diagram without its data: large ones that can be ``clicked`` on a page, finer ones in a file.
+
+    They are the same in all diagrams. Altair copies a chart many times while it is put together, which takes longer
+    than all else that a page with several diagrams does.
+    """
     x, y = share_axis("x", "confidence", "Confidence"), share_axis("y", "accuracy", "Accuracy")
     low = share_axis("x", "low", "Confidence")
     hover = tips(
@@ -67,7 +79,9 @@ def _layers(frame: pd.DataFrame, *, clicked: bool) -> AltairChart:
     ideal, smooth = (
         alt.Chart().transform_filter(f"datum.kind == '{kind}'").encode(x, y) for kind in ("ideal", "curve")
     )
-    shares = filled.mark_rect(opacity=0.55).encode(low, share_axis("y", "share", None), x2="high", y2=alt.Y2Datum(0))
+    shares = filled.mark_rect(opacity=0.55).encode(
+        low, share_axis("y", "share", "Accuracy"), x2="high", y2=alt.Y2Datum(0)
+    )
     by_luck = filled.mark_rect(opacity=0.6)
     by_luck = by_luck.encode(low, share_axis("y", "consistent_low", "Accuracy"), x2="high", y2="consistent_high")
     interval = filled.mark_rule(strokeWidth=1.5 if clicked else 1, opacity=0.7)
@@ -81,8 +95,7 @@ def _layers(frame: pd.DataFrame, *, clicked: bool) -> AltairChart:
         theme.painted(smooth.mark_line(strokeWidth=2 if clicked else 1.5), theme.IN_SET),
         theme.painted(interval, theme.TRUTH),
         top.add_params(alt.selection_point(name=BIN, fields=["bin"])) if clicked else top,
-        data=frame,
-    )
+    ).properties(width=SIDE, height=SIDE)
 
 
 def _said(bins: pd.DataFrame) -> str:
@@ -107,7 +120,7 @@ def reliability_panels(diagrams: Sequence[Diagram], columns: int) -> Figure:
         heading = ([one.name] if len(diagrams) > 1 else []) + list(one.note)
         parts.append(_rows(one.bins, one.curve).assign(diagram="\n".join(heading)))
     frame = pd.concat(parts, ignore_index=True)
-    panel = _layers(frame, clicked=False).properties(width=SIDE, height=SIDE)
+    panel = _drawn(frame, clicked=False)
     said = " ".join(f"{one.name}: {_said(one.bins)}." for one in diagrams)
     return Figure(frame, in_panels(panel, frame["diagram"], columns), f"Reliability. {said}", "reliability")
 

@@ -34,9 +34,13 @@ from core.reports.evaluation import Evaluation
 
 PANEL = 150
 """The fewest units across that a panel needs."""
+STAR = 145
+"""The fewest units across that a star of a radar needs, with the names of its axes."""
 RISK_POINTS = 200
 LEGEND = 0.7
 """The share of the width that a name in a legend has."""
+NAMES = 0.36
+"""The share of the width that a name in front of a row has."""
 INTERVALS = "A line is a 95% interval."
 OF_SETS = "A line is a 95% interval that counts the luck of the calibration and of the test questions."
 BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds (Beta-Binomial)"
@@ -75,7 +79,7 @@ class FigureRequest:
     @property
     def at(self) -> str:
         """Alpha, as a title says it."""
-        return f"alpha {self.asked.alpha / 1000:.3f}"
+        return f"alpha {self.asked.alpha / 1000:g}"
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -117,7 +121,12 @@ class FigureRequest:
     @property
     def columns(self) -> int:
         """How many panels, one for each run, stand side by side."""
-        return max(1, min(len(self.runs), int(self.units // PANEL)))
+        return self.panels(PANEL)
+
+    def panels(self, least: float) -> int:
+        """How many panels of at least so many units stand side by side, with rows about equally full."""
+        rows = math.ceil(len(self.runs) / max(1, int(self.units // least)))
+        return math.ceil(len(self.runs) / rows)
 
     def broken(self, share: float) -> list[str]:
         """The short names in lines that take this share of the width."""
@@ -130,22 +139,20 @@ def _reliability(of: FigureRequest) -> list[Drawing]:
     for run, name in zip(of.runs, of.broken(0.8 / of.columns), strict=True):
         (one,) = calibrated.calibrated(run)
         ece = one.estimates["ece"]
-        luck = f"ECE {_short(ece.value)} (luck {_short(ece.bias or 0)})"
-        beyond = f"beyond luck {_short(ece.excess or 0)} [{_short(ece.low)}, {_short(ece.high)}]"
-        diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), (luck, beyond)))
+        notes = (
+            f"ECE {ece.value:.3f} (luck {ece.bias or 0:.3f})",
+            f"beyond luck {ece.excess or 0:.3f},",
+            f"{ece.low:.3f} to {ece.high:.3f}",
+        )
+        diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), notes))
     reading = (
         "On the dashed line, accuracy equals confidence. Each mark is one of 15 bins with the Clopper–Pearson 95% "
         "interval of its accuracy. In the gold area, the accuracy of a calibrated model lies in at least 95 of 100 "
         "samples. Grey bars are the bins' shares of the questions, the green line is a smooth curve without bins. ECE "
-        "is the expected calibration error; brackets hold the 95% interval of the error beyond luck."
+        "is the expected calibration error; the range is the 95% interval of the error beyond luck."
     )
     figure = reliability_panels(diagrams, of.columns)
     return [Drawing(figure, "Reliability: accuracy against confidence", reading, square=True)]
-
-
-def _short(share: float) -> str:
-    """A share below 1 with three digits and no 0 in front: ``.043``."""
-    return f"{share:.3f}".removeprefix("0")
 
 
 def _coverage_by_alpha(of: FigureRequest) -> list[Drawing]:
@@ -176,7 +183,7 @@ def _sets_by_size(of: FigureRequest) -> list[Drawing]:
 
 
 def _forest(of: FigureRequest) -> list[Drawing]:
-    figure = run_forest(of.of_score.assign(name=of.broken(0.36)), of.score, of.asked.alpha / 1000)
+    figure = run_forest(of.of_score.assign(name=of.broken(NAMES)), of.score, of.asked.alpha / 1000)
     reading = (
         "A line is a 95% interval: Clopper–Pearson for accuracy; for set size it counts the luck of the calibration "
         f"and the test questions. {BAND}, around what is promised."
@@ -225,16 +232,22 @@ READINGS = {
 def _radar(of: FigureRequest) -> list[Drawing]:
     title = f"Five figures of each run, those of sets by {SCORES[of.score].title}, {of.at}"
     reading = "Each axis runs from 0 at the centre to the best possible value. The area has no meaning."
-    return [Drawing(radar(of.of_score), title, reading)]
+    columns = of.panels(STAR)
+    figure = radar(of.of_score, names=of.broken(0.8 / columns), columns=columns)
+    return [Drawing(figure, title, reading, square=True)]
 
 
 def _set_sizes(of: FigureRequest) -> list[Drawing]:
     title = f"How large sets are by {SCORES[of.score].title}, {of.at}"
-    return [Drawing(heat_map.set_sizes(_sizes(of, of.names)), title, "A cell is a share of the test questions' sets.")]
+    return [
+        Drawing(
+            heat_map.set_sizes(_sizes(of, of.broken(NAMES))), title, "A cell is a share of the test questions' sets."
+        )
+    ]
 
 
 def _sizes_when_right(of: FigureRequest) -> list[Drawing]:
-    frame = side_by_side.sizes_when_right(of.runs, of.names, of.asked.alpha, of.score)
+    frame = side_by_side.sizes_when_right(of.runs, of.broken(NAMES), of.asked.alpha, of.score)
     reading = "If a model's uncertainty is informative, its sets are larger where its top option is wrong."
     return [Drawing(sizes_when_right(frame), f"Set size where right and where wrong, {of.at}", reading)]
 

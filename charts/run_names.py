@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from core.reports.titles import DEFAULTS, setting_title
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 
 def short_names(rows: pd.DataFrame) -> pd.Series:
@@ -24,7 +24,7 @@ def short_names(rows: pd.DataFrame) -> pd.Series:
 
 def full_names(rows: pd.DataFrame) -> list[str]:
     """A name for each row, with its task; no two are alike."""
-    return unique(short_names(rows) + "  " + task_titles(rows))
+    return unique(short_names(rows) + " · " + task_titles(rows))
 
 
 def unique(names: Iterable[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Runs told apart in one figure: by colour as far as the palette goes, and by the dash of a line beyond it.
 
-The colours are the theme's first three: thin lines in them stand out from the page, and people with any of the common
-colour blindnesses tell them apart (tests/charts/test_theme.py). Three colours times eight dashes make 24 runs, the most
-that can be compared.
+The colours are the theme's first three and five more. Thin lines in them stand out from the page, and people with any
+common colour blindness tell them apart (tests/charts/test_theme.py). The dash changes after every third run, so that
+colour is not the only signal. No two of 24 runs, the most that can be compared, look alike.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import altair as alt
 
 from charts import theme
 
-COLORS = (theme.LAC, theme.APS, theme.TRUTH)
-"""Meanings whose colours runs take in turn, the first ones of the palette."""
+FIRST = (theme.LAC, theme.APS, theme.TRUTH)
+COLORS = (*FIRST, *theme.MORE_RUNS)
+"""Meanings whose colours runs take in turn."""
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [14, 4], [3, 6], [12, 3, 2, 3, 2, 3], [1, 4])
 
 
@@ -25,8 +26,13 @@ def color_scale(names: Sequence[str]) -> alt.Scale:
 
 
 def dash_scale(names: Sequence[str]) -> alt.Scale:
-    """A scale from names to dashes: another one each time that the colours start again."""
-    return scale(names, [DASHES[i // len(COLORS) % len(DASHES)] for i in range(len(names))])
+    """A scale from names to dashes: another one for every three names."""
+    return scale(names, [DASHES[dash_place(i)] for i in range(len(names))])
+
+
+def dash_place(i: int) -> int:
+    """The place of run ``i``'s dash in :data:`DASHES`."""
+    return i // len(FIRST) % len(DASHES)
 
 
 def scale(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
@@ -37,26 +43,28 @@ def scale(names: Sequence[str], values: Sequence[Any]) -> alt.Scale:
 
 
 def _domain(names: Sequence[str]) -> list[str]:
-    """The names, and among them unused ones that take the colours of the palette that are not for lines.
+    """The names, and among them unused ones that take the colours of the palette that are not for runs.
 
     The range of a colour scale is the whole palette, and Vega-Lite draws one legend of several scales only where they
     have the same domain.
     """
-    skipped = len(theme.MEANINGS) - len(COLORS)
+    skipped = len(theme.MEANINGS) - len(FIRST)
     domain: list[str] = []
     for start in range(0, len(names), len(COLORS)):
-        domain += [*names[start : start + len(COLORS)], *(f"(unused {start} {i})" for i in range(skipped))]
+        of = names[start : start + len(COLORS)]
+        domain += [*of[: len(FIRST)], *(f"(unused {start} {i})" for i in range(skipped)), *of[len(FIRST) :]]
     return domain
 
 
 def legend(names: Sequence[str], *, narrow_limit: int = 250, **more: Any) -> alt.Legend:
     """One legend of all names, for colour, dash and shape together; in a narrow window a name has ``narrow_limit``
-    pixels."""
+    pixels and a row of its own."""
+    columns = 4 if max(map(len, names), default=0) <= SHORT else 2
     return alt.Legend(
         orient="top",
         title=None,
         values=list(names),
-        columns=narrow(1, 2),
+        columns=narrow(1, columns),
         labelLimit=narrow(narrow_limit, 330),
         symbolStrokeWidth=2,
         symbolOpacity=1,
@@ -64,6 +72,8 @@ def legend(names: Sequence[str], *, narrow_limit: int = 250, **more: Any) -> alt
     )
 
 
+SHORT = 22
+"""Letters of a name up to which four names stand in a row of a legend."""
 NARROW = 600
 """Pixels of a window's width below which legends have one column and names are cut shorter."""
 HALF_NARROW = 1150

@@ -11,6 +11,8 @@ COMPONENTS = ROOT / "app" / "components"
 """The folder with the scripts and styles of the app's components."""
 LIVE_CSS = COMPONENTS / "shared" / "live.css"
 """The stylesheet of live figures."""
+PRESENTER_CSS = COMPONENTS / "shared" / "presenter.css"
+"""The stylesheet of the presenter view."""
 
 DEFAULT_EXPORT = re.compile(r"^export default \w+;$", re.MULTILINE)
 LOCAL_IMPORT = re.compile(r'^import \{[^}]*\} from "(\.{1,2}/[^"]+)";$', re.MULTILINE)

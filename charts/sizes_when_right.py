@@ -16,7 +16,12 @@ def sizes_when_right(frame: pd.DataFrame) -> Figure:
     """Two marks a run and a line between them, of a frame with ``name``, ``right`` and ``wrong``."""
     long = frame.melt(id_vars="name", value_vars=["right", "wrong"], var_name="when", value_name="size")
     base = alt.Chart().encode(
-        alt.X("size:Q", title="Mean set size, options", scale=alt.Scale(zero=True)),
+        alt.X(
+            "size:Q",
+            title="Mean set size, options",
+            scale=alt.Scale(zero=False, padding=14),
+            axis=alt.Axis(tickCount=6),
+        ),
         alt.Y("name:N", title=None, sort=None, axis=alt.Axis(labelLimit=run_styles.narrow(150, 260))),
     )
     shape = alt.Shape(

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import base64
 import html
-import json
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -30,6 +28,7 @@ from core.reports.compare import benchmark, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import stem
+from core.reports.p_values import p_text
 from core.reports.provenance import of_runs
 from core.reports.titles import distinct_titles
 
@@ -54,7 +53,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
     template = TEMPLATE.read_text(encoding="utf-8")
     parts = {
         "TITLE": html.escape(title),
-        "THEMES": _theme_css(),
+        "THEMES": lab_outside.themes_css(),
         "SUBTITLE": html.escape(_subtitle(runs, asked)),
         "PROVENANCE": _provenance_html(of_runs(runs, asked).facts),
         "TABLE": _table_html(rows, names),
@@ -63,9 +62,9 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         "CALIBRATION": _calibration_html(runs, names),
         "PAIRS": _pairs_html(runs, names, asked),
         "REFERENCES": html.escape(references.bibtex(references.works(runs, asked))),
-        "LAB_HTML": _script_json(lab_outside.page()),
-        "LAB_CSS": _script_json(lab_outside.css()),
-        "LABS": _script_json(labs),
+        "LAB_HTML": lab_outside.script_json(lab_outside.page()),
+        "LAB_CSS": lab_outside.script_json(lab_outside.css()),
+        "LABS": lab_outside.script_json(labs),
         "SCRIPT": bundle(lab_outside.SCRIPT).replace("</script", "<\\/script"),
     }
     # In one pass, so that nothing within the data is taken for a place.
@@ -75,7 +74,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
 def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
     questions = sum(len(run.test) for run in runs)
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return f"{counted}, {questions:,} test questions, sets at alpha {asked.alpha / 1000:.3f}"
+    return f"{counted}, {questions:,} test questions, sets at alpha {asked.alpha / 1000:g}"
 
 
 def _provenance_html(facts: Sequence[tuple[str, str]]) -> str:
@@ -110,7 +109,7 @@ def _calibration_html(runs: Sequence[Evaluation], names: dict[str, str]) -> str:
                 f"{ece.excess or 0:.3f} ({ece.low:.3f} to {ece.high:.3f})",
                 f"{ece.value:.3f}",
                 f"{ece.bias or 0:.3f}",
-                f"{test.p_value:.3f}" if test.p_value >= 0.001 else "below 0.001",
+                p_text(test.p_value),
                 found.estimates["brier"].text(),
                 found.estimates["nll"].text(),
             ]
@@ -144,32 +143,12 @@ def _group_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRul
         cells = [names[made.runs[pairs[0].first]], names[made.runs[pairs[0].second]]]
         for pair in pairs:
             of, p = pair.difference, pair.corrected
-            cells += [
-                f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})",
-                f"{p:.3f}" if p >= 0.001 else "below 0.001",
-            ]
+            cells += [f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})", p_text(p)]
         rows.append(cells)
     said = f"{made.n_test:,} shared test questions"
     if len(kept) < len(runs):
         said += f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
     return f"<p>{said}.</p>{_table(head, rows)}"
-
-
-def _script_json(value: Any) -> str:
-    """JSON that can stand inside a script element."""
-    return (
-        json.dumps(value, ensure_ascii=False, allow_nan=False)
-        .replace("<", "\\u003c")
-        .replace("\u2028", "\\u2028")
-        .replace("\u2029", "\\u2029")
-    )
-
-
-def _theme_css() -> str:
-    light, dark = (
-        ";".join(f"{key}:{value}" for key, value in lab_outside.theme(name).items()) for name in ("light", "dark")
-    )
-    return f":root{{color-scheme:light dark;{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
 
 
 def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:

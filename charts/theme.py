@@ -1,4 +1,4 @@
-"""What the colours of charts mean, and how Altair's and Plotly's charts name them.
+"""How Altair's and Plotly's charts name the colours whose meanings :mod:`charts.palette` lists.
 
 The colours themselves stand in ``.streamlit/config.toml``, once a theme. A chart names a meaning, not a colour, and the
 browser looks it up in the theme in force, so that light and dark change live. Colour is never the only signal; a shape,
@@ -12,37 +12,27 @@ a dash or a word goes with it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import altair as alt
 
+from charts.palette import APS as APS
+from charts.palette import FAINT as FAINT
+from charts.palette import GUARANTEE as GUARANTEE
+from charts.palette import IN_SET as IN_SET
+from charts.palette import LAC as LAC
+from charts.palette import MEANINGS as MEANINGS
+from charts.palette import MORE_RUNS as MORE_RUNS
+from charts.palette import OUT_OF_SET as OUT_OF_SET
+from charts.palette import TRUTH as TRUTH
+from charts.palette import ThemeColors as ThemeColors
+from charts.palette import score_meaning as score_meaning
+from charts.palette import theme_colors as theme_colors
 from core.conformal.scores import SCORES
-from core.settings import ROOT
-
-LAC = "LAC"
-APS = "APS"
-TRUTH = "truth"
-IN_SET = "in the set"
-OUT_OF_SET = "out of the set"
-GUARANTEE = "guarantee"
-
-MEANINGS = (LAC, APS, TRUTH, IN_SET, OUT_OF_SET, GUARANTEE)
-"""In the order of ``chartCategoricalColors``."""
 
 COLOR_SCALE = alt.Scale(domain=list(MEANINGS))
 """A scale from meanings to the theme's colours."""
-
-
-def score_meaning(score: str) -> str:
-    """The meaning whose colour a score takes: LAC has one of its own, every other score has that of APS.
-
-    Figures with several scores show two of them, one of which is LAC (:func:`core.reports.report.shown_with`).
-    """
-    return LAC if score == "lac" else APS
 
 
 def score_scale(scores: Iterable[str]) -> alt.Scale:
@@ -51,39 +41,12 @@ def score_scale(scores: Iterable[str]) -> alt.Scale:
     return alt.Scale(domain=[titles.get(meaning, meaning) for meaning in MEANINGS])
 
 
-PLOTLY_COLORS = {meaning: f"#00000{place}" for place, meaning in enumerate(MEANINGS, start=1)}
-"""From a meaning to the stand-in that Streamlit replaces by the theme's colour."""
+PLOTLY_COLORS = {meaning: f"#{place:06}" for place, meaning in enumerate([*MEANINGS, *MORE_RUNS[:4]], start=1)}
+"""From a meaning to the stand-in that Streamlit replaces by the theme's colour. Streamlit has ten stand-ins."""
 PLOTLY_PAGE = "#000038"
 """The stand-in for the colour of the page."""
 SHADE = 0.6
 """The opacity of a heat map's strongest cell: the text can still be read on it (tests/charts/test_theme.py)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ThemeColors:
-    """The colours of one theme of ``.streamlit/config.toml``, for what is drawn without Streamlit."""
-
-    background: str
-    second: str
-    text: str
-    border: str
-    colors: tuple[str, ...]
-    font: str
-
-
-@cache
-def theme_colors(name: str) -> ThemeColors:
-    """Those of ``light`` or ``dark``."""
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
-    of = settings[name]
-    return ThemeColors(
-        of["backgroundColor"],
-        of["secondaryBackgroundColor"],
-        of["textColor"],
-        of["borderColor"],
-        tuple(of["chartCategoricalColors"]),
-        settings["font"],
-    )
 
 
 def painted(chart: alt.Chart, meaning: str) -> alt.Chart:
@@ -96,10 +59,6 @@ def legend_symbols(meaning: str, *, lines: bool = False) -> dict[str, Any]:
     """The colour of a legend's shapes, or of its ``lines``, beside marks that are all :func:`painted` alike."""
     color = alt.ExprRef(f"scale('color', '{meaning}')")
     return {"symbolStrokeColor": color} if lines else {"symbolFillColor": color, "symbolStrokeWidth": 0}
-
-
-FAINT = 0.68
-"""How opaque the words of axes and legends are: as those of the components' own charts (``--faint``)."""
 
 
 def ink() -> alt.ExprRef:

@@ -28,7 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _ended_as_interrupted():
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
-            answer = arguments.action(arguments)
+            from core import database  # imports pydantic, for which a help text need not wait
+
+            with database.answers_within(database.COMMAND_WITHIN_S):
+                answer = arguments.action(arguments)
     except HedgeError as error:
         print(f"hedge: {error}", file=sys.stderr)
         return error.exit_status

@@ -10,6 +10,8 @@ import json
 import os
 import platform
 import shutil
+import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -67,6 +69,7 @@ def findings() -> list[Finding]:
         _models,
         _database,
         _agent,
+        _paused,
         _hub,
         _token,
         _speed,
@@ -76,7 +79,7 @@ def findings() -> list[Finding]:
 
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
-    return [finding for look in (_disk, _database, _agent, _hub) for finding in _looked(look)]
+    return [finding for look in (_disk, _database, _agent, _paused, _hub) for finding in _looked(look)]
 
 
 def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
@@ -122,13 +125,14 @@ def _python() -> list[Finding]:
 def _torch() -> list[Finding]:
     import torch
 
+    threads = torch.get_num_threads()
     cuda = f"built for CUDA {torch.version.cuda}" if torch.version.cuda else "built without CUDA"
     return [
         Finding(
             "torch",
             f"{torch.__version__}, {cuda}",
             True,
-            f"It uses {torch.get_num_threads()} threads to score on the CPU.",
+            f"It uses {threads} thread{'' if threads == 1 else 's'} to score on the CPU.",
         )
     ]
 
@@ -136,7 +140,7 @@ def _torch() -> list[Finding]:
 def _driver() -> list[Finding]:
     import torch
 
-    from core import nvml
+    from core.devices import nvml
 
     version = nvml.driver()
     usable = torch.cuda.is_available()
@@ -153,7 +157,7 @@ def _driver() -> list[Finding]:
 
 
 def _gpus() -> list[Finding]:
-    from core import nvml
+    from core.devices import nvml
 
     seen = nvml.readings()
     if not seen:
@@ -187,7 +191,7 @@ def _billions(gib: float, bytes_each: float) -> float:
 
 
 def _memory() -> list[Finding]:
-    from core.runs.devices.slots import host_memory_gib
+    from core.devices.slots import host_memory_gib
 
     memory, limit = psutil.virtual_memory(), host_memory_gib()
     free = min(memory.available / GIB, limit)
@@ -224,7 +228,7 @@ def _models() -> list[Finding]:
 
 
 def _database() -> list[Finding]:
-    from core.runs.queue import database
+    from core import database
 
     try:
         shown = database.shown()
@@ -249,7 +253,7 @@ def _database() -> list[Finding]:
 def _answers_in() -> float:
     """Seconds of the database's quickest answer. It is asked until the first answer arrives, and then a few times
     more."""
-    from core.runs.queue import database
+    from core import database
 
     *first, last = DATABASE_LIMITS_S
     for limit in first:
@@ -282,6 +286,22 @@ def _agent() -> list[Finding]:
     return [Finding("agent", value, None, "It starts automatically with the first queued run.")]
 
 
+def _paused() -> list[Finding]:
+    """The runs that wait for a server or a larger budget; nothing if there are none."""
+    from core.runs import store
+
+    paused = []
+    for name in store.run_ids():
+        with suppress(HedgeError):  # a damaged run is said where runs are listed
+            if not store.is_bundled(name) and (record := store.read_record(name)).state == "paused":
+                paused.append(record)
+    if not paused:
+        return []
+    last = max(paused, key=lambda record: record.ended or 0.0)
+    value = f"{len(paused)} run{'s' * (len(paused) > 1)}; the last one: {last.message}"
+    return [Finding("paused", value, None, "They keep what has finished, and continue when you resume them.")]
+
+
 def _hub() -> list[Finding]:
     from urllib.parse import urlsplit
     from urllib.request import Request, urlopen
@@ -295,9 +315,23 @@ def _hub() -> list[Finding]:
         with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_WITHIN_S):
             return [Finding("hub", f"{name} answers", True, "Models and tasks can be downloaded.")]
     except OSError as error:
-        reason = getattr(error, "reason", error)
         meaning = "Bundled models, folders and earlier downloads can be run. Nothing new can be downloaded."
-        return [Finding("hub", f"{name} can't be reached ({reason})", False, meaning)]
+        return [Finding("hub", f"{name} can't be reached: {_why_unreachable(error)}", False, meaning)]
+
+
+def _why_unreachable(error: OSError) -> str:
+    """Why a host can't be reached, in words."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, socket.gaierror):
+        return "its name is not found, so this machine may be offline"
+    if isinstance(reason, TimeoutError):
+        return f"there is no answer within {HUB_WITHIN_S} s"
+    if isinstance(reason, ConnectionRefusedError):
+        return "the connection is refused"
+    if isinstance(reason, ssl.SSLError):
+        return "its certificate is not trusted here"
+    status = getattr(error, "code", None)
+    return f"it answers with HTTP status {status}" if status else getattr(reason, "strerror", None) or str(reason)
 
 
 def _token() -> list[Finding]:
@@ -305,7 +339,7 @@ def _token() -> list[Finding]:
 
     present = get_token() is not None
     meaning = "Gated models can be loaded." if present else "Gated models need HF_TOKEN. Open models do not."
-    return [Finding("hub token", "present" if present else "absent", True if present else None, meaning)]
+    return [Finding("hub token", "present" if present else "none", True if present else None, meaning)]
 
 
 def _speed() -> list[Finding]:
@@ -322,5 +356,6 @@ def _speed() -> list[Finding]:
             if good
             else f"Its results are wrong by {speed.error:.1g}, so no run on it can be trusted."
         )
-        found.append(Finding(f"speed of {speed.device}", value, good, meaning))
+        device = "the CPU" if speed.device == "cpu" else speed.device
+        found.append(Finding(f"speed of {device}", value, good, meaning))
     return found

@@ -3,11 +3,15 @@
     HedgeError
     ├── InputError          an argument or a file can't be used; the command line ends with status 2
     │   └── UnreachableError  a host does not answer
+    ├── AccessError         the person may not do this
+    │   └── QuotaError      the person has used up what the server gives to one person, or its disk is full
     └── RunError            a run could not be finished; the command line ends with status 1
         ├── SelfCheckError  the fast scoring path disagrees with the slow one
         ├── RunCancelled    a person stopped it
         ├── RunBusyError    another process is at it
         ├── RunLostError    another worker has been given it
+        ├── RunPaused       what it needs is not there for now; it can be resumed
+        │   └── BudgetReachedError  a person's budget is spent
         └── ServerError     a server that holds the model does not answer, or not as it should
 
 A message names the value, the rule that it breaks, and the way out, in one sentence.
@@ -36,6 +40,14 @@ class UnreachableError(InputError):
     """A host on the network does not answer, or there is no network."""
 
 
+class AccessError(HedgeError):
+    """The person for whom something should be done may not do it."""
+
+
+class QuotaError(AccessError):
+    """The person has used up what the server gives to one person, or the server's disk is full."""
+
+
 class RunError(HedgeError):
     """A run could not be finished."""
 
@@ -46,6 +58,14 @@ class SelfCheckError(RunError):
 
 class RunCancelled(RunError):
     """A person cancelled the run; what had finished is kept."""
+
+
+class RunPaused(RunError):
+    """What the run needs is not there for now, such as a server; what had finished is kept."""
+
+
+class BudgetReachedError(RunPaused):
+    """The next request would cost more than is left of the budget."""
 
 
 class RunBusyError(RunError):

@@ -1,10 +1,12 @@
-"""How far long work is: its rate, the time that is left, and who hears of it."""
+"""How far long work is: its rate, the time that is left, who hears of it, and for how long nothing has changed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Hashable, Mapping
+from typing import Protocol, TypeVar
+
+K = TypeVar("K", bound=Hashable)
 
 
 class Reporter(Protocol):
@@ -74,3 +76,16 @@ def rate_in_words(a_second: float, one: str) -> str:
     if a_second < 0.95:
         return f"1 {one} in {1 / a_second:,.{0 if a_second <= 0.1 else 1}f} s"
     return f"{a_second:,.{0 if a_second >= 10 else 1}f} {one}s per second"
+
+
+class UnchangedFor:
+    """How long each key has had its value, by this process's monotonic clock, which can't be set."""
+
+    def __init__(self) -> None:
+        self._since: dict[object, float] = {}
+
+    def seconds(self, values: Mapping[K, Hashable]) -> dict[K, float]:
+        """For each key the seconds since a call first found it with this value; keys left out are forgotten."""
+        now = time.monotonic()
+        self._since = {item: self._since.get(item, now) for item in values.items()}
+        return {key: now - self._since[key, value] for key, value in values.items()}

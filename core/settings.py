@@ -6,10 +6,15 @@
                               where several hosts share the runs, which then share ``HEDGE_HOME`` too
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
 ``HEDGE_HANG_MINUTES``        a run without progress for so long is taken to hang, and its worker is killed; 15
+``HEDGE_START_AGENT``         0: queued runs wait for an agent that a person or a batch job starts; 1
 ``HEDGE_WARM_MINUTES``        workers without a run stay for so long, with the last model in their memory; 3
 ``HEDGE_ARCHIVE_URL``         an fsspec URL (``s3://bucket/hedge``) that finished runs are copied to as well
 ``HEDGE_SHELF_MIRROR``        a URL instead of the host of Git repositories' raw files, for the shelf; it may be private
 ``HEDGE_SHELF_STALL_SECONDS`` a download of the shelf that brings nothing for so long is given up; 20
+``HEDGE_ROOTS``               folders, joined by ":", of models and questions that visitors' pages may name
+``HEDGE_READ_MEMORY_GB``      the memory of the process that reads files from outside; 1
+``HEDGE_METRICS_FROM``        networks, joined by ",", that may read the page server's figures: ``10.0.0.0/8``
+``HEDGE_LOG_FORMAT``          ``json``: a JSON object a line in the logs of agents and workers; ``text``
 ``HEDGE_REAL_DATA``           real data for tests and benchmarks; unset on a user's machine
 ``HEDGE_REAL_MODELS``         real models for tests; unset on a user's machine
 ============================  =====================================================================
@@ -20,12 +25,17 @@ from __future__ import annotations
 import functools
 import os
 import re
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from core.errors import InputError
+from core.errors import InputError, RunError
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
@@ -40,8 +50,13 @@ class Settings(BaseSettings):
     database_url: str = ""
     host: str = ""
     hang_minutes: float = Field(default=15.0, gt=0)
+    start_agent: bool = True
     warm_minutes: float = Field(default=3.0, ge=0)
     archive_url: str = ""
+    read_memory_gb: float = Field(default=1.0, ge=0.25)
+    roots: Annotated[tuple[Path, ...], NoDecode] = ()
+    metrics_from: Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode] = ()
+    log_format: Literal["text", "json"] = "text"
     shelf_mirror: str = ""
     shelf_stall_seconds: float = Field(default=20.0, gt=0)
 
@@ -55,15 +70,46 @@ class Settings(BaseSettings):
             )
         return Path(value).expanduser().resolve()
 
+    @field_validator("roots", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
+
+    @field_validator("metrics_from", mode="before")
+    @classmethod
+    def _networks(cls, value: object) -> object:
+        return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+
     @property
     def runs(self) -> Path:
         """The folder that holds one folder per run."""
         return self.home / "runs"
 
     @property
+    def host_name(self) -> str:
+        """This host's name in a form for file names: ``HEDGE_HOST``, or else the machine's name without its domain,
+        because a laptop's domain changes with the network."""
+        return _host_name(self.host)
+
+    @property
+    def host_folder(self) -> Path:
+        """The folder in which this host's agent and workers show that they live."""
+        return self.home / "agents" / self.host_name
+
+    @property
     def database(self) -> str:
         """The run engine's database URL."""
         return self.database_url or f"sqlite:///{self.home / 'engine.sqlite'}"
+
+
+@functools.lru_cache(maxsize=16)
+def _host_name(given: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", given or socket.gethostname().partition(".")[0]) or "host"
+
+
+VARIABLES = tuple(f"HEDGE_{name.upper()}" for name in Settings.model_fields)
 
 
 def settings() -> Settings:
@@ -72,16 +118,28 @@ def settings() -> Settings:
     Raises :class:`~core.errors.InputError` if a variable holds what it can't.
     """
     # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
-    variables = tuple(os.environ.get(f"HEDGE_{name.upper()}") for name in Settings.model_fields)
-    return _settings(variables, Path.cwd() if variables[0] else ROOT)
+    variables = tuple(map(os.environ.get, VARIABLES))
+    return _settings(variables, os.getcwd() if variables[0] else "")
 
 
 @functools.lru_cache(maxsize=16)
-def _settings(variables: tuple[str | None, ...], folder: Path) -> Settings:
+def _settings(variables: tuple[str | None, ...], folder: str) -> Settings:
     """The settings by these variables; ``folder`` is what a relative HEDGE_HOME is relative to."""
     try:
         return Settings()
     except ValidationError as error:
         first = error.errors()[0]
-        name = "_".join(["HEDGE", *(str(part) for part in first["loc"])]).upper()
+        name = f"HEDGE_{first['loc'][0]}".upper()
         raise InputError(f"{name} can't be {first['input']!r}: {first['msg']}; correct or unset it") from None
+
+
+@contextmanager
+def writable_home() -> Iterator[None]:
+    """Turn an ``OSError`` of the body into a :class:`~core.errors.RunError`, which says what can't be written."""
+    try:
+        yield
+    except OSError as error:
+        raise RunError(
+            f"{error.filename or settings().home} can't be written ({error.strerror}); free some space, or set "
+            "HEDGE_HOME to another folder"
+        ) from error

@@ -45,7 +45,12 @@ GUIDES = {
     "notebook.md": "In a notebook",
     "inspect.md": "In Inspect",
     "running.md": "Running Hedge",
+    "deploying.md": "Deploying Hedge",
+    "serving.md": "Serving others",
+    "intruders.md": "What a viewer tried",
+    "slurm.md": "GPUs and clusters",
     "figures.md": "What the figures mean",
+    "accessibility.md": "Accessibility",
 }
 """The written pages that belong to no page of the app, and their names in the menu."""
 
@@ -78,9 +83,9 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def _question(of: PageEntry) -> str:
-    """The question below the page's title, if its script has one in its call of ``head``."""
+    """The question below the page's title, if its script has one in its call of ``head`` or ``head_beside``."""
     for node in ast.walk(ast.parse(of.script.read_text(encoding="utf-8"))):
         match node:
-            case ast.Call(func=ast.Name(id="head"), args=[_, ast.Constant(value=str(question)), *_]):
+            case ast.Call(func=ast.Name(id="head" | "head_beside"), args=[_, ast.Constant(value=str(question)), *_]):
                 return f"> {question}\n\n"
     return ""

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.runs.shared_questions import FILE, LINK, questions_file
 from core.settings import ASSETS
 
 FILES = {
     "run.json": "What was asked for, what happened, and with which versions; its keys stand below.",
     "questions.parquet": "The questions, a row each, and what each is used for.",
+    "questions.json": "Of runs that ship, instead of `questions.parquet`: the name of a file that they share.",
     "logits.parquet": "What the model said about the options, a row for each question.",
     "bare.parquet": "Where options are scored as text: what each option's text scores without its question.",
     "request.json": "Of a perplexity run: the conversations, the system prompts and the way of scoring.",
@@ -35,7 +37,7 @@ KEYS = {
     "schema": "The version of this form. Older versions are read; newer ones are refused.",
     "id": "The run's id. It is also the folder's name.",
     "spec": "What was asked for: model, task, strategy, precision, number of examples, seed and so on.",
-    "state": "`queued`, `running`, `done`, `failed` or `cancelled`.",
+    "state": "`queued`, `running`, `done`, `failed`, `cancelled`, or `paused` (no server, or no budget left).",
     "message": "Why a run failed, or what it waits for.",
     "created": "When the run was launched, in seconds since 1970.",
     "started": "When a worker began with it.",
@@ -108,11 +110,12 @@ def _found() -> tuple[set[str], set[str], dict[str, dict[str, str]]]:
     keys: set[str] = set()
     columns: dict[str, dict[str, str]] = {name: {} for name in COLUMNS}
     for folder in sorted((ASSETS / "runs").iterdir()):
-        files |= {path.name for path in folder.iterdir()}
+        files |= {path.name for path in folder.iterdir()} | ({FILE} if (folder / LINK).is_file() else set())
         keys |= set(json.loads((folder / "run.json").read_bytes()))
         for name in COLUMNS:
-            if (folder / name).is_file():
-                columns[name] |= {of.name: str(of.type).split("[")[0] for of in pq.read_schema(folder / name)}
+            path = questions_file(folder) if name == FILE else folder / name
+            if path.is_file():
+                columns[name] |= {of.name: str(of.type).split("[")[0] for of in pq.read_schema(path)}
     return files, keys, columns
 
 

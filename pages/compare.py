@@ -4,8 +4,8 @@ import streamlit as st
 
 from app import state
 from app.caches import compare_cache
-from app.components.compare import abstention, all_runs, pairs, published_claims
-from app.components.shared import controls, export, published_switch
+from app.components.compare import abstention, all_runs, pairs, published_claims, published_filter
+from app.components.shared import controls, export
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.compare import CompareView
@@ -20,30 +20,30 @@ view = state.view(CompareView)
 chosen = pick_runs(view, "Runs side by side")
 
 if chosen:
-    left, middle, right = st.columns([3, 1, 1.3], vertical_alignment="bottom")
+    left, middle, right = st.columns([2.6, 1, 1.7], vertical_alignment="bottom")
     with left:
         controls.alpha_slider(view)
     with middle:
         controls.score_choice(view)
     with right:
-        published_switch.show(view)
+        published_filter.show(view)
     rows = compare_cache.compared(chosen, all_runs.set_rule(view))
-    pairs.pairs(chosen, rows, view)
-    st.subheader("Claims of a paper, tested on these runs", anchor=False)
-    published_claims.published_claims(chosen, all_runs.set_rule(view), view.score)
-    if all_runs.several_tasks(rows):
-        with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
-            if tasks.open:
-                all_runs.by_task(rows, view)
-    with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
-        if shapes.open:
-            all_runs.shapes(rows, chosen, view)
-    with st.expander("Precision, strategy, shots", on_change="rerun", key="contrasts_open") as contrasts:
-        if contrasts.open:
-            all_runs.contrasts(rows, view)
-    with st.expander(
-        "Answering only when certain: risk, coverage, cost", on_change="rerun", key="abstaining_open"
-    ) as abstaining:
-        if abstaining.open:
-            abstention.abstaining(chosen, rows, view)
-    export.section(chosen, all_runs.set_rule(view), list(RUN_FIGURES), key="compare")
+    if pairs.pairs(chosen, rows, view):
+        st.subheader("Claims of a paper, tested on these runs", anchor=False)
+        published_claims.published_claims(chosen, all_runs.set_rule(view), view.score)
+        if all_runs.several_tasks(rows):
+            with st.expander("Runs by task", on_change="rerun", key="by_task_open") as tasks:
+                if tasks.open:
+                    all_runs.by_task(rows, view)
+        with st.expander("Set sizes in detail", on_change="rerun", key="shapes_open") as shapes:
+            if shapes.open:
+                all_runs.shapes(rows, chosen, view)
+        with st.expander("Precision, strategy, shots", on_change="rerun", key="contrasts_open") as contrasts:
+            if contrasts.open:
+                all_runs.contrasts(rows, view)
+        with st.expander(
+            "Answering only when certain: risk, coverage, cost", on_change="rerun", key="abstaining_open"
+        ) as abstaining:
+            if abstaining.open:
+                abstention.abstaining(chosen, rows, view)
+        export.section(chosen, all_runs.set_rule(view), list(RUN_FIGURES), key="compare")

@@ -4,17 +4,27 @@ import streamlit as st
 
 from app import state
 from app.components.data import drop_zone, export_files, shelf
+from app.components.shared.only_looking import only_looking
 from app.components.shared.page_head import head
 from app.state.data import DataView
+from core import access
+from core.access import UserRole
 
-head("Import and export", "Import results of other tools, and export your own.")
+head(
+    "Import and export",
+    "Import results of other tools, and export your own.",
+    terms=("run", "prediction set", "set size", "accuracy"),
+)
 view = state.view(DataView)
 
-st.subheader("Import results", anchor=False)
-drop_zone.section()
+if access.may(UserRole.LAUNCHER):
+    st.subheader("Import results", anchor=False)
+    drop_zone.section()
 
-st.subheader("The shelf", anchor="shelf")
-shelf.section(view)
+    st.subheader("The shelf", anchor="shelf")
+    shelf.section(view)
+else:
+    only_looking("import results")
 
 st.subheader("Export results", anchor=False)
 export_files.section(view)

@@ -9,23 +9,27 @@ from app.components.new_run import forecast, form, launch, prompt_preview, run_l
 from app.components.shared.page_head import head
 from app.errors import spoken
 
-head("Run a benchmark", "Which model should answer which questions?")
+head(
+    "Run a benchmark",
+    "Which model should answer which questions?",
+    terms=("run", "by letter", "by text", "strategy", "shots", "precision"),
+)
 state.no_view()
 st.html(style.STACKED)
 with st.container(key=style.STACKED_KEY):
     left, right = st.columns([4, 5], gap="medium")
 with left:
     combination = form.form()
+with right:
     with st.container(border=True, gap="small"):
         pressed = launch.launch_button(forecast.forecast(combination))
     if pressed and combination:
         with spoken():
             launch.launch(combination)
     prompt_preview.prompt_preview(combination)
-    make_jury.section()
-with right:
     with spoken():
         run_list.undo_notice()
         run_list.run_list()
         stored_runs.run_shelf()
     run_list.agent_notice()
+make_jury.section()

@@ -7,13 +7,15 @@ from app.caches import run_cache
 from app.components.overview import answer, ranges_table, run_table, shelf_line, ways_in
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain
+from app.glossary import hint
 from app.showcase import default_run
 from app.state.overview import OverviewView
 
 st.title("Hedge shows how sure a language model really is", anchor=False)
 st.markdown(
     "It gives a set of answers instead of a single one. You choose how often the set may miss the truth. The surer a "
-    "model is, the smaller its sets."
+    "model is, the smaller its sets.",
+    help=hint("prediction set", "truth", "alpha", "set size", "accuracy", "coverage"),
 )
 view = state.view(OverviewView)
 runs = run_cache.runs()

@@ -17,6 +17,6 @@ view = state.view(PerplexityView)
 found = perplexity_form.known()
 chosen = perplexity_form.form(view, found)
 with spoken():
-    measuring.measure(chosen, found)
-    perplexity_figures.shown(chosen, view, found)
+    busy = measuring.measure(chosen, found)
+    perplexity_figures.shown(chosen, view, found, is_measuring=busy)
     choice_benchmark.section(chosen, view, found)

@@ -8,6 +8,8 @@ from app.components.shared import controls
 from app.components.shared.page_head import head
 from app.errors import spoken
 from app.state.prompting import PromptingView
+from core import access
+from core.access import UserRole
 
 head(
     "Prompting",
@@ -29,7 +31,8 @@ with spoken():
         with st.expander(title, on_change="rerun", key="prompting_letters_open") as folded:
             if folded.open:
                 letters.letters(chosen.letters, view)
-folded = st.expander("Launch an experiment", expanded=not chosen, on_change="rerun", key="prompting_launch_open")
-with folded, spoken():
-    if folded.open:
-        launch.section(chosen)
+if access.may(UserRole.LAUNCHER):
+    folded = st.expander("Launch an experiment", expanded=not chosen, on_change="rerun", key="prompting_launch_open")
+    with folded, spoken():
+        if folded.open:
+            launch.section(chosen)

@@ -1,7 +1,4 @@
-"""``python -m pocket_world bank | train | publish | check | record | trivia | answer | juror | jury``.
-
-The bank, the models, what they answer, and who judges it.
-"""
+"""``python -m pocket_world COMMAND``: the bank, the models, what they answer, and who judges it."""
 
 from __future__ import annotations
 
@@ -13,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.errors import HedgeError, InputError
-from core.settings import ASSETS, settings
+from core.errors import HedgeError
+from core.settings import ASSETS
 from pocket_world import bank
 
 if TYPE_CHECKING:
     from pocket_world.recipes import Recipe
-    from pocket_world.train import Trainer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return {
             "bank": _bank,
-            "train": _train,
+            "make": _make,
+            "status": _status,
+            "keep": _keep,
             "publish": _publish,
             "check": _check,
             "record": _record,
@@ -37,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "answer": _answer,
             "juror": _juror,
             "jury": _jury,
+            "report": _report,
         }[options.command](options)
     except HedgeError as error:
         print(error, file=sys.stderr)
@@ -47,12 +46,17 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pocket_world")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("bank", help="write assets/bank/*.jsonl")
-    train = commands.add_parser("train", help="train a pocket model, or go on where it stopped")
-    train.add_argument("--model", default="pocket-1m")
-    train.add_argument(
+    made = commands.add_parser("make", help="make all pocket models, or go on where making them stopped")
+    made.add_argument("--model", help="this one and those that it grows from (default: all)")
+    made.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
+    made.add_argument("--eager", action="store_true", help="compile nothing: twice the time a step, and none to begin")
+    made.add_argument(
         "--threads", type=_positive, default=1, help="processor cores (default: 1; two are rarely faster)"
     )
-    publish = commands.add_parser("publish", help="put a training's last checkpoint into assets/models, with its card")
+    commands.add_parser("status", help="say how far each model is")
+    kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")
+    kept.add_argument("--model", default="pocket-1m")
+    publish = commands.add_parser("publish", help="put a whole model into assets/models, with its card")
     publish.add_argument("--model", default="pocket-1m")
     check = commands.add_parser("check", help="look for bank questions in the training text")
     check.add_argument("--model", default="pocket-1m")
@@ -62,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     recorded.add_argument("--model", default="pocket-1m")
     recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
+    recorded.add_argument(
+        "--few", action="store_true", help="only runs that tell something: float32, three strategies for one model, …"
+    )
     commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
     answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
     answer.add_argument("--model", default="pocket-8m")
@@ -69,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     juror.add_argument("--juror", default="juror-3m")
     jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
     jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
+    commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
     return parser
 
 
@@ -87,47 +95,43 @@ def _bank(_: argparse.Namespace) -> int:
     return 0
 
 
-def _train(options: argparse.Namespace) -> int:
-    import torch
+def _make(options: argparse.Namespace) -> int:
+    from pocket_world.make import make, with_sources
+    from pocket_world.recipes import RECIPES
 
-    torch.set_num_threads(options.threads)
-    _trainer(options.model, compiled=shutil.which("g++") is not None).run()
+    names = with_sources(options.model) if options.model else list(RECIPES)
+    compiled = not options.eager and shutil.which("g++") is not None
+    whole = make(names, minutes=options.minutes, compiled=compiled, threads=options.threads)
+    print("all is made" if whole else "stopped; the same command goes on")
+    return 0
+
+
+def _status(_: argparse.Namespace) -> int:
+    from pocket_world.make import standing
+    from pocket_world.recipes import RECIPES
+
+    for name in RECIPES:
+        print(standing(name).line())
+    return 0
+
+
+def _keep(options: argparse.Namespace) -> int:
+    from pocket_world.kept import keep
+    from pocket_world.make import KEPT, work_folder
+    from pocket_world.recipes import recipe
+
+    name = recipe(options.model).name
+    keep(work_folder(name), KEPT / name)
+    print(KEPT / name)
     return 0
 
 
 def _publish(options: argparse.Namespace) -> int:
-    trainer = _trainer(options.model)
-    if not trainer.progress.curve:
-        raise InputError(f"{options.model} has no checkpoint in {trainer.folder}; train it first")
-    trainer.publish()
-    print(trainer.target)
-    return 0
-
-
-def _trainer(model: str, *, compiled: bool = False) -> Trainer:
+    from pocket_world.make import publish_made
     from pocket_world.recipes import recipe
-    from pocket_world.train import Trainer
 
-    chosen = recipe(model)
-    return Trainer(
-        chosen,
-        folder=settings().home / "pocket" / chosen.name,
-        target=_published(chosen),
-        source=_source(chosen),
-        compiled=compiled,
-    )
-
-
-def _source(recipe: Recipe) -> Path | None:
-    """Where the model lies that this one begins as."""
-    from pocket_world.recipes import RECIPES
-    from pocket_world.train import BEFORE_RECALL
-
-    if not recipe.grown_from:
-        return None
-    if recipe.chat:
-        return _published(RECIPES[recipe.grown_from])
-    return settings().home / "pocket" / recipe.grown_from / BEFORE_RECALL
+    print(publish_made(recipe(options.model).name))
+    return 0
 
 
 def _published(recipe: Recipe) -> Path:
@@ -136,28 +140,33 @@ def _published(recipe: Recipe) -> Path:
 
 
 def _check(options: argparse.Namespace) -> int:
+    from core.perplexity import conversations
     from pocket_world.audit import audit
     from pocket_world.contamination import Guard
     from pocket_world.curriculum import Stage, all_documents
+    from pocket_world.make import work_folder
     from pocket_world.recipes import recipe
     from pocket_world.stream import Stream
     from pocket_world.tokens import one_token_answers, published_tokenizer
 
-    questions = bank.questions()
+    questions, talks = bank.questions(), conversations.bundled()
     chosen = recipe(options.model)
     steps: dict[Stage, int] = {
         "matching": 0 if chosen.grown_from else chosen.matching_steps,
         "letters": 0 if chosen.grown_from else chosen.letters_steps,
         "everything": chosen.steps,
-        "recall": chosen.recall,
     }
-    stream = Stream(Guard.of(questions), tasks=chosen.tasks, chat=chosen.chat)
-    values = one_token_answers(published_tokenizer(_published(chosen)))
-    documents = all_documents(stream, seed=chosen.seed, steps=steps, values=values, every=options.every)
-    found = audit(documents, questions)
+    stream = Stream(Guard.of(questions, talks), tasks=chosen.tasks, chat=chosen.chat)
+    work = work_folder(chosen.name) / "tokenizer"
+    values = one_token_answers(published_tokenizer(work if work.is_dir() else _published(chosen)))
+    documents = all_documents(
+        stream, seed=chosen.seed, steps=steps, values=values, prose=chosen.prose, every=options.every
+    )
+    found = audit(documents, questions, talks)
     print(
         f"{found.documents:,} documents of {found.words:,} words against {len(questions):,} bank questions: "
-        f"{found.questions_found} question texts and {found.runs_found} runs of 13 words found"
+        f"{found.questions_found} question texts and {found.runs_found} runs of 13 words found, "
+        f"and {found.echoes_found} runs of 8 words of the {len(talks)} conversations"
     )
     return 0 if found.clean else 1
 
@@ -196,13 +205,22 @@ def _jury(options: argparse.Namespace) -> int:
     return 0
 
 
+def _report(_: argparse.Namespace) -> int:
+    from pocket_world.figures import figures
+
+    print(figures(), end="")
+    return 0
+
+
 def _record(options: argparse.Namespace) -> int:
     from pocket_world.recipes import recipe
-    from pocket_world.record import record
+    from pocket_world.record import leave_out, record
     from pocket_world.results import add_results
 
-    print("\n".join(record(options.model, tasks=options.task)))
-    add_results(options.model, _published(recipe(options.model)))
+    print("\n".join(record(options.model, tasks=options.task, few=options.few)))
+    for name in leave_out(options.model) if options.few else ():
+        print(f"{name} is left out")
+    add_results(options.model, _published(recipe(options.model)), few=options.few)
     return 0
 
 

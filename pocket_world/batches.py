@@ -46,18 +46,24 @@ def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> 
     )
 
 
-def weighted_loss(model: LlamaForCausalLM, data: TokenBatch, read: Read | None = None) -> torch.Tensor:
+def weighted_loss(
+    model: LlamaForCausalLM,
+    data: TokenBatch,
+    read: Read | None = None,
+    *,
+    precision: torch.dtype = torch.bfloat16,
+) -> torch.Tensor:
     """Σ weight · −log p(token | tokens before it) / Σ weight.
 
     Only positions whose next token has a weight go through the output layer, which for a model this small and a
     vocabulary this large is a fifth of the work. Padding stands on the right, so that no real token sees it. ``read``
-    is by default what transformers computes.
+    is by default what transformers computes; ``precision`` is float32 or bfloat16.
     """
     weights, targets = data.weights[:, 1:].flatten(), data.tokens[:, 1:].flatten()
     places = weights.nonzero().flatten()
     chosen = torch.nn.functional.pad(weights[places], (0, -len(places) % TARGET_STEP))
     places = torch.nn.functional.pad(places, (0, len(chosen) - len(places)))
-    with torch.autocast("cpu", dtype=torch.bfloat16):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == torch.bfloat16):
         tokens = data.tokens[:, :-1]
         states = read(tokens) if read else model.model(input_ids=tokens, use_cache=False).last_hidden_state
         hidden = states.flatten(0, 1)[places]

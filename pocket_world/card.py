@@ -16,7 +16,9 @@ from pocket_world.bank import BANK_TASKS
 from pocket_world.evaluate import Share, accuracy_by, letter_probabilities
 from pocket_world.exposure import exposure
 from pocket_world.progress import LossRow, StageProgress
+from pocket_world.prose import files, held_out
 from pocket_world.recipes import Recipe
+from pocket_world.text_loss import held_out_loss
 
 _HELD_OUT = """\
 ## What was held out
@@ -28,6 +30,7 @@ situation, dialogue, document or option (`python -m pocket_world check` reads th
 - A fact of the tables is asked in training in all wordings but one; the bank asks it in that one.
 - A third of the hard facts (the last third of each table) is in no training text at all, in neither direction.
 - One fact in eight is stated in training but never asked with lettered options.
+- One file of prose of each kind of each corpus, and every run of eight words of the bundled conversations.
 - Of sums, dates, lists and sequences, one in five combinations of operands is kept for the bank and never
   shown in that relation.
 - Some plans of passages, dialogues and activities are never shown in training, a third of them rarely; the bank draws
@@ -42,18 +45,19 @@ _LIMITS = """\
 ## Known limits
 
 - It knows a few thousand facts of school knowledge and small made-up scenes in the wordings of its generator, in
-  English; it answers in letters or in a few words.
+  English, and English as in the prose; it answers in letters or in a few words.
 - E and F were never the right answer in training, so it hardly ever chooses them: its doubt shows only in how it
   spreads over A to D.
-- Training rows were short (mostly under 160 tokens, with demonstrations up to about 370), though the context is 512.
+- Training rows were short (mostly under 160 tokens, with demonstrations and prose up to about 450), though the context
+  is 512.
 - Its probabilities were not calibrated after training.
 """
 
 _CURVE = """\
-Loss is the weighted mean over the letters and verdicts (matching, letters) or letters, statements, dialogues and short
-answers (everything, recall) since the check before. *Binding*: finding a value among the options, while matching in a
-list; then each task's first 200 bank questions. The recipe was worked out while these checks were watched; no training
-text was made of the bank.
+Loss is the weighted mean over the letters and verdicts (matching, letters) or letters, statements, dialogues, short
+answers and prose (everything) since the check before. *Binding*: finding a value among the options, while matching in a
+list; then each task's first 200 bank questions. *Perplexity*: a token, on every eighth piece of held-out prose. The
+recipe was worked out while these checks were watched; no training text was made of the bank.
 """
 
 _ACCURACY = """\
@@ -68,17 +72,19 @@ def card(
     recipe: Recipe,
     progress: StageProgress,
     bank: Sequence[Question],
+    precision: torch.dtype,
 ) -> str:
     """The card as Markdown; the model is asked the whole bank once for every strategy."""
-    header = ("stage", "step", "tokens (M)", "minutes", "loss", "binding", *BANK_TASKS)
+    header = ("stage", "step", "tokens (M)", "minutes", "loss", "binding", "perplexity", *BANK_TASKS)
     sections = [
         _opening(model, recipe, progress),
         "## Training",
-        f"Made by `python -m pocket_world train --model {recipe.name}`.",
-        _table(("", ""), _training(recipe, progress)),
+        f"Made by `python -m pocket_world make --model {recipe.name}`.",
+        _table(("", ""), _training(recipe, progress, precision)),
         _CURVE,
         _table(header, _curve(progress)),
         *_accuracies(model, tokenizer, bank),
+        *_prose(model, tokenizer, recipe),
         _HELD_OUT,
         _LIMITS,
     ]
@@ -87,14 +93,14 @@ def card(
 
 def _opening(model: LlamaForCausalLM, recipe: Recipe, progress: StageProgress) -> str:
     parameters = sum(weights.numel() for weights in model.parameters())
-    last, steps = ("recall", recipe.recall) if recipe.recall else ("everything", recipe.steps)
-    done = progress.stage == last and progress.step >= steps
+    done = progress.stage == "everything" and progress.step >= recipe.steps
     return (
         f"# {recipe.name}\n\n"
         f"A Llama of {parameters:,} parameters (hidden {recipe.hidden}, {recipe.layers} layers, {recipe.heads} heads, "
         f"tied embeddings,\n{model.config.vocab_size:,} tokens, context {model.config.max_position_embeddings}), "
         f"{_origin(recipe)} on text that Hedge\n"
-        "generates from its own tables of facts and plans of everyday scenes. It answers by letter."
+        "generates from its own tables of facts and plans of everyday scenes,\n"
+        "and on prose written for Hedge. It answers by letter."
         + ("" if done else "\n\n**An intermediate state: training was still going on.**")
     )
 
@@ -129,22 +135,40 @@ def _accuracies(
     )
 
 
+def _prose_share(recipe: Recipe) -> str:
+    if recipe.chat:
+        return "talks with counselors and other assistants, in four of nine steps"
+    return f"{recipe.prose:.0%} of the steps of everything"
+
+
+def _prose(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> tuple[str, ...]:
+    loss = held_out_loss(model, tokenizer, chat=recipe.chat)
+    what = (
+        "replies of the counselors in held-out talks, under the fitting prompt with two exchanges before each"
+        if recipe.chat
+        else f"the {len(held_out())} of {len(files())} files that were held out"
+    )
+    return (
+        "## Held-out prose",
+        f"On {what}: perplexity {loss.perplexity:.1f} a token, {loss.bits_per_byte:.3f} bits a byte "
+        f"({loss.tokens:,} tokens, {loss.size:,} bytes).",
+    )
+
+
 def _by_task(name: str) -> tuple[int, int]:
     task, _, strategy = name.partition(", ")
     return BANK_TASKS.index(task), STRATEGIES.index(strategy)
 
 
-def _training(recipe: Recipe, progress: StageProgress) -> list[tuple[str, str]]:
-    matching, letters, everything, recall = (
+def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -> list[tuple[str, str]]:
+    matching, letters, everything = (
         max((row["step"] for row in progress.curve if row["stage"] == stage), default=0)
-        for stage in ("matching", "letters", "everything", "recall")
+        for stage in ("matching", "letters", "everything")
     )
     return [
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
-        (
-            "steps",
-            f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything, {recall:,} of recall",
-        ),
+        ("steps", f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything"),
+        ("prose", _prose_share(recipe)),
         (
             "begins as",
             f"{recipe.grown_from}, computing the same"
@@ -154,15 +178,15 @@ def _training(recipe: Recipe, progress: StageProgress) -> list[tuple[str, str]]:
         ("learning rate", _rates(recipe)),
         ("weights stored as", "float16" if recipe.half else "float32"),
         ("seed", str(recipe.seed)),
-        ("time", f"{progress.seconds / 60:.0f} minutes"),
-        ("machine", machine()),
+        ("time", f"{progress.seconds / 60:.0f} minutes of one processor core"),
+        ("machine", f"{machine()}, {str(precision).removeprefix('torch.')}"),
     ]
 
 
 def _rates(recipe: Recipe) -> str:
     return (
         f"{recipe.rate:g} for matrices (Muon), {recipe.token_rate:g} for the rest (AdamW), falling over the last "
-        f"{recipe.cooldown:,} steps of everything" + (" and the last two thirds of recall" if recipe.recall else "")
+        f"{recipe.cooldown:,} steps of everything"
     )
 
 
@@ -172,7 +196,7 @@ def machine() -> str:
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     name = names[0] if names else platform.processor() or platform.machine()
-    return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}, bfloat16 autocast"
+    return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}"
 
 
 def _curve(progress: StageProgress, lines: int = 16) -> list[tuple[str, ...]]:
@@ -188,7 +212,9 @@ def _line(row: LossRow) -> tuple[str, ...]:
         f"{row['tokens'] / 1e6:.1f}",
         f"{row['seconds'] / 60:.0f}",
         f"{row['loss']:.3f}",
-        *(f"{share:.1%}" for share in (row["binding"], *row["tasks"].values())),
+        f"{row['binding']:.1%}",
+        f"{row['perplexity']:,.1f}",
+        *(f"{share:.1%}" for share in row["tasks"].values()),
     )
 
 

@@ -6,6 +6,8 @@ question about a context, the runs are those of the context and of each option, 
 other contexts as well: a run of 13 words of the context (all of it where it is shorter) or of an option that long.
 Words are lower-cased runs of letters and digits; option letters are not words here, and neither are options E and F,
 which every question has. GPT-3 (Brown et al. 2020, appendix C) set the custom of 13.
+
+Of the bundled conversations, on which perplexity is measured, no run of eight words of a message may be shown.
 """
 
 from __future__ import annotations
@@ -14,9 +16,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from core.perplexity.conversations import Conversation
 from core.records import Question
 
 RUN = 13
+
+ECHO = 8
+"""A run of so many words of a message is no accident."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _LETTER = re.compile(r"^[A-Z]\. ", re.MULTILINE)
@@ -45,26 +51,41 @@ def forbidden(question: Question) -> set[Words]:
     return {run for sequence in (words(question.context), *long) for run in _windows(sequence)}
 
 
-def _windows(sequence: Words) -> list[Words]:
-    return [sequence[start : start + RUN] for start in range(max(1, len(sequence) - RUN + 1))]
+def echoes(conversations: Iterable[Conversation]) -> frozenset[Words]:
+    """The runs of :data:`ECHO` words of every message."""
+    return frozenset(
+        run
+        for conversation in conversations
+        for message in conversation.messages
+        for run in _windows(words(message.text), ECHO)
+        if len(run) == ECHO
+    )
+
+
+def _windows(sequence: Words, length: int = RUN) -> list[Words]:
+    return [sequence[start : start + length] for start in range(max(1, len(sequence) - length + 1))]
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Finds bank questions in text: whole runs of 13 words, and shorter ones by their first three words."""
+    """Finds bank questions in text: whole runs of 13 words, and shorter ones by their first three words; and runs of
+    eight words of conversations."""
 
     runs: frozenset[Words]
     short: dict[Words, tuple[Words, ...]]
+    echoes: frozenset[Words] = frozenset()
 
     @classmethod
-    def of(cls, questions: Iterable[Question]) -> Guard:
-        """A guard for these questions; each must have three words or more."""
+    def of(cls, questions: Iterable[Question], conversations: Iterable[Conversation] = ()) -> Guard:
+        """A guard for these questions, each of three words or more, and these conversations."""
         found = {run for question in questions for run in forbidden(question)}
         short: dict[Words, list[Words]] = {}
         for run in sorted(run for run in found if len(run) < RUN):
             short.setdefault(run[:_PREFIX], []).append(run)
         return cls(
-            frozenset(run for run in found if len(run) == RUN), {start: tuple(runs) for start, runs in short.items()}
+            frozenset(run for run in found if len(run) == RUN),
+            {start: tuple(runs) for start, runs in short.items()},
+            echoes(conversations),
         )
 
     def find(self, text: str) -> Words | None:
@@ -76,6 +97,8 @@ class Guard:
         sequence = tuple(sequence)
         for start in range(len(sequence) - _PREFIX + 1):
             if (run := sequence[start : start + RUN]) in self.runs:
+                return run
+            if (run := sequence[start : start + ECHO]) in self.echoes:
                 return run
             for run in self.short.get(sequence[start : start + _PREFIX], ()):
                 if sequence[start : start + len(run)] == run:

@@ -10,7 +10,7 @@ import logging
 import shutil
 from pathlib import Path
 
-from core.jury_pipeline import jury_store
+from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import store
 from core.runs.execution import jury_run
@@ -36,7 +36,7 @@ def make(spec: JurySpec, folder: Path = FOLDER) -> str:
         LOG.info("%s: %d of %d", progress.stage, progress.done, progress.total)
 
     with empty_home():
-        run_id = execute(jury_run.prepare(spec), on_progress=say)
+        run_id = execute(jury_run.spec_of(jury_spec.read_spec(jury_spec.create(spec))), on_progress=say)
         jury_id = str(store.read_record(run_id).provenance["jury"])
         for older in folder.glob(f"{jury_id.rpartition('-')[0]}-*"):
             shutil.rmtree(older)

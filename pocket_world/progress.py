@@ -11,8 +11,8 @@ from pocket_world.curriculum import Stage
 class LossRow(TypedDict):
     """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.
 
-    ``binding`` is that of binding questions, before the last stage that of lists; ``tasks`` that of the first questions
-    of each task of the bank.
+    ``seconds`` are those of one processor core. ``binding`` is that of binding questions, before the last stage that of
+    lists; ``tasks`` that of the first questions of each task of the bank; ``perplexity`` a token of held-out prose.
     """
 
     stage: Stage
@@ -21,15 +21,23 @@ class LossRow(TypedDict):
     seconds: float
     loss: float
     binding: float
+    perplexity: float
     tasks: dict[str, float]
 
 
 @dataclass(slots=True)
 class StageProgress:
-    """A stage, the steps done in it, and tokens and seconds over all stages."""
+    """A stage, the steps done in it, and tokens and seconds of a processor core over all stages.
+
+    ``begun`` is the step of the stage at which the optimizer began: 0, or where a kept state was taken up. ``losses``
+    and ``counted`` are the sum and the number of the losses since the last check.
+    """
 
     stage: Stage = "matching"
     step: int = 0
+    begun: int = 0
+    losses: float = 0.0
+    counted: int = 0
     tokens: int = 0
     seconds: float = 0.0
     curve: list[LossRow] = field(default_factory=list)

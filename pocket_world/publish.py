@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
@@ -12,16 +13,25 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 def publish(
     model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, target: Path, card: str, *, half: bool = False
 ) -> None:
-    """Write weights (safetensors, float16 with ``half``), tokenizer and card beside ``target``, then swap folders."""
+    """Write weights (safetensors, float16 with ``half``), tokenizer and card into ``target``."""
+
+    def fill(folder: Path) -> None:
+        (copy.deepcopy(model).half() if half else model).save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+        (folder / "README.md").write_text(card, encoding="utf-8")
+        for path in folder.iterdir():
+            path.chmod(0o644)  # safetensors writes for its owner alone
+
+    replace_folder(target, fill)
+
+
+def replace_folder(target: Path, fill: Callable[[Path], object]) -> None:
+    """Let ``fill`` write into a new folder beside ``target``, then swap folders."""
     fresh, old = target.with_name(f".{target.name}.new"), target.with_name(f".{target.name}.old")
     for folder in (fresh, old):
         shutil.rmtree(folder, ignore_errors=True)
     fresh.mkdir(parents=True)
-    (copy.deepcopy(model).half() if half else model).save_pretrained(fresh)
-    tokenizer.save_pretrained(fresh)
-    (fresh / "README.md").write_text(card, encoding="utf-8")
-    for path in fresh.iterdir():
-        path.chmod(0o644)  # safetensors writes for its owner alone
+    fill(fresh)
     if target.exists():
         target.rename(old)
     fresh.rename(target)

@@ -14,17 +14,16 @@ TOKENIZER_SEED = 9
 class Recipe:
     """A model and its training.
 
-    Training has up to four stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
-    until ``letters_goal`` or ``letters_steps``, everything for ``steps``, then recall, mostly answers in words, for
-    ``recall`` steps. ``rate`` is that of the matrices (:class:`torch.optim.Muon`), by which one step changes their
-    largest singular value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of
-    everything and the last two thirds of recall falls to a twentieth. Embeddings and norms learn at ``token_rate``
-    (AdamW). ``tasks`` are what all stages but the first practise.
+    Training has up to three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
+    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``, of which the share ``prose`` reads
+    prose. ``rate`` is that of the matrices (:class:`torch.optim.Muon`), by which one step changes their largest
+    singular value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of everything
+    falls to a twentieth. Embeddings and norms learn at ``token_rate`` (AdamW). ``tasks`` are what all stages but the
+    first practise.
 
-    A recipe that is ``grown_from`` another model begins as that model before its recall, enlarged where it is larger
-    (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` begins as the
-    finished model and is tuned on conversations; its tokenizer has a chat template. ``half`` stores the weights as
-    float16.
+    A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
+    (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
+    conversations; its tokenizer has a chat template. ``half`` stores the weights as float16.
     """
 
     name: str
@@ -37,12 +36,12 @@ class Recipe:
     cooldown: int
     rate: float = 0.015
     token_rate: float = 1e-3
+    prose: float = 0.0
     matching_steps: int = 3000
     matching_goal: float = 0.95
     letters_steps: int = 3000
     letters_goal: float = 0.8
     grown_from: str = ""
-    recall: int = 0
     vocabulary: int = 5120
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
@@ -52,18 +51,18 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=4200, cooldown=1800, recall=1200),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=7000, cooldown=3500, prose=0.2),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=4500, cooldown=3000, rate=0.01, recall=1200, half=True,
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, half=True,
             grown_from="pocket-1m",
         ),
         Recipe(
-            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, cooldown=1000, rate=0.01, half=True,
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1200, cooldown=900, rate=0.006, half=True,
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=3000, cooldown=2000, rate=0.01, recall=1200, half=True,
-            grown_from="pocket-1m",
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, half=True,
+            grown_from="pocket-3m",
         ),
     )
 }  # fmt: skip

@@ -1,10 +1,11 @@
-"""Makes the recorded runs of the pocket models, which ship in ``assets/runs``.
+"""Makes the recorded runs of the pocket models, which ship in ``assets/runs`` and share their questions.
 
 They are ordinary runs, by the same code as anyone's; ``python -m core run`` with the same words repeats them.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -19,6 +20,8 @@ from core.perplexity.request import Request
 from core.prompting.strategies import STRATEGIES
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
+from core.runs.shared_questions import FOLDER as SHARED
+from core.runs.shared_questions import questions_file, share
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
@@ -31,15 +34,20 @@ WITH_SHOTS = "pocket-8m"
 SHOTS = (1, 2, 5)
 
 
-def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS, *, few: bool = False) -> tuple[RunSpec, ...]:
     """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too, and for
-    :data:`WITH_SHOTS` with the shots of :data:`SHOTS` by both."""
+    :data:`WITH_SHOTS` with the shots of :data:`SHOTS` by both.
+
+    ``few`` leaves out what tells little: strategies other than base of other models than :data:`WITH_SHOTS`, and
+    bfloat16 but for one run of that model.
+    """
     specs = []
     for task in tasks:
+        pairs = [(dtype, strategy) for dtype in ("float32", "bfloat16") for strategy in STRATEGIES]
         specs += [
             RunSpec(model=model, task=task, strategy=strategy, dtype=dtype)
-            for dtype in ("float32", "bfloat16")
-            for strategy in STRATEGIES
+            for dtype, strategy in pairs
+            if not few or _tells_something(model, task, strategy, dtype)
         ]
         if task == "qa":
             specs.append(RunSpec(model=model, task=task, form="cloze"))
@@ -52,6 +60,12 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSp
     return tuple(specs)
 
 
+def _tells_something(model: str, task: str, strategy: str, dtype: str) -> bool:
+    if dtype != "float32":
+        return (model, task, strategy) == (WITH_SHOTS, "qa", "base")
+    return model == WITH_SHOTS or strategy == "base"
+
+
 def words_spec(model: str) -> RunSpec:
     """The bundled conversations and choices, word by word under every prompt that ships; its request goes into
     HEDGE_HOME."""
@@ -59,7 +73,7 @@ def words_spec(model: str) -> RunSpec:
     return perplexity_run.spec_of(request, model)
 
 
-def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
+def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER, few: bool = False) -> list[str]:
     """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
 
     Raises :class:`InputError` for a task that is not in the bank.
@@ -69,7 +83,7 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
             raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
     with empty_home():
         ids = []
-        for spec in (*recorded_specs(model, tasks), words_spec(model)):
+        for spec in (*recorded_specs(model, tasks, few=few), words_spec(model)):
             ids.append(execute(spec))
             target = folder / ids[-1]
             shutil.rmtree(target, ignore_errors=True)
@@ -77,7 +91,25 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
             for name in KEPT if spec.answers else KEPT_OF_WORDS:
                 if (settings().runs / ids[-1] / name).exists():
                     shutil.copyfile(settings().runs / ids[-1] / name, target / name)
+            if spec.answers:
+                share(target)
     return ids
+
+
+def leave_out(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[str]:
+    """Delete the recorded runs of a model that are not among the few, and questions that no run shares any more."""
+    kept = {spec.run_id for spec in recorded_specs(model, few=True)}
+    gone = []
+    for path in sorted(folder.iterdir()):
+        spec = RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"])
+        if spec.model == model and spec.answers and path.name not in kept:
+            shutil.rmtree(path)
+            gone.append(path.name)
+    used = {questions_file(path).name for path in folder.iterdir()}
+    for path in shared.glob("*.parquet"):
+        if path.name not in used:
+            path.unlink()
+    return gone
 
 
 @contextmanager

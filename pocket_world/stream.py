@@ -15,12 +15,13 @@ from typing import Literal
 from core.errors import RunError
 from core.records import Question
 from pocket_world.binding import binding_document
-from pocket_world.chat.personas import conversation
+from pocket_world.chat.personas import counselor_prompt, other_conversation
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
 from pocket_world.documents import Document, answered, lettered, said, stated
 from pocket_world.matching import found_question, retold_question
+from pocket_world.prose import Prose
 from pocket_world.questions import ask
 from pocket_world.relations import Fact
 from pocket_world.scenes.going_on import going_on
@@ -44,7 +45,14 @@ Form = Literal[
     "demonstrated",
     "conversation",
     "asked in chat",
+    "short passage",
+    "passage",
+    "long passage",
+    "prose chat",
 ]
+
+PASSAGES: dict[Form, int] = {"short passage": 110, "passage": 190, "long passage": 220}
+"""Words of prose in a document of each form."""
 
 DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 3), "drs": (1, 2), "ds": (1,)}
 """How many demonstrations a document of each task may have; a long one must not fill the context."""
@@ -55,6 +63,9 @@ SAID_WEIGHT = 0.12
 SceneTask = Literal["rc", "ci", "drs", "ds"]
 
 SCENE_TASKS: tuple[SceneTask, ...] = ("rc", "ci", "drs", "ds")
+
+COUNSELLING_SHARE = 0.75
+"""How many of the chats in prose are a counselor's; nearly all of these have a system prompt that says so."""
 
 COMPUTED_SHARE = 0.27
 """How often a fact is worked out instead of taken from the tables."""
@@ -78,6 +89,7 @@ class Stream:
         self._stated_weights = list(accumulate(frequency(fact) for fact in self._stated))
         self._makers = list(MAKERS)
         self._maker_weights = list(accumulate(MAKERS.values()))
+        self._prose = Prose()
 
     def document(self, form: Form, rng: random.Random) -> Document:
         """One document that holds no bank question; RunError if none turns up."""
@@ -127,7 +139,13 @@ class Stream:
         if form == "answered":
             return self._answered(rng, weight=1.0)
         if form == "conversation":
-            return written(*conversation(rng, self._talked_about))
+            return written(*other_conversation(rng, self._talked_about))
+        if form == "prose chat":
+            counselling = rng.random() < COUNSELLING_SHARE
+            system = counselor_prompt(rng) if counselling and rng.random() < 0.95 else ""
+            return written(system, self._prose.talk(rng, counselling=counselling), weight=1.0)
+        if form in PASSAGES:
+            return self._prose.passage(rng, words=PASSAGES[form])
         if form == "asked in chat":
             strategy = rng.choice(("base", "base", "shared", "task"))
             return asked_in_chat(self.question(rng, rng.choice(self.tasks)), strategy=strategy)

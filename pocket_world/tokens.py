@@ -18,6 +18,7 @@ from core.errors import InputError
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
 from pocket_world.documents import END
+from pocket_world.prose import training
 from pocket_world.stream import SCENE_TASKS, Form, Stream
 from pocket_world.verdicts import verdict_document
 from pocket_world.world import world
@@ -34,6 +35,9 @@ _CUT = (
     r"| ?[^\s\p{L}\p{N}]+"
     r"|\s+(?!\S)|\s+"
 )
+
+PROSE_TIMES = 3
+"""How often the tokenizer's training reads the prose, which is a tenth of the sampled text."""
 
 _FORMS: tuple[Form, ...] = ("binding", "short", "short", "short", "instructed", "demonstrated")
 
@@ -91,13 +95,16 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
 
 
 def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
-    """Sampled documents, then every answer behind a space, so that rare answers get tokens too."""
+    """Sampled documents and all prose for training, then every answer behind a space, so that rare answers get tokens
+    too."""
     rng = random.Random(f"tokenizer|{seed}")
     forms = (*_FORMS, *(form for form in SCENE_TASKS if form in stream.tasks))
     for _ in range(documents):
         yield stream.document(rng.choice(forms), rng).text.replace(END, "")
     if len(stream.tasks) > 1:
         yield from _conversations(rng, documents // 10)
+    prose = [piece for file in training() for piece in file.pieces] * PROSE_TIMES
+    yield from prose[:documents]
     for fact in world():
         yield f" {fact.answer}. {fact.key}" * 4
     for number in range(100):

@@ -1,24 +1,28 @@
-"""Training a pocket model: matching, letters, everything, then recall; it can stop and go on at any checkpoint.
+"""Training a pocket model: matching, letters, then everything; it can stop after any step and go on.
 
-What a step sees follows from the seed, the stage and the number of the step alone, so that a resumed training
-reads the same text as one that never stopped.
+What a step sees follows from the seed, the stage and the number of the step alone, and no other chance enters a step.
+So a resumed training reads the same text as one that never stopped, and ends in the same weights, bit by bit.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import random
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
+from core.perplexity import conversations
 from core.records import Question
-from pocket_world import bank
+from pocket_world import bank, kept
 from pocket_world.bank import BANK_TASKS
 from pocket_world.batches import TokenBatch, batch, share_right, weighted_loss
 from pocket_world.begin import begin
@@ -35,6 +39,7 @@ from pocket_world.publish import publish
 from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe
 from pocket_world.stream import Stream
+from pocket_world.text_loss import held_out_loss
 from pocket_world.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
 from pocket_world.world import world
 
@@ -44,35 +49,34 @@ TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_QUESTIONS = 200
 
-CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500, "recall": 400}
+CHECK_TEXT = 8
+"""A check reads every such piece of held-out prose."""
 
-BEFORE_RECALL = "before-recall"
-"""The folder in the work folder that keeps the model as it was before its last stage, for larger ones to grow from."""
+CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
 
-RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300, "recall": 100}
+SAVE_SECONDS = 240.0
+"""The most seconds between two checkpoints."""
+
+MODEL, CHECKPOINT, PROGRESS, TOKENIZER = "model", "checkpoint.pt", "progress.json", "tokenizer"
+"""What lies in a work folder: the whole model once it is trained, and the state of its training."""
+
+RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
 """Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
 
-RECALL_FALLS = 2 / 3
-"""The last part of the recall over which its learning rate falls."""
+RISE_AGAIN = 50
+"""The same where the optimizer begins anew within a stage."""
 
-_MAY_CHANGE = (
-    "matching_goal",
-    "matching_steps",
-    "letters_goal",
-    "letters_steps",
-    "steps",
-    "cooldown",
-    "recall",
-    "half",
-)
+_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "cooldown", "half")
 """What a recipe may change while it is trained: how long, and what is stored."""
 
 
 class Trainer:
-    """One training, its work folder holding the tokenizer and ``checkpoint.pt`` (tensors and numbers only).
+    """One training and its work folder: the tokenizer, ``checkpoint.pt`` (tensors and numbers only), its progress alone
+    in ``progress.json``, and at the end the whole model with its card in ``model``.
 
-    ``target`` is where the model is published, ``source`` where the model that it grows from lies, by default
-    beside it. ``compiled`` needs a C++ compiler and takes half the time a step.
+    ``source`` is the folder of the model that this one grows from, ``state`` a kept state from which training begins
+    where the work folder has no checkpoint. ``compiled`` needs a C++ compiler and takes half the time a step;
+    ``precision`` is that of the products, float32 or bfloat16.
     """
 
     def __init__(
@@ -80,73 +84,68 @@ class Trainer:
         recipe: Recipe,
         *,
         folder: Path,
-        target: Path,
         tokenizer_documents: int = TOKENIZER_DOCUMENTS,
         source: Path | None = None,
+        state: Path | None = None,
         compiled: bool = False,
+        precision: torch.dtype = torch.float32,
     ) -> None:
-        self.recipe, self.folder, self.target = recipe, folder, target
-        self.source = source or target.with_name(recipe.grown_from or recipe.name)
+        self.recipe, self.folder, self.source = recipe, folder, source
+        self.state = state if state and state.is_dir() else None
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
-        self.stream = Stream(Guard.of(self.bank), tasks=recipe.tasks, chat=recipe.chat)
+        self.stream = Stream(Guard.of(self.bank, conversations.bundled()), tasks=recipe.tasks, chat=recipe.chat)
         self.tokenizer = self._tokenizer(tokenizer_documents)
         self.values = one_token_answers(self.tokenizer)
-        torch.manual_seed(recipe.seed)
-        self.model = self._untrained()
         self.layer = compiled_layer() if compiled else read_layer
-        self.optimizers = optimizers(self.model, recipe)
+        self.precision = precision
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
+        torch.manual_seed(recipe.seed)
+        self.model = self._model()
+        self.optimizers = optimizers(self.model, recipe)
         self._resume()
+        self._saved = time.monotonic()
 
-    def run(self) -> None:
-        """Train to the end, with a checkpoint at every check, and publish."""
-        recipe, progress = self.recipe, self.progress
-        self._until("matching", recipe.matching_steps, recipe.matching_goal, then="letters")
-        self._until("letters", recipe.letters_steps, recipe.letters_goal, then="everything")
-        if progress.stage == "everything":
-            self._all_of("everything", recipe.steps)
-            if recipe.recall:
-                self.model.save_pretrained(self.folder / BEFORE_RECALL)
-                self.tokenizer.save_pretrained(self.folder / BEFORE_RECALL)
-                progress.stage, progress.step = "recall", 0
-        if progress.stage == "recall":
-            self._all_of("recall", recipe.recall)
-        self.publish()
+    @property
+    def whole(self) -> bool:
+        """Whether every step is done."""
+        return self.progress.stage == "everything" and self.progress.step >= self.recipe.steps
 
-    def _all_of(self, stage: Stage, steps: int) -> None:
-        """Train in ``stage`` until ``steps`` are done."""
-        while self.progress.step < steps:
-            self._steps(min(CHECK_EVERY[stage], steps - self.progress.step))
-            self._check()
-            self._save()
+    def run(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Train to the end and write the whole model; False if ``stop`` said so before, with the state saved."""
+        while not self.whole:
+            if stop():
+                self._save()
+                return False
+            self._step()
+            if self._is_check():
+                self._check()
+                self._save()
+            elif time.monotonic() - self._saved >= SAVE_SECONDS:
+                self._save()
+        self.write()
+        return True
 
-    def _until(self, stage: Stage, steps: int, goal: float, *, then: Stage) -> None:
-        """Train in ``stage`` until its goal or for its steps, if that is where the training stands."""
-        progress = self.progress
-        while progress.stage == stage:
-            reached = False
-            if progress.step < steps:
-                self._steps(min(CHECK_EVERY[stage], steps - progress.step))
-                reached = self._check()["binding"] >= goal
-            if reached or progress.step >= steps:
-                progress.stage, progress.step = then, 0
-            self._save()
-
-    def publish(self) -> None:
-        """Put the model as it is now, its tokenizer and its card into the target folder, all at once."""
+    def write(self) -> None:
+        """Put the model as it is now, its tokenizer and its card into the work folder, all at once."""
         self.model.eval()
-        text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank)
-        publish(self.model, self.tokenizer, self.target, text, half=self.recipe.half)
+        text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank, self.precision)
+        publish(self.model, self.tokenizer, self.folder / MODEL, text, half=self.recipe.half)
+
+    def _is_check(self) -> bool:
+        stage, step = self.progress.stage, self.progress.step
+        return step % CHECK_EVERY[stage] == 0 or step >= steps_of(self.recipe, stage)
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else that of its source, else a new one; kept in the work folder."""
-        kept = self.folder / "tokenizer"
-        if not kept.exists():
+        folder = self.folder / TOKENIZER
+        if not folder.exists() and self.state:
+            shutil.copytree(self.state / TOKENIZER, folder)
+        if not folder.exists():
             made = self._made_tokenizer(documents)
             made.chat_template = TEMPLATE if self.recipe.chat else None
-            made.save_pretrained(kept)
-        tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(kept)
+            made.save_pretrained(folder)
+        tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
         return tokenizer
 
     def _made_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
@@ -154,48 +153,85 @@ class Trainer:
             return published_tokenizer(self._source())
         return train_tokenizer(self.stream, seed=TOKENIZER_SEED, documents=documents, vocabulary=self.recipe.vocabulary)
 
-    def _untrained(self) -> LlamaForCausalLM:
+    def _model(self) -> LlamaForCausalLM:
+        """The model before its first step; its weights are of no matter where a state follows."""
+        config = new_config(self.recipe, self.tokenizer)
+        if (self.folder / CHECKPOINT).exists() or self.state:
+            return LlamaForCausalLM(config)
         if self.recipe.grown_from:
-            source = LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32)
-            return grow(source, new_config(self.recipe, self.tokenizer))
-        model = LlamaForCausalLM(new_config(self.recipe, self.tokenizer))
+            return grow(LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32), config)
+        model = LlamaForCausalLM(config)
         begin(model)
         return model
 
     def _source(self) -> Path:
-        if not self.source.is_dir():
-            raise InputError(f"{self.recipe.name} grows from {self.source}, which is not there; train that model first")
+        if self.source is None or not self.source.is_dir():
+            raise InputError(
+                f"{self.recipe.name} grows from {self.recipe.grown_from}, which is not in {self.source}; "
+                "make that model first"
+            )
         return self.source
 
-    def _steps(self, count: int) -> None:
-        started, losses = time.perf_counter(), []
+    def _step(self) -> None:
+        progress, recipe = self.progress, self.recipe
+        started = time.process_time()
         self.model.train()
-        for _ in range(count):
-            data = self._batch()
-            share = rate_share(self.recipe, self.progress.stage, self.progress.step)
-            loss = weighted_loss(self.model, data, read=lambda tokens: read(self.model, tokens, layer=self.layer))
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-            for optimizer, rate in zip(self.optimizers, (self.recipe.rate, self.recipe.token_rate), strict=True):
-                for group in optimizer.param_groups:
-                    group["lr"] = rate * share
-                optimizer.step()
-                optimizer.zero_grad()
-            losses.append(float(loss.detach()))
-            self.progress.step += 1
-            self.progress.tokens += data.size
-        self.progress.seconds += time.perf_counter() - started
-        self._loss = sum(losses) / len(losses)
+        data = self._batch()
+        share = rate_share(recipe, progress.stage, progress.step, begun=progress.begun)
+        loss = weighted_loss(
+            self.model,
+            data,
+            read=lambda tokens: read(self.model, tokens, layer=self.layer, precision=self.precision),
+            precision=self.precision,
+        )
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimizer, rate in zip(self.optimizers, (recipe.rate, recipe.token_rate), strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * share
+            optimizer.step()
+            optimizer.zero_grad()
+        progress.step += 1
+        progress.tokens += data.size
+        progress.losses += float(loss.detach())
+        progress.counted += 1
+        progress.seconds += time.process_time() - started
 
     def _batch(self) -> TokenBatch:
-        progress = self.progress
+        progress, recipe = self.progress, self.recipe
         documents = step_documents(
-            self.stream, seed=self.recipe.seed, stage=progress.stage, step=progress.step, values=self.values
+            self.stream,
+            seed=recipe.seed,
+            stage=progress.stage,
+            step=progress.step,
+            values=self.values,
+            prose=recipe.prose,
         )
         return batch(documents, self.tokenizer)
 
-    def _check(self) -> LossRow:
-        """Accuracies on fresh binding questions and on the first questions of each task of the bank."""
+    def _check(self) -> None:
+        """Add a line to the curve; a stage that has reached its goal or its end gives way to the next."""
+        row, progress, recipe = self._row(), self.progress, self.recipe
+        progress.curve.append(row)
+        progress.losses, progress.counted = 0.0, 0
+        LOG.info(
+            "%s step %d, %.2f M tokens, %.0f s: loss %.3f, binding %.3f, perplexity %.1f, %s",
+            row["stage"],
+            row["step"],
+            row["tokens"] / 1e6,
+            row["seconds"],
+            row["loss"],
+            row["binding"],
+            row["perplexity"],
+            ", ".join(f"{task} {share:.3f}" for task, share in row["tasks"].items()),
+        )
+        goal = {"matching": recipe.matching_goal, "letters": recipe.letters_goal}.get(progress.stage)
+        if goal is not None and (row["binding"] >= goal or progress.step >= steps_of(recipe, progress.stage)):
+            progress.stage = "letters" if progress.stage == "matching" else "everything"
+            progress.step = progress.begun = 0
+
+    def _row(self) -> LossRow:
+        """Accuracies on fresh binding questions and on the first questions of each task of the bank; held-out prose."""
         progress = self.progress
         rng = random.Random(f"{self.recipe.seed}|check|{progress.stage}|{progress.step}")
         self.model.eval()
@@ -203,29 +239,18 @@ class Trainer:
             binding = self._listed_found(rng)
         else:
             binding = self._share([binding_question(world(), rng) for _ in range(CHECK_QUESTIONS)])
-        row: LossRow = {
+        return {
             "stage": progress.stage,
             "step": progress.step,
             "tokens": progress.tokens,
             "seconds": round(progress.seconds, 1),
-            "loss": self._loss,
+            "loss": progress.losses / progress.counted,
             "binding": binding,
+            "perplexity": held_out_loss(self.model, self.tokenizer, chat=self.recipe.chat, every=CHECK_TEXT).perplexity,
             "tasks": {
                 task: self._share([q for q in self.bank if q.task == task][:CHECK_QUESTIONS]) for task in BANK_TASKS
             },
         }
-        progress.curve.append(row)
-        LOG.info(
-            "%s step %d, %.2f M tokens, %.0f s: loss %.3f, binding %.3f, %s",
-            row["stage"],
-            row["step"],
-            row["tokens"] / 1e6,
-            row["seconds"],
-            row["loss"],
-            row["binding"],
-            ", ".join(f"{task} {share:.3f}" for task, share in row["tasks"].items()),
-        )
-        return row
 
     def _share(self, questions: Sequence[Question]) -> float:
         return accuracy(letter_probabilities(self.model, self.tokenizer, questions), questions).value
@@ -239,35 +264,47 @@ class Trainer:
     def _save(self) -> None:
         state = {
             "recipe": asdict(self.recipe),
+            "epsilon": self.model.config.rms_norm_eps,
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "progress": asdict(self.progress),
         }
         temporary = self.folder / "checkpoint.tmp"
         torch.save(state, temporary)
-        temporary.replace(self.folder / "checkpoint.pt")
+        temporary.replace(self.folder / CHECKPOINT)
+        said = self.folder / "progress.tmp"
+        said.write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
+        said.replace(self.folder / PROGRESS)
+        self._saved = time.monotonic()
 
     def _resume(self) -> None:
-        path = self.folder / "checkpoint.pt"
-        if not path.exists():
+        path = self.folder / CHECKPOINT
+        if path.exists():
+            state = torch.load(path, weights_only=True)
+            self._take(state, path)
+            for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(moments)
+        elif self.state:
+            self._take(kept.load(self.state), self.state)
+            self.progress.begun = self.progress.step
+        else:
             return
-        state = torch.load(path, weights_only=True)
+        LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)
+
+    def _take(self, state: Mapping[str, Any], path: Path) -> None:
+        """Weights and progress of a state; InputError if it is of another recipe."""
         differing = [
             name
             for name, value in asdict(self.recipe).items()
-            if name not in _MAY_CHANGE and state["recipe"].get(name) != value
+            if name not in _MAY_CHANGE and kept.plain(state["recipe"].get(name)) != kept.plain(value)
         ]
         if differing:
             raise InputError(
                 f"{path} was trained with other values of {', '.join(differing)}; delete it or take back the change"
             )
-        if "weight_decay" not in state["optimizers"][0]["param_groups"][0]:
-            raise InputError(f"{path} was written by Hedge's own Muon, before torch had one; delete it and train anew")
         self.model.load_state_dict(state["model"])
-        for optimizer, kept in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(kept)
         self.progress = StageProgress(**state["progress"])
-        LOG.info("goes on from %s step %d", self.progress.stage, self.progress.step)
+        set_epsilon(self.model, state["epsilon"])
 
 
 def new_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> LlamaConfig:
@@ -288,14 +325,27 @@ def new_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> LlamaConfi
     )
 
 
-def rate_share(recipe: Recipe, stage: Stage, step: int) -> float:
-    """The share of the full learning rate at a step: a rise, a plateau, in the long stages a straight fall to a
-    twentieth."""
-    rise = min(1.0, (step + 1) / RISE[stage])
+def set_epsilon(model: LlamaForCausalLM, epsilon: float) -> None:
+    """Give every norm of a model this epsilon: growing scales it."""
+    model.config.rms_norm_eps = epsilon
+    for module in model.modules():
+        if hasattr(module, "variance_epsilon"):
+            module.variance_epsilon = epsilon
+
+
+def steps_of(recipe: Recipe, stage: Stage) -> int:
+    """The most steps of a stage."""
+    return {"matching": recipe.matching_steps, "letters": recipe.letters_steps, "everything": recipe.steps}[stage]
+
+
+def rate_share(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> float:
+    """The share of the full learning rate at a step: a rise, a plateau, in everything a straight fall to a twentieth.
+
+    It rises again where the optimizer began anew at the step ``begun``.
+    """
+    rise = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
     if stage == "everything":
         return min(rise, max((recipe.steps - step) / recipe.cooldown, 0.05))
-    if stage == "recall":
-        return min(rise, max((recipe.recall - step) / (recipe.recall * RECALL_FALLS), 0.05))
     return rise
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.quick import inside
 
-WAITING = ("tests/browser", "tests/core/runs", "tests/faults")
+WAITING = ("tests/browser", "tests/core/runs", "tests/intruders", "tests/faults")
 """Rooms whose tests often wait for other processes, those whose files take longest first."""
 
 COMPUTING = (
@@ -16,6 +16,7 @@ COMPUTING = (
     "tests/pocket_world",
     "tests/test_tools.py",
     "tests/core/inference",
+    "tests/core/verify",
     "tests/app",
     "tests/core/exchange",
     "tests/core/test_cli.py",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,20 @@ def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.answerin
             if ours and any(word.startswith(of) for word in process.cmdline()):
                 found.append(process)
     return found
+
+
+def kill_together(processes: Iterable[psutil.Process]) -> None:
+    """Kill processes as a power cut would: none of them sees another's death."""
+    found = list(processes)
+    for action in ("suspend", "kill"):
+        for process in found:
+            with suppress(psutil.NoSuchProcess):
+                getattr(process, action)()
+
+
+def tree(agent: psutil.Process) -> list[psutil.Process]:
+    """An agent and the processes below it."""
+    return [agent, *agent.children(recursive=True)]
 
 
 def end_all(home: Path) -> None:

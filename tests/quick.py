@@ -1,11 +1,15 @@
-"""Which tests are quick: told from the folder of a test, the fixtures that it asks for and what its file imports."""
+"""Which tests are quick: told from the folder of a test, its fixtures, what its file imports, and what it calls."""
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 from core.settings import ROOT
 
@@ -16,9 +20,11 @@ NOT_QUICK = {
     "tests/simulation/test_simulation.py": "a minute of arithmetic",
     "tests/core/inference": "a model",
     "tests/core/adapters": "a model",
+    "tests/core/verify": "models and processes of their own",
     "tests/pocket_world": "models and how they are trained",
     "tests/app/test_own_examples.py": "a model",
-    "tests/app/test_arithmetic.py": "the browser's arithmetic at every alpha, by Node.js",
+    "tests/app/test_precision_claim.py": "a model",
+    "tests/app/test_arithmetic.py": "Node.js",
     "tests/core/answering/test_token_text.py": "a model",
     "tests/core/answering/test_model_cache.py": "a model",
     "tests/core/answering/test_worker.py": "a model",
@@ -31,6 +37,10 @@ NOT_QUICK = {
     "tests/core/exchange/test_inspect_log.py": "the harness and a model",
     "tests/hedge/test_inspect_scorer.py": "the harness",
     "tests/test_tools.py": "the type checker reads the whole tree",
+    "tests/charts/test_figure_files.py": "many figures, drawn as files",
+    "tests/docs": "the manual is built in a process",
+    "tests/core/test_exchange_commands.py": "every figure, drawn as a file",
+    "tests/core/test_perplexity_commands.py": "a model",
     "core/inference": "torch",
     "core/adapters": "torch",
     "pocket_world": "torch",
@@ -50,14 +60,36 @@ SLOW_FIXTURES = {
     "fake_home",
     "start_server",
     "real_models",
+    "real_data",
     "known_folder",
 }
-"""A test that asks for one of these starts an agent, a server or a worker, or loads a model."""
+"""A test that asks for one of these starts an agent, a server or a worker, loads a model, or reads large files that do
+not ship."""
 
 
-def is_quick(path: Path, fixtures: set[str]) -> bool:
-    """Whether a test of a file, with these fixtures, needs no browser, server, worker or model."""
-    return may_be_quick(path) and not SLOW_FIXTURES & fixtures
+STARTS_A_PROCESS = {"subprocess", "passed_tests"}
+"""A test that uses one of these, itself or in a function of its file, starts Python, Node.js or a shell."""
+
+
+def is_quick(path: Path, fixtures: set[str], test: Callable[..., Any] | None = None) -> bool:
+    """Whether a test of a file, with these fixtures, needs no browser, server, worker, model or process of its own."""
+    return may_be_quick(path) and not SLOW_FIXTURES & fixtures and not (test and starts_a_process(test))
+
+
+def starts_a_process(test: Callable[..., Any]) -> bool:
+    """Whether one of ``STARTS_A_PROCESS`` is used by a test, or by a function of its file that it calls."""
+    seen, left = set(), [inspect.unwrap(test)]
+    while left:
+        function = left.pop()
+        if not isinstance(function, FunctionType) or function in seen:
+            continue
+        seen.add(function)
+        names = set(function.__code__.co_names)
+        if names & STARTS_A_PROCESS:
+            return True
+        known = [function.__globals__.get(name) for name in names]
+        left += [one for one in known if getattr(one, "__module__", None) == function.__module__]
+    return False
 
 
 @cache

@@ -11,14 +11,22 @@ from pathlib import Path
 
 import pytest
 
+from tests.syntax import imports, parsed
+
 ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "errors": 0,
     "estimates": 0,
+    "confined": 1,
     "files": 1,
     "records": 1,
     "settings": 1,
-    "nvml": 1,
+    "record_tables": 2,
+    "processes": 2,
+    "database": 2,
+    "access": 2,
+    "quotas": 3,
+    "server_file": 4,
     "progress": 1,
     "logistic": 2,
     "conformal": 3,
@@ -28,13 +36,18 @@ LAYERS = {
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
+    "devices": 5,
     "adapters": 6,
     "perplexity": 5,
     "runs": 8,
     "answering": 9,
     "exchange": 9,
     "reports": 10,
+    "backup": 9,
+    "monitoring": 9,
+    "classroom": 11,
     "doctor": 11,
+    "verify": 11,
     "shelf": 11,
     "commands": 12,
     "cli": 13,
@@ -43,34 +56,20 @@ LAYERS = {
 """Every room of core by its height; a room imports from lower ones and from itself."""
 
 
-@cache
-def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file, which several tests walk."""
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def python_files(folder: str) -> list[Path]:
     return sorted(path for path in (ROOT / folder).rglob("*.py"))
 
 
+@cache
 def imported(path: Path, *, at_import_only: bool = False) -> set[str]:
     """The dotted names that a file imports; ``at_import_only`` leaves out those inside functions."""
-    tree = parsed(path)
-    nodes = ast.walk(tree) if not at_import_only else _outside_functions(tree)
     names: set[str] = set()
-    for node in nodes:
+    for node in imports(path, at_import_only=at_import_only):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     return names
-
-
-def _outside_functions(tree: ast.AST):
-    for node in ast.iter_child_nodes(tree):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            yield node
-            yield from _outside_functions(node)
 
 
 def roots(path: Path) -> set[str]:
@@ -114,11 +113,11 @@ def test_pages_do_no_maths():
         assert not roots(path) & {"numpy", "scipy", "torch", "transformers", "sqlite3", "sqlalchemy", "dbos"}, path
 
 
-def test_torch_is_imported_by_inference_adapters_and_training_alone():
+def test_torch_is_imported_by_inference_adapters_training_and_checks_alone():
     for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):
             room = path.relative_to(ROOT).parts[:2]
-            if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py"}:
+            if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py", "verify"}:
                 continue
             assert not roots(path) & {"torch", "transformers"}, path
 
@@ -154,7 +153,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.runs.jury_job, core.reports.jury, charts.static_report, sys; "
+        "core.runs.jury_job, core.reports.jury, charts.static_report, core.verify.runner, core.verify.report, sys; "
         "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
         "assert wanted <= set(sys.modules); "
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
@@ -170,3 +169,11 @@ def test_a_class_name_means_one_thing():
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_workers_and_the_list_of_runs_import_neither_scipy_nor_pandas():
+    code = (
+        "import sys, core.commands.runs, core.runs.agent.worker, core.runs.execution.execute\n"
+        "heavy = {'scipy', 'pandas', 'torch'} & set(sys.modules); assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def test_a_fixture_that_starts_a_worker_is_not_quick():
     path = ROOT / "tests/core/runs/test_engine_status.py"
     assert is_quick(path, {"home"})
     assert not is_quick(path, {"home", "engine_home"})
+
+
+def _shell() -> None:
+    subprocess.run(["true"], check=True)
+
+
+def test_what_starts_a_process_is_not_quick():
+    path = ROOT / "tests/core/conformal/test_sets.py"
+
+    def calls() -> None:
+        _shell()
+
+    assert not is_quick(path, set(), _shell)
+    assert not is_quick(path, set(), calls)
+    assert is_quick(path, set(), test_every_room_is_there)
 
 
 def test_every_room_is_there():

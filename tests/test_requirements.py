@@ -9,10 +9,11 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from tests.syntax import imports
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
 NOT_IMPORTED = {
-    "accelerate": "transformers loads quantised models and spreads models over devices with it",
     "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
     "mypy": "a command",
     "pandas-stubs": "types of pandas, for mypy",
@@ -52,7 +53,7 @@ def imported() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in imports(path):
                 if isinstance(node, ast.Import):
                     names = [alias.name for alias in node.names]
                 elif isinstance(node, ast.ImportFrom) and node.level == 0:

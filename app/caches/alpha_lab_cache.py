@@ -4,12 +4,14 @@ shift.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from app.caches.run_cache import RunKey, evaluation, load_evaluation, run_key
+from app.caches.per_run import PerRun
+from app.caches.run_cache import RunKey, load_evaluation, run_key
 from app.state.alpha_lab import AlphaLabView
 from core.errors import InputError
 from core.reports import frames
@@ -26,9 +28,12 @@ def lab_tables(run_id: str) -> dict[str, Any]:
     return _lab_tables(run_key(run_id))
 
 
-def lab_notes(run_id: str) -> list[str]:
+def lab_notes(run_id: str) -> tuple[str, ...]:
     """Sentences to show if the lab's figures do not cover all of a run, or need an explanation."""
-    run = evaluation(run_id)
+    return _lab_notes(run_key(run_id))
+
+
+def _notes(run: Evaluation) -> tuple[str, ...]:
     n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
     notes = []
     if n > frames.MOST_IN_LAB:
@@ -41,7 +46,7 @@ def lab_notes(run_id: str) -> list[str]:
             f"Questions of this run have from {least} to {run.k} options. No set holds an option that its "
             f"question lacks, and UAcc uses k = {run.k}."
         )
-    return notes + list(tie_notes(run))
+    return (*notes, *tie_notes(run))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +72,26 @@ def sets_of(run_id: str, view: AlphaLabView) -> SetOptions:
         n_calibration=view.n or None,
         split_seed=int(view.split) if view.split else None,
     )
+    return SetOptions((view.left, view.right), view.alpha, view.empty, view.by, _applicable(run_key(run_id), split))
+
+
+@functools.lru_cache(maxsize=1024)  # a few numbers each, looked up faster than Streamlit's caches can
+def _applicable(key: RunKey, split: SplitView) -> SplitView:
+    """The split, with the default for each option that the run lacks."""
     for given_up in ({}, {"n_calibration": None}, {"drop_extra": False}, {"split_seed": None}):
         split = replace(split, **given_up)
         try:
-            evaluation_of_split(run_id, split)
+            _evaluation_of_split(key, split)
         except InputError:
             continue
         break
-    run = evaluation_of_split(run_id, split)
+    run = _evaluation_of_split(key, split)
     if not (len(run.calibration) and len(run.test)):
         raise InputError(
-            f"run {run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are needed"
+            f"run {key.run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are "
+            "needed"
         )
-    return SetOptions((view.left, view.right), view.alpha, view.empty, view.by, split)
+    return split
 
 
 def lab_report(run_id: str, sets: SetOptions) -> Report:
@@ -112,6 +124,9 @@ def shifted(source: tuple[str, str | None], target: tuple[str, str | None], by: 
     them.
     """
     return _shifted((run_key(source[0]), source[1]), (run_key(target[0]), target[1]), by)
+
+
+_lab_notes = PerRun(lambda key: _notes(load_evaluation(key)), most=4096)  # some sentences each
 
 
 # 0.6 MB per entry, at most 0.9 MB: 9 MB in all. A view needs one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -10,16 +11,26 @@ import streamlit as st
 
 from app.background import Computation
 from app.caches.run_cache import RunKey, load_compared, run_key
-from core.reports.compare import benchmark, inspector, run_matrix
 from core.reports.compare import claims as tested
+from core.reports.compare import inspector, kept_rows, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
 from core.reports.compare.run_matrix import RunMatrix
 from core.reports.overview import published
 
 
+@dataclass(frozen=True, slots=True)
+class InspectorTables:
+    """What the inspector shows of the questions that runs share, a row for each question."""
+
+    numbers: pa.Table
+    """The sets, picks and probabilities (:func:`core.reports.compare.inspector.inspector_numbers`)."""
+    texts: pa.Table
+    """The texts of the questions, in the same order."""
+
+
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
-    """One row per run and score (:func:`core.reports.compare.benchmark.run_rows`)."""
+    """One row per run and score (:func:`core.reports.compare.kept_rows.compared_rows`)."""
     return _compared(tuple(run_key(run_id) for run_id in run_ids), rule)
 
 
@@ -28,56 +39,57 @@ def matrix(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Comp
     return _matrix(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
 
 
-def claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> list[PublishedClaim]:
+def claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
     """The published claims, tested on the runs with sets by ``score``."""
     return _claims(tuple(run_key(run_id) for run_id in run_ids), rule, score)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)  # 10 kB per entry, and there are few tables
-def published_claims(table: str) -> list[PublishedClaim]:
+def published_claims(table: str) -> Computation[list[PublishedClaim]]:
     """The published claims, tested on a published table."""
-    return tested.claims(published.published(table))
+    return Computation(lambda: tested.claims(published.published(table)))
 
 
-def inspector_numbers(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> pa.Table:
-    """The sets, picks and probabilities of the runs on the questions that they share.
-
-    Raises :class:`InputError` if the runs share fewer than 10 test questions.
-    """
-    return _numbers(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
-
-
-def inspector_texts(run_ids: tuple[str, ...]) -> pa.Table:
-    """The texts of the questions that the runs share, in the order of :func:`inspector_numbers`."""
-    return _texts(tuple(run_key(run_id) for run_id in run_ids))
+def inspector_tables(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[InspectorTables]:
+    """The questions that the runs share. It ends with :class:`InputError` if these are fewer than 10."""
+    return _tables(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
 
 
 # 23 kB per entry of 24 runs: 3 MB in all. There is one entry for each alpha at which a person releases the slider.
 @st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")
 def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
-    runs = [load_compared(key) for key in keys]
-    return benchmark.run_rows(runs, benchmark.reports(runs, rule))
+    by_id = {key.run_id: key for key in keys}
+    return kept_rows.compared_rows(list(by_id), rule, lambda run_id: load_compared(by_id[run_id]))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)  # 10 kB per entry: 1 MB in all
-def _claims(keys: tuple[RunKey, ...], rule: SetRule, score: str) -> list[PublishedClaim]:
+def _claims(keys: tuple[RunKey, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
     rows = _compared(keys, rule)
-    return tested.claims(rows[rows["score"] == score])
+    return Computation(partial(tested.claims, rows[rows["score"] == score]))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)  # 40 kB per entry of 12 runs: 3 MB in all
 def _matrix(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
-    runs = [load_compared(key) for key in keys]
-    return Computation(partial(run_matrix.run_matrix, runs, alpha, score=score, empty=empty))
+    # The runs are read in the background too: the dot plots, whose figures are kept on disk, do not wait for them.
+    return Computation(
+        lambda: run_matrix.run_matrix([load_compared(key) for key in keys], alpha, score=score, empty=empty)
+    )
 
 
 # 0.1 MB per entry of 6 shipped runs, 1 MB for 12 runs with 5,000 test questions: 16 MB at most.
-@st.cache_resource(max_entries=16, show_spinner="Reading the questions …")
-def _numbers(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> pa.Table:
-    runs = [load_compared(key) for key in keys]
-    return inspector.inspector_numbers(run_matrix.shared_questions(runs, alpha, score=score, empty=empty))
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _tables(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Computation[InspectorTables]:
+    texts = _texts(keys)
+
+    def compute() -> InspectorTables:
+        runs = [load_compared(key) for key in keys]
+        numbers = inspector.inspector_numbers(run_matrix.shared_questions(runs, alpha, score=score, empty=empty))
+        texts.run()
+        return InspectorTables(numbers, texts.value())
+
+    return Computation(compute)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)  # 0.1 MB per entry, 1 MB for 5,000 questions: 8 MB at most
-def _texts(keys: tuple[RunKey, ...]) -> pa.Table:
-    return inspector.inspector_texts([load_compared(key) for key in keys])
+def _texts(keys: tuple[RunKey, ...]) -> Computation[pa.Table]:
+    return Computation(lambda: inspector.inspector_texts([load_compared(key) for key in keys]))

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from core import doctor
+from core.access import carried
 from core.doctor import Finding
 from core.errors import HedgeError
 
 LOG = logging.getLogger(__name__)
 REFRESH_S = 30.0
-"""Findings that can change by themselves are refreshed after this many seconds if somebody has the page open."""
+"""Findings that can change by themselves are refreshed after this many seconds if a person has the page open."""
 
 
 @dataclass
@@ -62,14 +63,14 @@ def refresh(made: Checkup) -> None:
     if made.problem:
         again()
     elif made.refreshing.acquire(blocking=False):
-        threading.Thread(target=_look_again, args=(made,), daemon=True, name="hedge-doctor-again").start()
+        threading.Thread(target=carried(_look_again), args=(made,), daemon=True, name="hedge-doctor-again").start()
 
 
 @st.cache_resource(show_spinner=False)
 def _checkup() -> Checkup:
     made = Checkup()
     # A daemon thread, so that a server that is stopped does not wait for it.
-    threading.Thread(target=_look, args=(made,), daemon=True, name="hedge-doctor").start()
+    threading.Thread(target=carried(_look), args=(made,), daemon=True, name="hedge-doctor").start()
     return made
 
 

@@ -1,4 +1,5 @@
-"""Cached exports: a figure as it goes into a file, so that its preview, its caption and its files are drawn once."""
+"""Cached exports: figures in the form in which files contain them, so that preview, caption and files are drawn
+once."""
 
 from __future__ import annotations
 

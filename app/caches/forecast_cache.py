@@ -1,4 +1,4 @@
-"""What a matrix of runs will take, cached if it takes a while to find out. Queries neither the database nor the hub."""
+"""Forecasts of a matrix of runs. Slow parts are cached. Queries neither the database nor the hub."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import streamlit as st
 
 from app.caches import run_cache
 from app.caches.run_cache import EVERY_RUN
+from core.devices import slots as device_slots
+from core.devices.slots import CPU, Slot, slots
 from core.inference import counting, models
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
-from core.runs.agent import liveness
-from core.runs.devices.slots import CPU, Slot, published, slots
+from core.runs.agent import host_reports, liveness
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -26,13 +27,14 @@ LOADED_HERE: dict[str, Any] = {
     "model": "any",
     "dtype": "float32",
     "batch_size": None,
+    "device": "",
     "servers": (),
     "key_variable": "",
     "price_read": 0.0,
     "price_written": 0.0,
     "budget": None,
 }
-"""What a run asks does not depend on these fields of its spec."""
+"""Fields of a spec that do not change the run's prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Plan:
 
     @property
     def cost(self) -> float | None:
-        """What the new runs on servers cost by their prices, or None if these have none."""
+        """The cost of the new runs on servers, or None if no prices are given."""
         found = [one.cost for one in self.new or self.runs]
         return None if None in found else sum(cost for cost in found if cost)
 
@@ -84,7 +86,7 @@ def plan(combination: Combination) -> Plan:
 
 
 def work(spec: RunSpec) -> Work | None:
-    """The work of a run: what it asks, independent of the model and the precision."""
+    """The work of a run: its prompts, which do not depend on the model and the precision."""
     same = replace(spec, **LOADED_HERE)
     return _work(same, stamp(spec.task), catalogue.at_hand(spec.task))
 
@@ -98,6 +100,18 @@ def free_disk() -> int:
 def has_gpu() -> bool:
     """Whether this host has a GPU that runs may use."""
     return _slots()[0].name != CPU
+
+
+@st.cache_resource(ttl=600, show_spinner=False)
+def default_dtype() -> str:
+    """The precision of a run for which none was chosen."""
+    return device_slots.default_dtype()
+
+
+def devices_here() -> list[str]:
+    """The GPUs of this host that a run may be given to, as torch names them; none if there is nothing to choose."""
+    found = _slots()
+    return [slot.name.replace("gpu", "cuda:") for slot in found] if len(found) > 1 else []
 
 
 def stamp(task: str) -> int:
@@ -124,7 +138,7 @@ def _devices() -> tuple[Slot, ...]:
     """The devices of this host and, if a database is shared, of the other hosts. Only the database knows which are
     alive.
     """
-    said = published()
+    said = host_reports.published_slots()
     here = said.pop(liveness.host(), ()) or _slots()
     return (*here, *(slot for found in said.values() for slot in found)) if settings().database_url else here
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import streamlit as st
 
+from core.access import carried
 from core.errors import HedgeError
 from core.runs import engine
 from core.runs.status import RunStatus
@@ -69,7 +70,7 @@ def current(*, anew: bool = False) -> LiveRuns:
                 return asking.latest
             asking.begun = time.monotonic()
             asking.ended = threading.Event()
-            threading.Thread(target=_ask, args=(asking,), daemon=True, name="hedge-statuses").start()
+            threading.Thread(target=carried(_ask), args=(asking,), daemon=True, name="hedge-statuses").start()
         begun, ended, known = asking.begun, asking.ended, asking.latest
     # Once the database is known not to answer, no page waits for it.
     if ended.wait(0 if known.problem else max(0.0, begun + WAIT_S - time.monotonic())):

@@ -10,8 +10,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from app.caches.all_runs_cache import AllRunsCache
 from app.caches.per_run import PerRun, RunKey
 from app.caches.run_cache import load_evaluation, run_key
+from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.errors import HedgeError
 from core.reports import evaluation as evaluations
@@ -24,7 +26,8 @@ from core.runs.store import RunRecord
 
 LAST_FRAMES = 16
 EXAMPLE_ALPHA = 100
-"""The alpha, in thousandths, at which the question on a card is chosen. It stays while alpha moves."""
+"""The alpha, in thousandths, at which the question on a card is chosen. The question stays the same when alpha
+changes."""
 
 
 def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -55,7 +58,7 @@ def _news(records: Sequence[RunRecord], stamps: Mapping[str, int], score: str) -
 
 
 def _frame(found: Mapping[RunKey, RunSummary], alpha: int, score: str) -> pd.DataFrame:
-    """The overview frame, computed anew unless it was among the last that were shown. It must not be changed."""
+    """The overview frame, from the cache if it was shown recently. It must not be changed."""
     kept, asked = _frames(), (tuple(found), alpha, score)
     table = kept.pop(asked, None)
     if table is None:
@@ -86,6 +89,12 @@ def example(run_id: str, score: str) -> ExampleQuestion:
     return _example(run_key(run_id), score)
 
 
+def shared_view(view: OverviewView) -> OverviewView:
+    """The view without what a person has chosen on other pages, and without the form of its figure. So all persons with
+    the same filters, alpha and score share what is :data:`kept`."""
+    return replace(view, run="", runs="", figure="")
+
+
 def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
     return PerRun(lambda key: frames.summarise_score(evaluations.load(key.run_id), name), most=1024)
 
@@ -95,6 +104,10 @@ def _of_score(name: str) -> PerRun[frames.ScoreSummary]:
 _summary = PerRun(lambda key: frames.summarise(evaluations.load(key.run_id)), most=4096)
 # 0.1 MB per entry. Only scores beside LAC and APS, of which a person looks at one at a time, have such entries.
 _score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFAULT_SCORES}
+
+kept = AllRunsCache(most=64)
+"""What the page shows of all finished runs in a view: the section's figures, the matrix, the panels, the cards. A view
+needs three entries, of 3 to 250 kB with the 134 runs that ship: at most 16 MB in all. They grow with the runs."""
 
 
 @st.cache_resource(show_spinner=False)

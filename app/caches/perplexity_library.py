@@ -17,15 +17,19 @@ from core.perplexity.conversations import Conversation
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.prompts import SHIPPED, SystemPrompt
 from core.perplexity.request import Request
+from core.reports import perplexity_results
 from core.reports.perplexity import called
+from core.reports.perplexity_results import PerplexityRun
 from core.runs.execution import perplexity_run
-from core.runs.execution.perplexity_run import PerplexityRun
 from core.runs.store import RunRecord
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringSetup:
-    """How words are scored. Only figures with the same setup can be compared."""
+    """How words are scored. Only figures with the same setup can be compared.
+
+    The model is named with its servers, if it is on any (:attr:`~core.runs.spec.RunSpec.asked_model`).
+    """
 
     model: str
     dtype: str = "float32"
@@ -107,7 +111,7 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     if record.state != "done":
         return
     key = run_cache.run_key(record.run_id)
-    setup = ScoringSetup(record.spec.model, record.spec.dtype, request.mode, request.exchanges)
+    setup = ScoringSetup(record.spec.asked_model, record.spec.dtype, request.mode, request.exchanges)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
         for source in request.sources:
@@ -144,4 +148,4 @@ _request = PerRun(_read_request, most=4096)
 # 0.4 MB per entry of nine conversations under three prompts; a run of one conversation takes a ninth of that.
 @st.cache_resource(max_entries=128, show_spinner="Reading the losses …")
 def _measured(key: RunKey) -> PerplexityRun:
-    return perplexity_run.read(key.run_id)
+    return perplexity_results.read(key.run_id)

@@ -20,6 +20,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.access import carried, environment
+from core.commands.run_words import run_words
 from core.inference.preview import Preview
 from core.runs.prompts import Combination
 from core.settings import ROOT
@@ -41,8 +43,8 @@ class Previewed:
 
 @dataclass(frozen=True, slots=True)
 class ServedPreview:
-    """One prompt for a model on a server, whose tokenizer is not here. ``tokens`` are those of all prompts together,
-    estimated by their length."""
+    """One prompt for a model on a server, whose tokenizer is not available here. ``tokens`` is the number of tokens of
+    all prompts together, estimated from their length."""
 
     text: str
     tokens: int
@@ -67,7 +69,7 @@ class PreviewJob:
 
 def command(combination: Combination) -> tuple[str, ...]:
     """The command that makes the preview of the requested runs."""
-    return (sys.executable, "-m", "core", "run", *combination.words(), "--dry-run", "--json")
+    return (sys.executable, "-m", "core", "run", *run_words(combination), "--dry-run", "--json")
 
 
 def preview_of(combination: Combination) -> PreviewJob:
@@ -98,7 +100,7 @@ def _written(path: Path) -> int:
 def _job(command: tuple[str, ...], stamps: tuple[int, ...]) -> PreviewJob:
     made = PreviewJob()
     # A daemon thread, so that a server that is stopped does not wait for it.
-    threading.Thread(target=_read, args=(command, made, _turn()), daemon=True).start()
+    threading.Thread(target=carried(_read), args=(command, made, _turn()), daemon=True).start()
     return made
 
 
@@ -127,7 +129,9 @@ class _Failed(Exception):
 
 def _output(command: Sequence[str]) -> dict[str, Any]:
     try:
-        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False)
+        said = subprocess.run(
+            command, cwd=ROOT, env=environment(), capture_output=True, text=True, timeout=TIME_LIMIT_S, check=False
+        )
     except subprocess.TimeoutExpired as error:
         raise _Failed(
             f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; the first download of data from "

@@ -2,49 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import streamlit as st
 
 from app.caches.per_run import PerRun
 from app.caches.per_run import RunKey as RunKey
 from core.errors import HedgeError, InputError
+from core.files import disk
 from core.reports import evaluation as evaluations
 from core.reports.evaluation import Evaluation
 from core.runs import store
-from core.runs.storage import trash
-from core.runs.store import RunRecord
+from core.runs.store import ENDED, RunRecord
 
 EVERY_RUN = 1024
-"""Enough entries for what runs share, such as their sets of questions, or what they ask."""
+"""Enough entries for things that runs share, such as their sets of questions or their prompts."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Runs:
     """All runs, the latest first, and one sentence for each run that can't be read."""
 
     records: tuple[RunRecord, ...]
     problems: tuple[str, ...]
 
-    @property
+    @cached_property
     def finished(self) -> tuple[RunRecord, ...]:
         """The runs that ended successfully and answered questions, and therefore have figures."""
         return tuple(record for record in self.answered if not record.bounded)
 
-    @property
+    @cached_property
     def ranges(self) -> tuple[RunRecord, ...]:
         """The runs in which only upper bounds of some letters are known. Their figures are ranges."""
         return tuple(record for record in self.answered if record.bounded)
 
-    @property
+    @cached_property
     def answered(self) -> tuple[RunRecord, ...]:
         """The :attr:`finished` runs, and those whose figures are :attr:`ranges`."""
         return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
 
-    @property
+    @cached_property
     def unfinished(self) -> tuple[RunRecord, ...]:
-        """The runs that have not ended successfully."""
+        """The runs that are not done: they wait, are at work, or have ended badly."""
         return tuple(record for record in self.records if record.state != "done")
+
+    @cached_property
+    def under_way(self) -> tuple[RunRecord, ...]:
+        """The runs that are waiting or running."""
+        return tuple(record for record in self.records if record.state not in ENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class _LastRuns:
+    """The list of the last call, and when each ``run.json`` of these folders had been written by then."""
+
+    folders: tuple[Path, ...]
+    stamps: dict[str, int]
+    runs: Runs
+
+
+_last_runs: list[_LastRuns] = []
+"""At most one. A list that is exchanged whole, because several threads ask."""
 
 
 def run_key(run_id: str) -> RunKey:
@@ -57,9 +78,24 @@ def run_key(run_id: str) -> RunKey:
 
 
 def runs() -> Runs:
-    """All runs."""
+    """All runs. The list of the last call is returned again if no run has come, gone or changed since."""
+    stamps = store.run_stamps()
+    folders = store.runs_folders()
+    for last in _last_runs:
+        # A run that could not be read may be readable now, and its file the same.
+        if last.folders == folders and last.stamps == stamps and not last.runs.problems:
+            return last.runs
+    found = _read_runs(stamps)
+    for last in _last_runs:
+        if last.runs == found:
+            found = last.runs
+    _last_runs[:] = [_LastRuns(folders, stamps, found)]
+    return found
+
+
+def _read_runs(stamps: Mapping[str, int]) -> Runs:
     records, problems = [], []
-    for run_id, stamp in store.run_stamps().items():
+    for run_id, stamp in stamps.items():
         try:
             records.append(_record(RunKey(run_id, stamp)))
         except HedgeError as error:
@@ -106,13 +142,11 @@ def load_evaluation(key: RunKey) -> Evaluation:
     return evaluations.load(key.run_id)
 
 
-# 0.3 MB per entry, at most 0.5 MB: 21 MB in all. A view needs at most the 24 compared runs.
-@st.cache_resource(max_entries=64, show_spinner="Reading the runs …")
-def load_compared(key: RunKey) -> Evaluation:
-    """The arrays of one version of a finished run, for pages that show several runs."""
-    # Separate from load_evaluation, so that a comparison does not evict the run that a person is looking at.
-    return evaluations.load(key.run_id)
+# The arrays of one version of a finished run, for pages that show several runs. 0.3 MB per entry, at most 0.5 MB: 21 MB
+# in all. A view needs at most the 24 compared runs. Separate from load_evaluation, so that a comparison does not evict
+# the run that a person is looking at; and a PerRun, which can be asked in the background too.
+load_compared = PerRun(lambda key: evaluations.load(key.run_id), most=64)
 
 
 # One number per entry, for the same runs as _record.
-_disk_use = PerRun(lambda key: trash.disk_use(store.folder_of(key.run_id)), most=16_384)
+_disk_use = PerRun(lambda key: disk.disk_use(store.folder_of(key.run_id)), most=16_384)

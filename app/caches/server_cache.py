@@ -1,4 +1,4 @@
-"""What servers were found to do, for ten minutes. Connecting asks them anew."""
+"""The abilities of servers, cached for ten minutes. Connecting asks them again."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ASKED_AGAIN_S = 600
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a server can do with a model, or the ``problem`` in one sentence. It is kept, because asking a server that
-    is gone takes seconds."""
+    """What a server can do with a model, or the ``problem`` in one sentence. A problem is cached too, because asking a
+    server that is gone takes seconds."""
 
     able: Abilities | None = None
     problem: str = ""
@@ -28,13 +28,15 @@ def asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
 
 
 def ask_again() -> None:
-    """Forget what servers were found to do."""
+    """Clear the abilities of all servers."""
     _asked.clear()
 
 
 @st.cache_resource(max_entries=128, ttl=ASKED_AGAIN_S, show_spinner="Asking the server what it can do …")  # 1 kB each
 def _asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
-    from core.inference.server.connect import abilities_of  # with its HTTP client, for which no first paint waits
+    from core.inference.server.connect import (
+        abilities_of,
+    )  # imports an HTTP client
 
     return _told(lambda: abilities_of(model, servers, key=key))
 

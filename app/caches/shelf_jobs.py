@@ -1,4 +1,4 @@
-"""The download of the shelf that is at work, one for the whole server, and the one that ended last."""
+"""The running download from the shelf, one for the whole server, and the one that ended last."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from core.access import carried
 from core.errors import HedgeError, RunCancelled
 from core.shelf.bring import Brought, bring
 from core.shelf.downloads import DRAIN_SECONDS
 from core.shelf.entries import Entry
-from core.shelf.own_links import of_link
+from core.shelf.own_links import of_link, said
 from core.shelf.progress import DownloadProgress
 
 LOG = logging.getLogger(__name__)
@@ -21,9 +22,8 @@ LOG = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class ShelfJob:
-    """An entry, or a person's own ``link``, that a thread brings in; ``title`` is what it is called.
-
-    Once it has ``ended``, there is ``brought`` or a ``problem``.
+    """An entry, or a person's own ``link``, that a thread downloads and imports; ``title`` is its name. Once it has
+    ``ended``, there is a result in ``brought`` or a ``problem``.
     """
 
     title: str
@@ -38,14 +38,17 @@ class ShelfJob:
     problem: str = ""
 
     def cancel(self) -> None:
-        """End the download with its piece, or where the server sends nothing, with the connection."""
+        """End the download after its current piece, or, if the server sends nothing, by closing the connection."""
         self.stop.set()
-        timer = threading.Timer(DRAIN_SECONDS, lambda: self.progress.abort())
-        timer.daemon = True
-        timer.start()
+        threading.Thread(target=self.close_stalled, daemon=True, name="hedge-shelf-cancel").start()
+
+    def close_stalled(self) -> None:
+        """Close the connection again and again until the download has ended, because a new one may just be opening."""
+        while not self.ended.wait(DRAIN_SECONDS):
+            self.progress.abort()
 
     def run(self) -> None:
-        """Bring the entry in. An error becomes one sentence."""
+        """Download and import the entry. An error becomes one sentence."""
         self.progress.cancelled = self.stop.is_set
         try:
             entry = self.entry or of_link(self.link)
@@ -71,19 +74,19 @@ _lock = threading.Lock()
 
 
 def current() -> ShelfJob | None:
-    """The job that is at work or ended last; None if there is none."""
+    """The job that is running or ended last; None if there is none."""
     jobs = _jobs()
     return jobs[-1] if jobs else None
 
 
 def start(entry: Entry, where: Mapping[str, Collection[str]]) -> ShelfJob:
-    """Begin to bring an entry in, unless another job is at work, which is then returned."""
+    """Begin to download an entry. If another job is running, that job is returned instead."""
     return _started(ShelfJob(entry.title, entry=entry, where=where))
 
 
 def start_link(link: str, only: str = "") -> ShelfJob:
-    """Begin to bring a person's own link in, unless another job is at work, which is then returned."""
-    return _started(ShelfJob(link, link=link, only=only))
+    """Begin to download a person's own link. If another job is running, that job is returned instead."""
+    return _started(ShelfJob(said(link), link=link, only=only))
 
 
 def _started(job: ShelfJob) -> ShelfJob:
@@ -92,7 +95,7 @@ def _started(job: ShelfJob) -> ShelfJob:
         if before is not None and not before.ended.is_set():
             return before
         _jobs()[:] = [job]
-        threading.Thread(target=job.run, daemon=True, name="hedge-shelf").start()
+        threading.Thread(target=carried(job.run), daemon=True, name="hedge-shelf").start()
         return job
 
 

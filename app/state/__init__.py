@@ -22,7 +22,7 @@ record, for four reasons, found with Streamlit 1.67:
   in a page's address are bound or none is.
 """
 
-from app.state.address import address_of
+from app.state.address import address_of, linked
 from app.state.session import (
     change,
     choose_run,
@@ -41,6 +41,7 @@ __all__ = [
     "change",
     "choose_run",
     "fresh",
+    "linked",
     "name_unknown",
     "no_view",
     "read_changes",

@@ -19,10 +19,16 @@ ALWAYS_SHOWN = ("run", "alpha")
 SHARED_NAMES = tuple(field.name for field in fields(SharedView))
 
 
+_readers: dict[type[SharedView], dict[str, Read]] = {}
+"""What :func:`readers` has found, which takes a millisecond for each record."""
+
+
 def readers(page: type[SharedView]) -> dict[str, Read]:
     """For each field of a page's record, a function that reads its text or raises :class:`InputError`."""
-    hints = get_type_hints(page, include_extras=True)
-    return {field.name: hints[field.name].__metadata__[0] for field in fields(page)}
+    if page not in _readers:
+        hints = get_type_hints(page, include_extras=True)
+        _readers[page] = {field.name: hints[field.name].__metadata__[0] for field in fields(page)}
+    return _readers[page]
 
 
 def names_in_address(page: type[SharedView]) -> tuple[str, ...]:
@@ -67,6 +73,12 @@ def opened(address: Mapping[str, str], start: View) -> tuple[View, tuple[str, ..
 
 def _in_words(name: str, value: Any) -> str:
     return f"alpha {alpha_value(value):.3f}" if name == "alpha" else f"{name} {value}"
+
+
+def linked(page: type[View], view: SharedView, **values: Any) -> dict[str, str]:
+    """The address of a page for a link from another one: with the alpha, score and policy for empty sets of ``view``,
+    defaults for the page's own fields, and ``values``."""
+    return address_of(page(alpha=view.alpha, score=view.score, empty=view.empty, **values))
 
 
 def address_of(view: SharedView) -> dict[str, str]:

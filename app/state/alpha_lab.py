@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from app.state.fields import Ordinal, Text, one_of, whole, whole_or_nothing
-from app.state.shared import SharedView
+from app.state.presented import PresentedView
 from core.conformal.mondrian import BY
 from core.conformal.scores import SCORE_NAMES
 
@@ -14,7 +14,7 @@ SHOWN_SETS = ("all", "misses", "empty", "wrong-single", "largest")
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaLabView(SharedView):
+class AlphaLabView(PresentedView):
     """Two scores side by side, their calibration, the list of test questions, and the shift."""
 
     LEADS = ("run", "alpha", "empty")

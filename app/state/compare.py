@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from app.state.fields import SWITCH, Id, Text, one_of
+from app.state.fields import SWITCH, Id, Names, Text, one_of, some_of
 from app.state.shared import SharedView
 from core.reports.compare.run_matrix import MEASURES
+from core.reports.overview.published import SOURCES
 
 COUNTS = ("all", "both", "first", "second", "neither")
 """Questions that both runs have right, only the first, only the second, or neither."""
@@ -16,6 +17,7 @@ CHANGES = ("all", "grew", "shrank", "same")
 SURE = ("all", "both", "neither", "first", "second")
 """Questions on which both runs are sure, neither is, or one is much surer than the other."""
 ORDERS = ("grew", "shrank", "confidence", "file")
+EVERY_TABLE = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +39,7 @@ class CompareView(SharedView):
     question: Id = ""
     published: Annotated[str, one_of(SWITCH)] = "on"
     """Whether published figures stand below the runs."""
+    published_by: Annotated[str, some_of((EVERY_TABLE, *SOURCES))] = EVERY_TABLE
+    """The published tables whose figures stand there."""
+    published_models: Names = ""
+    """The models whose published figures stand there ("": all)."""

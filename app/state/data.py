@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from app.state.fields import Id, Text, run_list
+from app.state.fields import Id, Names, run_list
 from app.state.shared import SharedView
 
 MOST_EXPORTED = 50
+NOTHING = "-"
+"""What the link says of a choice of the shelf in which nothing is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,10 @@ class DataView(SharedView):
     """The runs that are exported ("": the page's default; :data:`~app.state.shared.NO_RUNS`: none)."""
     shelf: Id = ""
     """The result set of the shelf that is shown ("": the first). The page says whether it exists."""
-    shelf_model: Text = ""
-    """The model of the result set that is chosen at first, as its files or its authors call it ("": the first)."""
-    shelf_data: Text = ""
-    """The data set that is chosen at first, as the files call it ("": the first)."""
+    shelf_model: Names = ""
+    """The models of the result set that are chosen, as its files or its authors call them ("": the first;
+    :data:`NOTHING`: none, because a person removed all).
+
+    Of the Open LLM Leaderboard, it is the model that was looked up ("": none)."""
+    shelf_data: Names = ""
+    """The data sets that are chosen, as the files call them ("": the first; :data:`NOTHING`: none)."""

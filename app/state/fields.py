@@ -22,7 +22,7 @@ SWITCH = ("on", "off")
 
 def _is_whole(text: str, *, digits: int) -> bool:
     """Whether the text is a whole number of at most ``digits`` ASCII digits, without a sign."""
-    return text.isascii() and text.isdigit() and len(text) <= digits
+    return text.isascii() and text.isdecimal() and len(text) <= digits
 
 
 def one_of(allowed: tuple[str, ...]) -> Callable[[str], str]:

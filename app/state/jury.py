@@ -17,7 +17,7 @@ CASES = ("all", "split", "flipped", "differ", "sure", "abstained")
 
 
 def _hundredths(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
+    if not (text.isascii() and text.isdecimal() and len(text) <= 3 and int(text) <= 100):
         raise InputError("it must be a whole number of hundredths from 0 to 100")
     return int(text)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from app.state.fields import Id, one_of
-from app.state.shared import SharedView
+from app.state.presented import PresentedView
 from core.conformal.scores import SCORE_NAMES
 
 
 @dataclass(frozen=True, slots=True)
-class OneQuestionView(SharedView):
+class OneQuestionView(PresentedView):
     """A test question of a run, or a person's own question."""
 
     LEADS = ("run", "question", "alpha", "empty")

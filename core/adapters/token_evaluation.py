@@ -26,8 +26,9 @@ from core.errors import InputError
 from core.inference.configurations import load_configuration
 from core.inference.encoding import context_of
 from core.inference.loaded import check_numbers
-from core.inference.model_loading import best_device, load_model
+from core.inference.model_loading import load_model
 from core.inference.models import ModelSource, resolve
+from core.inference.placement import best_device
 from core.inference.quiet import quiet
 from core.inference.tokenizers import load_tokenizer
 from core.prompting.strategies import prompt

@@ -1,7 +1,7 @@
 """Custom questions, for pages: ask one, follow its progress, stop it. Loads no torch.
 
-The first question starts this host's answering server (:mod:`core.answering.server`), which outlives the page.
-Every call returns within seconds; where something is wrong it raises :class:`~core.errors.RunError` with one sentence.
+The first question starts this host's answering server (:mod:`core.answering.server`), which outlives the page. Every
+call returns within seconds. If something is wrong, it raises :class:`~core.errors.RunError` with one sentence.
 """
 
 from __future__ import annotations
@@ -12,13 +12,18 @@ from multiprocessing.connection import Client, Connection, answer_challenge, del
 from pathlib import Path
 from typing import Any
 
+from core import access, quotas
+from core.access import UserRole
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError, RunError
 from core.files.file_lock import is_held
+from core.inference.models import check_named, ships
+from core.inference.server.address import served_model
+from core.processes.starting import start_detached
 from core.runs.agent import liveness
-from core.runs.agent.worker_process import start_detached
-from core.settings import settings
+from core.runs.agent.worker_process import environment
+from core.settings import writable_home
 
 STARTS_WITHIN_S = 15.0
 REPLIES_WITHIN_S = 10.0
@@ -36,7 +41,7 @@ def address_file() -> Path:
 
 
 def address() -> tuple[str, bytes] | None:
-    """The server's socket, and the key that both sides prove to each other; None if no server has said so."""
+    """The server's socket, and the key that each side proves to know; None if no server has published them."""
     try:
         values = json.loads(address_file().read_bytes())
         return values["socket"], bytes.fromhex(values["key"])
@@ -50,21 +55,38 @@ def is_server_up() -> bool:
 
 
 def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
-    """Ask a question or have a text read by token; one that waits or is being answered is not asked twice."""
+    """Ask a question or have a text read by token; one that waits or is being answered is not asked twice.
+
+    A viewer may ask the models that ship with Hedge. Raises :class:`~core.errors.AccessError` for another, and
+    :class:`~core.errors.QuotaError` for more questions a minute than one person may ask.
+    """
+    access.check_quietly(UserRole.VIEWER, "ask a model")
+    _check_model(question.model, getattr(question, "key_variable", ""))
+    quotas.check_question(question.answer_id)
     end = time.monotonic() + STARTS_WITHIN_S
     while True:
         _start_server()
         try:
             asked: AnswerProgress = _call("ask", question)
             return asked
-        except ConnectionError as error:  # the server ended at that very moment, or does not listen yet
+        except ConnectionError as error:  # the server has just ended, or does not listen yet
             if time.monotonic() > end:
                 raise RunError(f"the answering server can't be reached ({error}); ask again") from error
             time.sleep(0.05)
 
 
+def _check_model(model: str, key: str = "") -> None:
+    if ships(model):
+        return
+    access.check(UserRole.LAUNCHER, "ask a model that does not ship with Hedge", subject=model)
+    if there := served_model(model):
+        access.check_servers([there.url], key)
+    else:
+        check_named(model)
+
+
 def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:
-    """How far the answer is; waits up to ``wait_s`` seconds (1 at most) for its end.
+    """The progress of an answer; waits up to ``wait_s`` seconds (1 at most) for its end.
 
     A question that the server does not know, because the server died or ended, has failed.
     """
@@ -76,8 +98,9 @@ def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:
 
 
 def warm(model: str, dtype: str) -> None:
-    """Have a model loaded that will probably be asked; what is wrong with it is said when it is asked."""
+    """Load a model that will probably be asked. Errors are reported when it is asked."""
     try:
+        _check_model(model)
         _start_server()
         _call("warm", model, dtype)
     except (ConnectionError, HedgeError):
@@ -93,14 +116,14 @@ def stop(answer_id: str) -> None:
 
 
 def _call(method: str, *arguments: Any) -> Any:
-    """The server's reply; ConnectionError where there is no server, a :class:`HedgeError` where it refuses."""
+    """The server's reply. Raises ConnectionError if there is no server, and a :class:`HedgeError` if it refuses."""
     found = address()
     if found is None:
         raise ConnectionError("it is not running")
     socket, key = found
     try:
         with Client(socket) as connection:
-            _wait(connection)  # a server that is stopped would be waited for without end
+            _wait(connection)  # a suspended server would be waited for without end
             answer_challenge(connection, key)
             deliver_challenge(connection, key)
             connection.send((method, arguments))
@@ -119,22 +142,17 @@ def _wait(connection: Connection) -> None:
 
 
 def _start_server() -> None:
-    """Start this host's answering server where none runs, detached, so that it outlives this process.
-
-    Of several that start at once, the first to take the lock stays and the others end.
+    """Start this host's answering server if none is running, detached, so that it outlives this process. If several
+    start at once, the first to take the lock stays and the others end.
     """
     if is_server_up():
         return
-    try:
+    with writable_home():
         start_detached(
             ("core.answering.server",),
+            environment=environment(),
             log="answers.log",
             up=is_server_up,
             within_s=STARTS_WITHIN_S,
             what="the answering server did not start",
         )
-    except OSError as error:
-        raise RunError(
-            f"{error.filename or settings().home} can't be written ({error.strerror}); "
-            "free some space, or set HEDGE_HOME to a folder of your own"
-        ) from error

@@ -1,6 +1,5 @@
-"""A question that a person typed, how far its answer is, and the answer itself, which is kept on disk.
-
-Answers lie in ``HEDGE_HOME/answers/<id>.json``, the latest 500, so that a link can show one again.
+"""A question that a person typed, the progress of its answer, and the answer itself, which is kept on disk. Answers are
+in ``HEDGE_HOME/answers/<id>.json``, the latest 500, so that a link can show one again.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SHOWN = 40
 
 KEPT = 500
 LOOKED_AT = 100
-"""Answers among which the last loading of a model is looked for."""
+"""The number of latest answers among which the last loading time of a model is looked up."""
 ID = re.compile(r"^[0-9a-f]{16}$")
 
 Stage = Literal["waiting", "starting", "downloading", "loading", "checking", "answering", "answered", "failed"]
@@ -36,10 +35,10 @@ Stage = Literal["waiting", "starting", "downloading", "loading", "checking", "an
 
 @dataclass(frozen=True, slots=True)
 class CustomQuestion:
-    """What is asked of ``model``, in the way in which the finished run ``run_id`` asked its questions.
+    """A question for ``model``, asked in the same way as the questions of the finished run ``run_id``.
 
     ``options`` are those that a person typed; ``extra`` adds "I don't know" and "None of the above" after them. Raises
-    :class:`InputError`, one sentence, for anything that can't be asked.
+    :class:`InputError` with one sentence for a question that can't be asked.
     """
 
     model: str
@@ -66,7 +65,7 @@ class CustomQuestion:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def as_question(self, task: str) -> Question:
-        """This as one of the task's questions. Its label means nothing, because nobody knows the truth."""
+        """The question in the form of the task's questions. Its label has no meaning, because the truth is unknown."""
         return Question(self.answer_id, task, "", self.context, self.question, self.all_options, 0)
 
 
@@ -130,11 +129,9 @@ def _text_problem(name: str, text: str, longest: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerProgress:
-    """How far the answer to a question is.
-
-    ``ahead`` questions stand before one that waits. ``done_bytes`` of the ``total_bytes`` of a download are on this
-    machine (0: not known). ``seconds`` have passed since the stage began; once there is an answer, they are what
-    loading the model took. ``message`` is the sentence of a failure.
+    """The progress of an answer. ``ahead`` is the number of questions before one that waits. ``done_bytes`` of the
+    ``total_bytes`` of a download are on this machine (0: not known). ``seconds`` have passed since the stage began;
+    once there is an answer, they are what loading the model took. ``message`` is the sentence of a failure.
     """
 
     answer_id: str
@@ -159,10 +156,10 @@ class ModelAnswer:
     is the share of all probability that fell on the letters (NaN where texts were scored). The answer took
     ``milliseconds``, and loading the model before it ``loading_s`` (0: it was loaded already).
 
-    A few of the run's own calibration questions are asked again before: ``recorded_difference`` is the largest
-    difference in log-probability from what the run recorded (NaN where another model calibrated), ``tolerance`` what
-    it may be. ``dropped`` counts the demonstrations that were left out so that the prompt fits. ``bounded`` (k,) marks
-    letters that a server did not list, whose logits are upper bounds; it is empty if there is none.
+    A few of the run's own calibration questions are asked again first. ``recorded_difference`` is the largest
+    difference in log-probability from what the run recorded (NaN if another model calibrated), and ``tolerance`` the
+    largest allowed one. ``dropped`` counts the demonstrations that were left out so that the prompt fits. ``bounded``
+    (k,) marks letters that a server did not list, whose logits are upper bounds; it is empty if there is none.
     """
 
     own: CustomQuestion
@@ -187,7 +184,7 @@ class ModelAnswer:
 
     @property
     def is_as_recorded(self) -> bool:
-        """Whether the model still answers the run's questions as the run recorded it; True if it was not asked."""
+        """Whether the model still answers the run's questions as recorded; True if this was not checked."""
         return math.isnan(self.recorded_difference) or self.recorded_difference <= self.tolerance
 
 

@@ -1,6 +1,7 @@
-"""Models that stay loaded: those that were asked last, as many as memory holds; and how far a download of one is.
+"""Models that stay loaded, which are the last ones that were asked, as many as memory holds; and the progress of a
+download.
 
-A model that answers questions is an engine. One that reads texts by token has its tokenizer and its adapter beside it
+A model that answers questions is an engine. One that reads texts by token also has its tokenizer and its adapter
 (:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory.
 """
 
@@ -28,7 +29,7 @@ MOST = 4
 BYTES_EACH = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.5}
 LOOK_EVERY_S = 0.3
 FETCHED = re.compile(r"^model(-\d+-of-\d+)?\.safetensors$|^tokenizer\.json$|^config\.json$")
-"""The files that make up nearly all bytes that loading a model fetches."""
+"""The files with nearly all bytes that are downloaded when a model is loaded."""
 
 Key = tuple[str, str]
 """A model's name and the dtype in which it is loaded, or :data:`BY_TOKEN`."""
@@ -89,11 +90,9 @@ class ModelCache:
         return len(self._kept)
 
     def get(self, key: Key, *, engine: Callable[[], Engine] | None = None) -> LoadedModel:
-        """The model that answers questions, loaded where it is not; older ones make room for it.
-
-        ``engine`` makes the engine of a model that is not loaded here, because a server holds it.
-
-        Where memory runs out in loading, every other model goes and it is tried once more.
+        """The model that answers questions. It is loaded if necessary, and older models make room for it. ``engine``
+        makes the engine of a model that a server holds. If memory runs out while loading, all other models are dropped
+        and loading is tried once more.
         """
 
         def load() -> LoadedModel:
@@ -122,7 +121,7 @@ class ModelCache:
         return found
 
     def clear(self) -> None:
-        """Let all models go."""
+        """Drop all models."""
         self._keep_within(0, most=0)
 
     def _try(self, key: Key, load: Callable[[], LoadedModel | ReadingModel]) -> bool:
@@ -136,7 +135,7 @@ class ModelCache:
         return True
 
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
-        """Let the models that were asked longest ago go, until the others are few and small enough."""
+        """Drop the models that were asked longest ago, until the others are few and small enough."""
         while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
             _, gone = self._kept.popitem(last=False)
             if isinstance(gone, LoadedModel) and (close := getattr(gone.engine, "close", None)):
@@ -148,8 +147,8 @@ class ModelCache:
 def download_watched(source: ModelSource, report: Callable[[int, int], None]) -> Iterator[None]:
     """While the block loads a model of the hub, call ``report(done, total)`` whenever more of its bytes are here.
 
-    Loading fetches what is missing by itself; this watches the hub's cache folder fill meanwhile. It reports nothing
-    of a model that lies on disk already, and where the hub does not say how large the model is.
+    Loading fetches what is missing by itself; this watches the hub's cache folder fill meanwhile. Nothing is reported
+    for a model that is already on disk, or if the hub does not say how large the model is.
     """
     total = total_bytes(source) if source.is_hub else 0
     if not total or bytes_here(source.location) >= total:
@@ -177,12 +176,12 @@ def download_watched(source: ModelSource, report: Callable[[int, int], None]) ->
 
 
 def total_bytes(source: ModelSource) -> int:
-    """The bytes that loading the model fetches, 0 if the hub does not say."""
+    """The bytes that loading the model downloads; 0 if the hub does not say."""
     from huggingface_hub import model_info
 
     try:
         found = model_info(source.location, files_metadata=True, timeout=HUB_TIMEOUT_S).siblings or ()
-    except Exception:  # whatever the transport raises; loading says it in its own words
+    except Exception:  # whatever the transport raises; loading reports it in its own words
         return 0
     return sum(sibling.size or 0 for sibling in found if FETCHED.match(sibling.rfilename))
 

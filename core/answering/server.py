@@ -29,10 +29,11 @@ from multiprocessing.connection import Connection, Listener, answer_challenge, d
 from core.answering import client
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
+from core.devices.slots import Slot, slots
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
-from core.runs.agent import exit_reasons, liveness
-from core.runs.devices.slots import Slot, slots
+from core.processes import exit_reasons
+from core.runs.agent import liveness
 from core.settings import ROOT
 
 IDLE_S = 600.0
@@ -48,7 +49,7 @@ WAY_OUT = "choose a smaller model, or ask again"
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A question, or a text to read by token, and how far it is; ``since`` is when its stage began."""
+    """A question, or a text to read by token, and its progress; ``since`` is the time at which its stage began."""
 
     question: CustomQuestion | TokenText
     progress: AnswerProgress
@@ -56,7 +57,7 @@ class Job:
 
 
 class AnsweringWorker:
-    """The process that loads models (:mod:`core.answering.worker`), and this side of the pipe to it.
+    """The process that loads models (:mod:`core.answering.worker`), and this end of the pipe to it.
 
     It sees the devices of ``slot``. Raises :class:`OSError` if no process can be started.
     """
@@ -73,7 +74,7 @@ class AnsweringWorker:
             )
 
     def end(self, *, within_s: float = 0.0) -> str:
-        """Wait until the process is gone; it is killed after ``within_s`` seconds. Says how it died."""
+        """Wait until the process is gone, and kill it after ``within_s`` seconds. Returns how it died."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(within_s)
         self.process.kill()
@@ -123,14 +124,14 @@ class AnsweringServer:
             return self._progress(job)
 
     def progress(self, name: str, wait_s: float) -> AnswerProgress:
-        """How far a question is; waits up to ``wait_s`` seconds for its end."""
+        """The progress of a question; waits up to ``wait_s`` seconds for its end."""
         with self.changed:
             job = self._job(name)
             self.changed.wait_for(lambda: job.progress.ended, min(wait_s, LONGEST_WAIT_S))
             return self._progress(job)
 
     def stop(self, name: str) -> None:
-        """Take a question out of the queue, or kill the worker that is at it."""
+        """Take a question out of the queue, or kill the worker that is answering it."""
         with self.changed:
             job = self._job(name)
             if job in self.waiting:
@@ -139,7 +140,7 @@ class AnsweringServer:
             elif job is self.current and not job.progress.ended:
                 self._fail(job, "Stopped.")
                 if self.worker:
-                    self.worker.process.kill()  # what a model is at can't be called off otherwise
+                    self.worker.process.kill()  # the work of a model can't be stopped in any other way
                     self.worker.process.wait()
 
     def warm(self, model: str, dtype: str) -> None:
@@ -167,7 +168,7 @@ class AnsweringServer:
     # ---- one question after another
 
     def run(self) -> None:
-        """Have questions answered until nobody asks any more, or ``HEDGE_HOME`` is taken away."""
+        """Answer questions until none has been asked for a while, or ``HEDGE_HOME`` is removed."""
         try:
             while job := self._next():
                 self._answer(job)
@@ -190,7 +191,7 @@ class AnsweringServer:
             return self.current
 
     def _answer(self, job: Job) -> None:
-        """Hand the worker a question and hear from it until the question has ended."""
+        """Give the worker a question, and read its reports until the question has ended."""
         with self.changed:
             is_up = self.worker is not None and self.worker.process.poll() is None
             self._set(job, replace(job.progress, stage="loading" if is_up else "starting"))
@@ -219,14 +220,15 @@ class AnsweringServer:
         worker.end()
 
     def _living_worker(self) -> AnsweringWorker:
-        """The worker, started where there is none; in the first slot that no run occupies, or else beside a run."""
+        """The worker, which is started if there is none, in the first slot without a run, or else in the slot of a
+        run."""
         if self.worker is None or self.worker.process.poll() is not None:
             free = [slot for slot in self.slots if not liveness.busy_with(liveness.executor_id(slot.name))]
             self.worker = AnsweringWorker((*free, *self.slots)[0])
         return self.worker
 
     def _set(self, job: Job, progress: AnswerProgress) -> None:
-        """Note how far a question is, unless it has ended: a question that was stopped stays so."""
+        """Store the progress of a question, unless it has ended: a question that was stopped stays stopped."""
         with self.changed:
             if job.progress.ended:
                 return
@@ -253,7 +255,7 @@ def serve(server: AnsweringServer, connection: Connection, key: bytes) -> None:
 
 
 def accept(server: AnsweringServer, listener: Listener, key: bytes) -> None:
-    """Serve clients for as long as the process lives, each in a thread, so that none can hold up another."""
+    """Serve clients as long as the process lives, each in a thread, so that none can delay another."""
     while True:
         try:
             connection = listener.accept()
@@ -281,7 +283,7 @@ def main() -> None:
         parser.error(f"an answering server runs on this host already (process {holder(client.server_lock())})")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit())
-    client.address_file().unlink(missing_ok=True)  # a server that was killed could not take its own away
+    client.address_file().unlink(missing_ok=True)  # a server that was killed could not remove its own
     server, key = AnsweringServer(idle_s=options.idle_s, limits=LIMITS | options.limits), secrets.token_bytes(32)
     # Without an address of our choice, the socket lies in a new folder that only its owner can enter.
     with lock, Listener(family="AF_UNIX", backlog=MOST_WAITING) as listener:

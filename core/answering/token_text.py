@@ -1,6 +1,5 @@
-"""A text that a person typed, to be read token by token, and the token view that a model gives, which is kept on disk.
-
-Views lie in ``HEDGE_HOME/answers/tokens/<id>.json``, the latest 30.
+"""A text that a person typed, to be read token by token, and the token view of a model, which is kept on disk. Views
+are in ``HEDGE_HOME/answers/tokens/<id>.json``, the latest 30.
 """
 
 from __future__ import annotations
@@ -14,25 +13,31 @@ from typing import Any
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.inference.models import check_named
+from core.inference.server.address import ServedWeights, served_model
 from core.settings import settings
 
 KEPT = 30
 """A view takes 5 kB for a short text and 2 MB for the longest."""
 BY_TOKEN = "by token"
-"""In the place of a dtype: the model is loaded to read texts token by token, with its adapter if it has one."""
+"""Used instead of a dtype: the model is loaded to read texts token by token, with its adapter if it has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """A text for ``model``, which is a name, a folder, or an adapter's folder.
+    """A text for ``model``, which is a name, a folder, an adapter's folder, or ``NAME@URL`` for a model on a server.
 
     ``version`` changes when the files in that folder change, so that a model that was trained again is asked again.
-    Raises :class:`InputError` if no model is named or the text has a broken character.
+    ``weights`` does the same for a model on a server: it identifies the weights at the time of the last connection.
+    ``key_variable`` is the environment variable of the server's key, and does not belong to the text's identity. Raises
+    :class:`InputError` if no model is named or the text has a broken character.
     """
 
     model: str
     text: str
     version: int = 0
+    key_variable: str = ""
+    weights: ServedWeights | None = None
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -45,12 +50,17 @@ class TokenText:
     @property
     def answer_id(self) -> str:
         """Sixteen hexadecimal digits, a hash of what is asked; the same text again has the same."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        content = asdict(self)
+        del content["key_variable"]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def token_text(model: str, text: str) -> TokenText:
-    """A text for a model as its files are now."""
-    return TokenText(model, text, max(_written(Path(model).expanduser().glob("*")), default=0))
+def token_text(model: str, text: str, *, key_variable: str = "", weights: ServedWeights | None = None) -> TokenText:
+    """A text for a model as its files are now, or with the weights that its server holds."""
+    if not served_model(model):
+        check_named(model)
+    version = 0 if served_model(model) else max(_written(Path(model).expanduser().glob("*")), default=0)
+    return TokenText(model, text, version, key_variable, weights)
 
 
 def write_view(asked: TokenText, view: dict[str, Any]) -> None:

@@ -3,10 +3,10 @@
 The answering server starts it and talks to it through a pipe: a :class:`CustomQuestion`, a :class:`TokenText` or a
 model to load comes in, an :class:`AnswerProgress` for each piece of news goes out. The worker ends with the server.
 
-It puts a question to the model exactly as a finished run put its own: with the run's strategy, form, format,
-demonstrations and precision. Before the first one the engine checks itself as a run does, and is asked a few of the
-run's calibration questions again: what it says of them now must be what the run recorded, or else the run's
-calibration does not hold for it.
+It asks the model exactly as a finished run asked its own questions: with the run's strategy, form, format,
+demonstrations and precision. Before the first question, the engine checks itself as in a run and answers a few of the
+run's calibration questions again. These answers must equal those that the run recorded; otherwise the run's calibration
+is not valid for this model.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ import numpy.typing as npt
 from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
 from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched
 from core.answering.token_text import BY_TOKEN, TokenText, write_view
-from core.errors import HedgeError, InputError, SelfCheckError
+from core.errors import HedgeError, InputError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
+from core.inference.server.address import ON_SERVERS, ServedModel, served_model
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
 from core.runs.prompts import make_prompt
-from core.runs.spec import ON_SERVERS, RunSpec
+from core.runs.spec import RunSpec
 from core.tasks.rotation import answers_only
 
 NICENESS = 5
-"""Below the pages, above the runs: somebody waits for the answer."""
+"""Lower than that of the pages and higher than that of runs, because a person waits for the answer."""
 COMPARED = 3
-"""Calibration questions that are asked again."""
+"""The number of calibration questions that are asked again."""
 TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
-"""How far an answer may be from the one recorded: other processors add in another order."""
+"""The largest allowed difference from a recorded answer: other processors add in another order."""
 
 Request = CustomQuestion | TokenText
 Report = Callable[..., None]
@@ -68,7 +69,7 @@ def main(connection: Connection) -> None:
             model, dtype = asked
             try:
                 models.by_token(model) if dtype == BY_TOKEN else models.get(asked)
-            except Exception:  # it is said when the model is asked
+            except Exception:  # the error is reported when the model is asked
                 traceback.print_exc()
 
 
@@ -81,7 +82,7 @@ def _receive(connection: Connection, inbox: SimpleQueue[Request | Key]) -> None:
 
 
 def _answer(question: Request, models: ModelCache, connection: Connection) -> None:
-    """Answer one question, or read one text, and report what becomes of it."""
+    """Answer one question, or read one text, and report the result."""
     sending = threading.Lock()  # a download is reported by a thread of its own
 
     def report(stage: Any, **values: Any) -> None:
@@ -111,6 +112,10 @@ def _answer(question: Request, models: ModelCache, connection: Connection) -> No
 
 def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
     """Read a text token by token and keep the view. Returns the seconds that loading the model took."""
+    if there := served_model(asked.model):
+        report("answering")
+        write_view(asked, _served_view(there, asked))
+        return 0.0
     loading_s = 0.0
     if (asked.model, BY_TOKEN) not in models:
         report("loading")
@@ -125,10 +130,21 @@ def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
     return loading_s
 
 
+def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
+    # Imported here, with its HTTP client, which other models do not need.
+    from core.inference.server.connect import SOON, errors_in_words
+    from core.inference.server.token_view import view_served_tokens
+
+    with errors_in_words([there.url], asked.key_variable):
+        return view_served_tokens(
+            there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """How a run asked: its spec, its task as its questions name it, its demonstrations, and a few of its calibration
-    questions with the logits (COMPARED, k) that it recorded."""
+    """How a run asked its questions: its spec, the task's name in its questions, its demonstrations, and a few of its
+    calibration questions with their recorded logits (COMPARED, k)."""
 
     spec: RunSpec
     task: str
@@ -138,7 +154,8 @@ class RunSetup:
 
 
 def setup_of(run_id: str) -> RunSetup:
-    """How a finished run asked. Raises :class:`InputError` if it has not finished, or Hedge did not run it."""
+    """How a finished run asked its questions. Raises :class:`InputError` if it has not finished, or if it was not run
+    by Hedge."""
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")
@@ -151,7 +168,7 @@ def setup_of(run_id: str) -> RunSetup:
 
 @lru_cache(maxsize=4)
 def _read_setup(run_id: str, ended: float) -> RunSetup:
-    """``ended`` tells a repeated run from the one before."""
+    """``ended`` distinguishes a repeated run from the earlier one."""
     rows = store.read_questions(run_id).to_pylist()
     demonstrations = [_question(row) for row in rows if row["role"] == "demonstration"]
     calibration = [_question(row) for row in rows if row["role"] == "calibration"]
@@ -174,9 +191,8 @@ def _question(row: dict[str, Any]) -> Question:
 
 
 def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnswer:
-    """Answer one question; ``report(stage, **values)`` hears how far it is.
-
-    Raises a :class:`~core.errors.HedgeError` where it can't be answered.
+    """Answer one question, and report the progress to ``report(stage, **values)``. Raises a
+    :class:`~core.errors.HedgeError` if it can't be answered.
     """
     asked_at = time.time()
     setup = setup_of(own.run_id)
@@ -231,7 +247,11 @@ def _connected(name: str, spec: RunSpec, models: ModelCache, report: Report) -> 
         from core.inference.server.engine import ServerEngine
 
         return ServerEngine.load(
-            spec.model, servers=spec.servers, key_variable=spec.key_variable, price=spec.price, patience=SOON
+            spec.model,
+            servers=spec.servers,
+            key_variable=spec.key_variable,
+            patience=SOON,
+            timeout_s=spec.timeout_s,
         )
 
     with _in_words(spec):
@@ -244,7 +264,7 @@ def _in_words(spec: RunSpec) -> Iterator[None]:
     if not spec.servers:
         yield
         return
-    from core.inference.server.connect import errors_in_words  # with its HTTP client, which other models do not need
+    from core.inference.server.connect import errors_in_words  # imports an HTTP client that other models do not need
 
     with errors_in_words(spec.servers, spec.key_variable):
         yield
@@ -268,7 +288,8 @@ def _loaded(
 
 
 def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Report, *, compare: bool) -> SelfCheck:
-    """Choose the engine's way of scoring for prompts of this kind, once, and see what it says of the run's own."""
+    """Choose the engine's scoring path for prompts of this kind, once, and compare its answers to the run's own
+    questions."""
     kind = (setup.spec.run_id, len(question.options), compare)
     if model.check and model.checked == kind:
         return model.check
@@ -276,15 +297,10 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
     model.checked = ()
     engine = model.engine
     *others, prompt = [make_prompt(setup.spec, one, setup.demonstrations) for one in (*setup.compared, question)]
-    # Prepared for one prompt alone: what several have in common the next question may not begin with.
     with _in_words(setup.spec):
-        engine.prepare(others[:1])
+        engine.prepare(others)
         check = engine.self_check([*others, prompt])
-    if not check.passed:
-        raise SelfCheckError(
-            f"fast and one-by-one scoring of {check.questions} questions differ by {check.largest_difference:.3g} in "
-            f"log-probability, more than {check.tolerance:g}; this model's scores can't be trusted here"
-        )
+    check.confirm()
     model.difference = _difference(engine, others, setup.recorded) if compare else math.nan
     model.check, model.checked = check, kind
     return check
@@ -294,7 +310,7 @@ def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray
     """The largest difference in log-probability between now and then; both are (COMPARED, k)."""
     now = {name: row for batch in engine.score(prompts) for name, row in zip(batch.ids, batch.logits, strict=True)}
     said = np.array([now[prompt.question_id] for prompt in prompts], dtype=np.float64)
-    same = said == recorded  # two that are both minus infinity differ by no number
+    same = said == recorded  # the difference of two values of minus infinity is undefined
     return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from core.logistic import logistic
@@ -54,6 +53,8 @@ class Isotonic:
     @classmethod
     def fit(cls, x: FloatArray, is_true: BoolArray) -> Isotonic:
         """Fit on numbers (n,) and outcomes (n,); rows with equal x are averaged first."""
+        from scipy.optimize import isotonic_regression  # imported here: it is slow, and every page imports this module
+
         places, index, counts = np.unique(x, return_inverse=True, return_counts=True)
         means = np.bincount(index, weights=is_true) / counts
         heights = isotonic_regression(means, weights=counts).x

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_expit, logsumexp
 
 from core.calibration.binary import Isotonic, Sigmoid
@@ -131,6 +130,8 @@ def _log_odds(probabilities: FloatArray) -> FloatArray:
 
 def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperature:
     """The temperature from 0.01 to 100 that minimises NLL."""
+    from scipy.optimize import minimize_scalar  # imported here: it is slow, and every page imports this module
+
     logs = _finite(log_probabilities)
     true = logs[np.arange(len(labels)), labels]
 
@@ -145,6 +146,8 @@ def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperat
 
 def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
     """The weights from 0.01 to 100 and biases that minimise NLL; the biases sum to 0."""
+    from scipy.optimize import minimize
+
     logs = _finite(log_probabilities)
     n, k = logs.shape
     truth = np.eye(k)[labels]

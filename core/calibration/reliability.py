@@ -1,4 +1,5 @@
-"""The data of a reliability diagram: each bin's accuracy, and the range in which chance leaves a calibrated model's."""
+"""The data of a reliability diagram: each bin's accuracy, and the range in which a calibrated model's accuracy would
+lie by chance."""
 
 from __future__ import annotations
 

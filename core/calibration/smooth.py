@@ -10,7 +10,6 @@ way, on a grid with steps of 1/1000. Each question is divided between its two ne
 from __future__ import annotations
 
 import numpy as np
-from scipy.fft import dct, idct
 
 from core.calibration.bins import TopLabel
 from core.records import FloatArray
@@ -36,6 +35,8 @@ def on_grid(confidence: FloatArray, values: FloatArray, *, cells: int = CELLS) -
 
 def cosines(sums: FloatArray) -> FloatArray:
     """The cosine coefficients of sums at grid points (…, cells + 1), in the same shape."""
+    from scipy.fft import dct  # imported here because no page needs it for its first paint
+
     # The two end points have half a cell each. Their sums are doubled, because the transform (DCT-I) counts its ends
     # once and all other points twice.
     doubled = sums.copy()
@@ -48,6 +49,8 @@ def heated(coefficients: FloatArray, width: FloatArray | float) -> FloatArray:
 
     ``coefficients`` (…, cells + 1) come from :func:`cosines`.
     """
+    from scipy.fft import idct
+
     cells = coefficients.shape[-1] - 1
     # The j-th coefficient is multiplied by exp(−(πjσ)²/2).
     heat = np.exp(-0.5 * (np.pi * np.arange(cells + 1) * np.asarray(width)[..., None]) ** 2)

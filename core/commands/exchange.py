@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from core.commands.answer import CommandResult
 from core.commands.reports import asked_of
 from core.errors import InputError
-from core.exchange import table, writing
+from core.exchange import table_columns, writing
+from core.exchange.dropped.apart import DropApart, default_limits
+from core.exchange.dropped.found import FoundJury, Header, Reading, named, refusals
 from core.exchange.dropped.kinds import KINDS
-from core.exchange.dropped.reading import Drop, FoundJury, Header, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
@@ -31,27 +32,27 @@ if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
 
 
-def _columns(arguments: Namespace) -> table.Columns | None:
+def _columns(arguments: Namespace) -> table_columns.Columns | None:
     """Which column is what, as the arguments say it; None if they do not."""
     if arguments.mapping:
-        return table.read_mapping(arguments.mapping)
+        return table_columns.read_mapping(arguments.mapping)
     if arguments.options:
         if not arguments.label:
             raise InputError("--options needs --label, the column with the right option")
-        return table.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
+        return table_columns.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
     return None
 
 
-def _mappings(drop: Drop, arguments: Namespace) -> dict[Header, table.Columns]:
+def _mappings(drop: DropApart, arguments: Namespace) -> dict[Header, table_columns.Columns]:
     """The arguments' columns for every table, by its header."""
     told = _columns(arguments)
     if told is None and not (arguments.values or arguments.label):
         return {}
-    found: dict[Header, table.Columns] = {}
+    found: dict[Header, table_columns.Columns] = {}
     for one in drop.read().tables:
         columns = told
         if columns is None:
-            seen = table.recognise(one.first, label=arguments.label or "")
+            seen = table_columns.recognise(one.first, label=arguments.label or "")
             columns = replace(seen, values=arguments.values or seen.values)
         found[one.header] = columns
     return found
@@ -66,7 +67,12 @@ def import_results(arguments: Namespace) -> CommandResult:
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
     with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
-        drop = Drop([*paths, *([arguments.labels] if arguments.labels else [])], scratch=Path(scratch))
+        drop = DropApart(
+            [*paths, *([arguments.labels] if arguments.labels else [])],
+            scratch=Path(scratch),
+            limits=default_limits(memory_gb=arguments.memory or 0.0, seconds=arguments.seconds or 0.0),
+            way_out="give it more with --memory GB and --seconds S, or split it",
+        )
         reading = drop.read(mappings=_mappings(drop, arguments))
         runs = [
             named(
@@ -229,6 +235,32 @@ def _export_report(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Pa
     return [writing.write(out.resolve(), _named("report", "html", runs, asked), content)]
 
 
+def _export_embed(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
+    """The Alpha lab of each run, an HTML file each, for a slide or a blog."""
+    from charts.embed import lab_embed, run_source
+    from charts.run_names import unique
+    from core.reports.file_names import stem
+    from core.reports.frames import lab_tables
+    from core.reports.titles import distinct_titles
+
+    drawn, paths = _drawn_by(asked), []
+    names = unique([_named("alpha-lab", "html", [run], asked).removesuffix(".html") for run in runs])
+    titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    for run, name in zip(runs, names, strict=True):
+        content = lab_embed(
+            lab_tables(run),
+            title=titles[run.run_id],
+            file_stem=stem([(run.spec, run.bank)]),
+            source=run_source(run),
+            alpha=drawn.alpha,
+            left=drawn.scores[0],
+            right=drawn.scores[1],
+            empty=drawn.empty,
+        )
+        paths.append(writing.write(out.resolve(), f"{name}.html", content))
+    return paths
+
+
 def _named(what: str, ending: str, runs: list[Evaluation], asked: SetRule | None = None) -> str:
     """A file's name, with alpha where the file depends on it."""
     from core.reports.exports import file_name
@@ -252,5 +284,6 @@ EXPORTS: dict[str, Callable[[list[Evaluation], SetRule, Path], list[Path]]] = {
     "json": _export_json,
     "figures": _export_figures,
     "html": _export_report,
+    "embed": _export_embed,
 }
 """Every format that runs go out in, by name."""

@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
@@ -64,7 +66,7 @@ def answer(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
-    coming = written_answers(arguments.model, asked, dtype=arguments.dtype, key_variable=arguments.key_variable)
+    coming = written_answers(arguments.model, asked, **_how(arguments))
     said: dict[int, str] = {}
     with tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
         for i, text in coming:
@@ -79,6 +81,11 @@ def answer(arguments: Namespace) -> CommandResult:
     right = sum(row["label"] is True for row in rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right}
     return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
+
+
+def _how(arguments: Namespace) -> dict[str, Any]:
+    """In which precision a model computes, and on what terms a server is asked."""
+    return {"dtype": arguments.dtype, "key_variable": arguments.key_variable, "timeout_s": arguments.timeout}
 
 
 def finetune(arguments: Namespace) -> CommandResult:
@@ -132,7 +139,7 @@ def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> lis
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
-    found = dict(ask(model, asked, dtype=arguments.dtype, key_variable=arguments.key_variable).verdicts())
+    found = dict(ask(model, asked, **_how(arguments)).verdicts())
     return [found[row.id] for row in rows]
 
 
@@ -144,11 +151,14 @@ def make(arguments: Namespace) -> CommandResult:
         calibration_share=arguments.calibration_share, steps=arguments.steps, rows=arguments.rows,
         rank=arguments.rank, rate=arguments.rate, key_variable=arguments.key_variable,
     )  # fmt: skip
+    price = Price(arguments.price_read, arguments.price_written, arguments.budget)
     if arguments.queue:
-        path_id = jury_job.launch(spec)
+        path_id = jury_job.launch(spec, price=price, timeout_s=arguments.timeout)
         return CommandResult({"path": path_id}, f"{path_id} is queued; see the New run page")
     path_id = jury_spec.create(spec)
-    run_id = execute_here(jury_run.spec_of(jury_spec.read_spec(path_id)), unit="row")
+    run_id = execute_here(
+        jury_run.spec_of(jury_spec.read_spec(path_id), price=price, timeout_s=arguments.timeout), unit="row"
+    )
     jury_id = store.read_record(run_id).provenance["jury"]
     return CommandResult(
         {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"

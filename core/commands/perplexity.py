@@ -18,6 +18,8 @@ from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import SHIPPED, SystemPrompt, named
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
+from core.reports import perplexity_results
+from core.reports.p_values import p_said
 from core.runs.execution import perplexity_run
 from core.runs.spec import SERVED
 
@@ -36,7 +38,7 @@ def run(arguments: Namespace) -> CommandResult:
     )
     if arguments.server:
         served = {name: getattr(arguments, name) for name in ("key_variable", "price_read", "price_written", "budget")}
-        served |= {"servers": tuple(arguments.server), "dtype": SERVED}
+        served |= {"servers": tuple(arguments.server), "dtype": SERVED, "timeout_s": arguments.timeout}
         specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
     else:
         specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
@@ -114,13 +116,13 @@ def exchanges_of(text: str) -> int | None:
     """A number of exchanges, or None for all."""
     if text == EVERY:
         return None
-    if not text.isdigit():
+    if not text.isdecimal():
         raise InputError(f"exchanges must be a number from 0, or {EVERY}; got {text!r}")
     return int(text)
 
 
 def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
-    found = perplexity_run.read(name)
+    found = perplexity_results.read(name)
     request = found.request
     names = reports.called({one.digest: one.name for one in request.conversations})
     prompts = reports.called({one.digest: one.name for one in request.prompts})
@@ -136,6 +138,7 @@ def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
         "notes": list(found.notes),
         "dropped_messages": found.dropped,
         "vocabulary": found.vocabulary,
+        "served": bool(found.spec.servers),
         "perplexities": (
             reports.by_conversation(measured, vocabulary=found.vocabulary).to_dict("records") if names else []
         ),
@@ -152,7 +155,7 @@ def _against_uniform(row: dict[str, Any]) -> str:
     return ", worse than uniform" if row["perplexity"] > row.get("uniform", math.inf) else ""
 
 
-def _choices(found: perplexity_run.PerplexityRun, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
+def _choices(found: perplexity_results.PerplexityRun, prompt: str, name: str, alpha: int, rule: str) -> dict[str, Any]:
     labels = [choice.label for choice in found.request.choices]
     made = reports.chosen(found.messages[prompt, choices.digest_of(found.request.choices)], labels, rule=rule)
     values = {"prompt": name, "n": len(labels), "accuracy": made.accuracy, "interval": list(made.interval)}
@@ -173,11 +176,11 @@ def _text(made: dict[str, Any]) -> str:
             f"{row['message_mean']:>9.2f}, {row['bits_per_byte']:.3f} bits a byte" + _against_uniform(row)
         )
     if made["perplexities"]:
-        lines.append(f"  {reports.uniform_sentence(made['vocabulary'])}")
+        lines.append(f"  {reports.uniform_sentence(made['vocabulary'], served=made['served'])}")
     for row in made["differences"]:
         lines.append(
             f"  {row['a']} − {row['b']}, {row['conversation']}: {row['difference']:+.4f} nats a token "
-            f"({row['low']:+.4f} to {row['high']:+.4f}), p {row['p']:.3g}, {row['n']} messages"
+            f"({row['low']:+.4f} to {row['high']:+.4f}), {p_said(row['p'])}, {row['n']} messages"
         )
     for row in made["choices"]:
         low, high = row["interval"]

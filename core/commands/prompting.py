@@ -19,8 +19,8 @@ from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperime
 from core.reports.prompting.option_order import option_order
 from core.reports.report import finite
 from core.runs import store
-from core.runs.banks import bank_of_task, task_title
 from core.runs.store import RunRecord
+from core.tasks.bank_names import bank_of_task, task_title
 
 
 def compare_ways(arguments: Namespace) -> CommandResult:

@@ -15,9 +15,10 @@ from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
 from core.reports.evaluation import load
+from core.reports.p_values import p_said, p_text
 from core.reports.report import finite, shown
 from core.runs import store
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare import claims, paired
@@ -89,7 +90,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
             stable = ", ".join(f"{name} {figures['same']:.3f}" for name, figures in order["sets"].items())
             lines.append(
                 f"  {order['questions']} questions, each in {order['orders']} orders of its options: letter bias "
-                f"{order['letter_bias']:.3f} (p {order['letter_p_value']:.3f}), choice changed for "
+                f"{order['letter_bias']:.3f} ({p_said(order['letter_p_value'])}), choice changed for "
                 f"{order['changed']:.3f} of questions, same set {stable}"
             )
     return "\n".join(lines)
@@ -178,7 +179,7 @@ def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Publ
 
 
 def _pair_text(pair: paired.Pair) -> str:
-    corrected = ", ".join(f"{name.replace('_', ' ')} {p:.3g}" for name, p in pair.holm.items())
+    corrected = ", ".join(f"{name.replace('_', ' ')} {p_text(p)}" for name, p in pair.holm.items())
     return (
         f"{pair.first} and {pair.second}, {pair.n} questions\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "

@@ -9,19 +9,19 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.answer import CommandResult
-from core.commands.reports import bounded_table, report_table
 from core.conformal.alpha import thousandths
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.records import Prompt
-from core.reports import report as reports
-from core.reports.bounded import bounded_report
-from core.reports.evaluation import load
 from core.reports.titles import spec_task_title
 from core.runs import store
 from core.runs.banks import bank_name
+from core.runs.execution.progress import WAITING
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
+
+UNREADABLE = "unreadable"
+"""Instead of a state: what the run's folder says can't be read."""
 
 
 def run(arguments: Namespace) -> CommandResult:
@@ -46,13 +46,24 @@ def run(arguments: Namespace) -> CommandResult:
                 raise
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
+    return _figures(ids, alpha, status)
+
+
+def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
+    """The figures of runs that have just ended at ``alpha`` thousandths."""
+    # Here, because the other commands of this file need neither SciPy nor pandas, whose import takes half a second.
+    from core.commands.reports import bounded_table, report_table
+    from core.reports import report as reports
+    from core.reports.bounded import bounded_report
+    from core.reports.evaluation import load
+
     made, ranges = [], []
-    for name in ids:
+    for name in run_ids:
         if store.read_record(name).bounded:
             ranges.append(bounded_report(name, alpha))
         else:
             made.append(reports.report(load(name), alpha).to_json())
-    values = {"runs": ids, "reports": [*made, *(one.to_json() for one in ranges)]}
+    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges)]}
     return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges)])), status)
 
 
@@ -79,13 +90,14 @@ def asked_for(run_id: str) -> str:
 
 
 def specs_of(arguments: Namespace) -> list[RunSpec]:
+    from core.devices.slots import default_dtype
     from core.runs.prompts import Combination
 
     return Combination(
         models=tuple(arguments.model),
         tasks=tuple(arguments.task),
         strategies=tuple(arguments.strategy),
-        dtypes=tuple(arguments.dtype),
+        dtypes=tuple(arguments.dtype or [default_dtype() if not arguments.device.startswith("cpu") else "float32"]),
         forms=tuple(arguments.form),
         formats=tuple(arguments.format),
         shots=tuple(arguments.shots),
@@ -95,6 +107,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
         system=arguments.system,
         repeats=arguments.repeats,
         batch_size=arguments.batch_size,
+        device=arguments.device,
         seed=arguments.seed,
         calibration_share=arguments.calibration_share,
         servers=tuple(arguments.server or ()),
@@ -102,6 +115,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
         price_read=arguments.price_read,
         price_written=arguments.price_written,
         budget=arguments.budget,
+        timeout_s=arguments.timeout,
     ).specs()
 
 
@@ -124,7 +138,7 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             values.append({"run": spec.run_id, "text": asked[middle].text, **counts})
             lines.append(
                 f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "
-                f"counted by their length, which cost about {cost:.3g}{spec.price.unit}"
+                f"counted by their length" + (f", which cost about {cost:.3g}" if spec.price.is_known else "")
             )
             continue
         shown = preview(spec.model, asked[middle:] + asked[:middle])
@@ -177,12 +191,25 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
 
 
 def runs(arguments: Namespace) -> CommandResult:
-    """List every run with its state."""
-    rows = [_run_row(store.read_record(name)) for name in store.run_ids()]
+    """List every run with its state; if runs wait and no agent lives that could take them, start one."""
+    rows = list(map(_row_of, store.run_ids()))
     lines = [f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}" for row in rows]
+    if any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
+        from core.runs import engine
+
+        if engine.ensure_agent_if_needed():
+            print("hedge: no agent was running; one has been started and continues these runs", file=sys.stderr)
     return CommandResult(
         rows, "\n".join(lines) or "There are no runs yet; `python -m core run --help` shows how to make one."
     )
+
+
+def _row_of(run_id: str) -> dict[str, Any]:
+    """A run's row; one that a newer Hedge wrote, or that is damaged, says so and hides no other."""
+    try:
+        return _run_row(store.read_record(run_id))
+    except InputError as error:
+        return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None}
 
 
 def _run_row(record: RunRecord) -> dict[str, Any]:
@@ -193,6 +220,8 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
 
         now = engine.status(record.run_id)
         state, message, progress = now.state, now.message, now.progress
+        if progress and progress.stage.startswith(WAITING):
+            message = message or progress.stage
     return {
         "run": record.run_id,
         "state": state,
@@ -206,19 +235,20 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
 
 def cancel(arguments: Namespace) -> CommandResult:
     """Cancel runs."""
-    return _each(arguments, "cancel", "is being cancelled")
+    from core.runs import engine
+
+    return _each(arguments, engine.cancel, "is being cancelled")
 
 
 def resume(arguments: Namespace) -> CommandResult:
     """Resume runs."""
-    return _each(arguments, "resume", "is queued")
-
-
-def _each(arguments: Namespace, verb: str, says: str) -> CommandResult:
     from core.runs import engine
 
+    return _each(arguments, lambda name: engine.resume(name, budget=arguments.budget), "is queued")
+
+
+def _each(arguments: Namespace, action: Callable[[str], None], says: str) -> CommandResult:
     ids = [store.folder_of(name).name for name in arguments.run]
-    action: Callable[[str], None] = getattr(engine, verb)
     for name in ids:
         action(name)
     return CommandResult({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
@@ -266,10 +296,10 @@ def show_bin(arguments: Namespace) -> CommandResult:
 
 
 def agent(arguments: Namespace) -> CommandResult:
-    """Run the host agent in the foreground until it is stopped."""
+    """Run the host agent in the foreground until it is stopped, or has had nothing to do for a while."""
     from core.runs.agent.host_agent import main
 
-    main()
+    main(idle_minutes=arguments.idle_minutes)
     return CommandResult({}, "")
 
 

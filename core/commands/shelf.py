@@ -11,7 +11,7 @@ from typing import Any
 from core.commands.answer import CommandResult
 from core.shelf import entries, leaderboard
 from core.shelf.bring import Brought, bring, here
-from core.shelf.entries import Entry, size_of
+from core.shelf.entries import NO_HASH, Entry, size_of, unhashed
 from core.shelf.own_links import is_link, of_link
 from core.shelf.progress import DownloadProgress
 from core.shelf.recompute import RecomputedFigure, summary
@@ -24,7 +24,7 @@ def show_all(arguments: Namespace) -> CommandResult:
     """All entries, with their sizes and how much of each is here."""
     found = entries.entries()
     lines = [
-        f"{entry.name:<34} {len(entry.results):>4} files, {_size(entry.bytes_about):>7}, "
+        f"{entry.name:<34} {len(entry.results):>4} {_files(entry):<6} {_size(entry.bytes_about):>8}, "
         f"{here(entry.results)} here: {entry.title}"
         for entry in found.values()
     ]
@@ -35,20 +35,29 @@ def show_all(arguments: Namespace) -> CommandResult:
 def show(arguments: Namespace) -> CommandResult:
     """One entry: what it is, where it lies, its size, licence and protocol, and its files."""
     entry = _named(arguments.name)
-    lacking = len(entry.files) - entry.hashed
     lines = [
         entry.title,
         entry.about,
         f"Authors:   {entry.authors or 'not stated'}{f' ({entry.paper})' if entry.paper else ''}",
         f"Licence:   {entry.licence or NO_LICENCE}",
         f"Size:      {len(entry.results)} files of results, {_size(entry.bytes_about)}; {here(entry.results)} are here",
-        f"Hashes:    {entry.hashed} files have a recorded SHA-256"
-        + (f"; {lacking} have none, and are checked against their first download only" if lacking else ""),
+        f"Hashes:    {_hashes(entry)}",
     ]
-    if entry.protocol:
-        lines.append("Protocol:  " + ", ".join(f"{name} {value}" for name, value in entry.protocol.items()))
+    lines += [f"Protocol:  {entry.protocol_said}"] * bool(entry.protocol)
+    lines += [f"Note:      {entry.note}"] * bool(entry.note)
     lines += [""] + [f"  {file.path}" for file in entry.results]
     return CommandResult(_values(entry) | {"paths": [file.path for file in entry.files]}, "\n".join(lines))
+
+
+def _files(entry: Entry) -> str:
+    return "file," if len(entry.results) == 1 else "files,"
+
+
+def _hashes(entry: Entry) -> str:
+    """How the files are checked, in words."""
+    lacking = len(unhashed(entry.files))
+    said = f"{entry.hashed} files have a recorded SHA-256"
+    return f"{said}; {lacking} have none. {NO_HASH}" if lacking else said
 
 
 def bring_in(arguments: Namespace) -> CommandResult:
@@ -111,6 +120,7 @@ def _values(entry: Entry) -> dict[str, Any]:
         "hashed": entry.hashed,
         "here": here(entry.results),
         "protocol": dict(entry.protocol),
+        "note": entry.note or None,
     }
 
 
@@ -128,7 +138,8 @@ def _brought_values(done: Brought) -> dict[str, Any]:
 
 def _brought_text(done: Brought) -> str:
     here_before = f", {len(done.existed)} of them here already" if done.existed else ""
-    lines = [f"{len(done.runs)} runs{here_before}; {_size(done.fetched)} downloaded"]
+    runs = f"{len(done.runs)} run{'' if len(done.runs) == 1 else 's'}"
+    lines = [f"{runs}{here_before}; {_size(done.fetched)} downloaded"]
     lines += [f"{name}  a jury; see `python -m core jury`" for name in done.juries]
     lines += [f"{name}: {sentence}" for name, sentence in done.refused]
     lines.append(f"{summary(done.figures)}.")
@@ -146,4 +157,8 @@ def _differing(figures: list[RecomputedFigure]) -> list[str]:
 
 
 def _size(size: int) -> str:
-    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB" if size >= 1e5 else _small(size)
+
+
+def _small(size: int) -> str:
+    return f"{size / 1e3:.0f} kB" if size >= 1e3 else f"{size} bytes"

@@ -184,7 +184,9 @@ def tokens_view(arguments: Namespace) -> CommandResult:
     if there := served_model(arguments.model):
         from core.inference.server.token_view import view_served_tokens
 
-        values = view_served_tokens(there, arguments.text, key_variable=arguments.key_variable)
+        values = view_served_tokens(
+            there, arguments.text, key_variable=arguments.key_variable, timeout_s=arguments.timeout
+        )
     else:
         values = view_tokens(load_tokens_model(arguments.model, base=arguments.base_model), arguments.text)
     if arguments.output:

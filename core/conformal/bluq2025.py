@@ -25,7 +25,7 @@ def aps_members(
         [np.sum(p[p >= p[label]]) for p, label in zip(calibration, calibration_labels, strict=True)], dtype=np.float64
     )
     threshold = bluq(scores, alpha)
-    # later of equal options first, as a rising stable order that is read backwards
+    # of equal options the later one comes first: a stable ascending order, read backwards
     order = np.argsort(test, axis=1, kind="stable")[:, ::-1]
     total = np.cumsum(np.take_along_axis(test, order, axis=1), axis=1)
     kept = np.logical_and.accumulate(total <= threshold, axis=1)

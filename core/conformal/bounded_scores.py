@@ -3,45 +3,50 @@ r"""Bounds of every score where some options' probabilities are known only up to
 As in :mod:`core.conformal.bounds`, :math:`w_j` are the weights of listed options, :math:`S` is their sum,
 :math:`0 \le w_u \le c_u` holds for the others, and :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
 
-**Bounds of probabilities.** Of a listed option :math:`p_j` falls in T, so
-:math:`w_j / (S + \sum c_u) \le p_j \le w_j / S`. Of another, :math:`p_u = w_u / (S + w_u + \sum_{v \ne u} w_v)` rises
-in :math:`w_u` and falls in the rest, so :math:`0 \le p_u \le c_u / (S + c_u)`.
+**Bounds of probabilities.** For a listed option, :math:`p_j` falls as T grows, so
+:math:`w_j / (S + \sum c_u) \le p_j \le w_j / S`. For any other option,
+:math:`p_u = w_u / (S + w_u + \sum_{v \ne u} w_v)` rises in :math:`w_u` and falls in the rest, so
+:math:`0 \le p_u \le c_u / (S + c_u)`.
 
-**Bounds of LAC.** :math:`s = 1 - p` falls in p, so its bounds are those of p, turned.
+**Bounds of LAC.** :math:`s = 1 - p`, so its lower bound is one minus the upper bound of p, and the other way round.
 
-**Bounds of APS.** :math:`s_j = 1 - \sum p` of the options ranked after j. Of a listed option let :math:`A_j` be the sum
-of the listed ones ranked after it. An option that is not listed has :math:`w_u \le c_u \le w_j` and so ranks after j,
-unless both are equal; let :math:`X_j` be the sum of the :math:`c_u \ge w_j`, which may rank before. With those that do
-rank before summing to :math:`x \le X_j`, and all to T, :math:`s_j = (S - A_j + x) / (S + T)`. It falls in T for a
-given x, so it is least at x = 0, :math:`T = \sum c_u`; and with T = x, its least value for a given x, it rises in x
-(the derivative has the sign of :math:`A_j \ge 0`), so :math:`s_j \le (S - A_j + X_j) / (S + X_j)`. Of an option u that
-is not listed, what ranks after it is not listed either, or equal to it: it sums to at most
-:math:`B(w) = \sum_{v \ne u} \min(c_v, w) + \sum_{w_j \le c_u} \min(w_j, w)` for :math:`w_u = w`, where listed options
-j of :math:`w_j \le c_u` are counted although they rank after u only at equality. So
-:math:`1 - \max_w B(w) / (S' + B(w) + w) \le s_u \le 1`, S' being the sum of the other listed options. Between two
+**Bounds of APS.** :math:`s_j = 1 - \sum p` over the options ranked after j. For a listed option, let :math:`A_j` be the
+sum over the listed options ranked after it. An option that is not listed has :math:`w_u \le c_u \le w_j` and so ranks
+after j, unless both are equal. Let :math:`X_j` be the sum of all :math:`c_u \ge w_j`: these options may rank before j.
+If those that do rank before j sum to :math:`x \le X_j`, and all unlisted ones to T, then
+:math:`s_j = (S - A_j + x) / (S + T)`. It falls in T for a given x, so it is least at x = 0, :math:`T = \sum c_u`; and
+with T = x, its least value for a given x, it rises in x (the derivative has the sign of :math:`A_j \ge 0`), so
+:math:`s_j \le (S - A_j + X_j) / (S + X_j)`. For an option u that is not listed, the options ranked after it are
+unlisted too, or equal to it. They sum to at most
+:math:`B(w) = \sum_{v \ne u} \min(c_v, w) + \sum_{w_j \le c_u} \min(w_j, w)` for :math:`w_u = w`, where the listed
+options j with :math:`w_j \le c_u` are counted, although they rank after u only if both are equal. So
+:math:`1 - \max_w B(w) / (S' + B(w) + w) \le s_u \le 1`, where S' is the sum over the other listed options. Between two
 neighbours of the values c and w_j, B is linear in w and the ratio monotone, so the largest is found at one of these.
 
-**Bounds of the rank.** Before a listed option j stand the listed ones that the ranking puts there, and at most also the
-u with :math:`c_u \ge w_j`. Before an option u that is not listed stand at least the listed ones of
-:math:`w_j > c_u`, and at most all. These are the bounds of top-k. RAPS adds to APS what rises with the rank, so its
-bounds are those of APS with this cost at the bounds of the rank.
+**Bounds of the rank.** The options before a listed option j are the listed ones that the ranking puts there, and at
+most also the u with :math:`c_u \ge w_j`. Those before an unlisted option u are at least the listed ones with
+:math:`w_j > c_u`, and at most all. These are the bounds of top-k. RAPS adds a cost to APS that rises with the rank, so
+its bounds are those of APS plus this cost at the bounds of the rank.
 
 **Bounds of SAPS.** The largest probability is at least :math:`\max_j w_j / (S + \sum c_u)` and at least 1 / k, and at
 most the largest of the upper bounds of the probabilities; the cost of the rank is added.
 
 **Bounds of margin and of randomised APS.** Both are differences: :math:`\max_{i \ne j} p_i - p_j` and
-:math:`s_j - u\,p_j`. The least value is that of the least minuend and the largest subtrahend, and the other way round.
-They need not be reached at the same time, so these bounds hold, but may be wider than what is possible.
+:math:`s_j - u\,p_j`. The lower bound takes the smallest minuend and the largest subtrahend, and the upper bound the
+other way round. The two need not occur together, so these bounds hold but may be wider than necessary.
 
 Each function takes weights (n, k), NaN for an option that the question lacks, and which of them are ``bounded``.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
+from core.conformal.scores import score_named
 from core.conformal.scores.ranking import put_back, ranks, rising_order
 from core.conformal.scores.record import UNTUNED, Parameters
 from core.errors import InputError
@@ -158,7 +163,7 @@ def _best_other(p: FloatArray) -> FloatArray:
 def _largest_share_after(listed: FloatArray, caps: FloatArray, bounded: BoolArray) -> FloatArray:
     """The largest share of an unlisted option's question that may rank after it, (n, k)."""
     k = listed.shape[1]
-    values = listed + caps  # (n, k): each option's weight or cap; an option has but one of the two
+    values = listed + caps  # (n, k): each option's weight or cap; an option has only one of the two
     best = np.zeros_like(values)
     for u in range(k):
         others = np.arange(k) != u
@@ -183,7 +188,8 @@ def _caps(weights: FloatArray, bounded: BoolArray) -> FloatArray:
 
 
 def _unless_lacking(bounds: FloatArray, weights: FloatArray, unknown: float) -> FloatArray:
-    """The bounds, ``unknown`` where nothing is listed that they could be computed from, NaN for a lacking option."""
+    """The bounds: ``unknown`` if no option is listed from which they could be computed, NaN for an option that the
+    question lacks."""
     return np.where(np.isnan(weights), np.nan, np.where(np.isnan(bounds), unknown, bounds))
 
 
@@ -196,4 +202,22 @@ BOUNDS: dict[str, BoundsFunction] = {
     "margin": _margin,
     "top-k": _top_k,
 }
-"""The bounds of every score of :data:`core.conformal.scores.SCORES`, by name."""
+"""The bounds of scores of :data:`core.conformal.scores.SCORES`, by name."""
+
+
+def bounds_of(name: str) -> BoundsFunction:
+    """The bounds of a score. One that is not in :data:`BOUNDS` has its whole range, which is wide but always holds."""
+    return BOUNDS.get(name) or functools.partial(_whole_range, score_named(name).range)
+
+
+def _whole_range(
+    ends: Callable[[int, Parameters], tuple[float, float]],
+    weights: FloatArray,
+    bounded: BoolArray,
+    *,
+    u: FloatArray | None = None,
+    parameters: Parameters = UNTUNED,
+) -> Bounds:
+    low, high = ends(weights.shape[1], parameters)
+    lacking = np.isnan(weights)
+    return np.where(lacking, np.nan, low), np.where(lacking, np.nan, high)

@@ -1,7 +1,7 @@
 r"""Prediction sets where some options' probabilities are known only up to an upper bound.
 
 A server lists its most probable next tokens. A letter that is not among them has at most the probability of the last
-one listed. So of each question the unnormalised probabilities :math:`w_j` are known for the listed options,
+one listed. So for each question the unnormalised probabilities :math:`w_j` of the listed options are known,
 :math:`S = \sum w_j` over these, and for each other option u only :math:`0 \le w_u \le c_u`. The option probabilities
 are :math:`p_j = w_j / (S + T)` with :math:`T = \sum_u w_u`.
 
@@ -11,12 +11,12 @@ Bounds of each score follow from these (:mod:`core.conformal.bounded_scores`).
 k-th smallest lower bound and the k-th smallest upper bound of the calibration scores.
 
 **Sets.** With threshold in [q₋, q₊] and an option's score in [s₋, s₊]: it is *in* the set if s₊ ≤ q₋, *out* if s₋ > q₊,
-and else it *can't be told*. Whatever the unlisted probabilities are, the exact set holds all that is in, and nothing
-that is out. So the options that are in or can't be told form a set that contains the exact one, and covers at least as
+and *undecided* otherwise. Whatever the unlisted probabilities are, the exact set contains all options that are in, and
+none that is out. So the options that are in or undecided form a set that contains the exact one and covers at least as
 often.
 
 Bounds of bounded rows are widened by :data:`WIDENED`, which is more than float64 loses in these sums. Rows without
-bounds get the score itself twice, so that a run without bounds has the very sets of :mod:`core.conformal.sets`.
+bounds get the score itself twice, so that a run without bounds has exactly the sets of :mod:`core.conformal.sets`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.alpha import ALPHAS
-from core.conformal.bounded_scores import BOUNDS
+from core.conformal.bounded_scores import bounds_of
 from core.conformal.curve import thresholds
 from core.conformal.draws import uniforms
 from core.conformal.probabilities import softmax
@@ -63,8 +63,8 @@ class ScoreBounds:
 
 @dataclass(frozen=True, slots=True)
 class BoundedSets:
-    """For each option whether it is ``inside`` the set, or ``undecided``, (n, k); else it is out. The threshold lies
-    between ``thresholds``."""
+    """For each option whether it is ``inside`` the set, or ``undecided``, (n, k); if neither, it is out. The threshold
+    lies between ``thresholds``."""
 
     inside: BoolArray
     undecided: BoolArray
@@ -120,7 +120,8 @@ def score_bounds(
     if len(rows):
         weights = np.exp(values[rows] - values[rows].max(axis=1, keepdims=True))
         u = uniforms(np.arange(len(values)), seed=seed)[rows] if score_named(name).randomised else None
-        low, high = BOUNDS[name](np.where(lacking[rows], np.nan, weights), bounded[rows], u=u, parameters=parameters)
+        own = np.where(lacking[rows], np.nan, weights)
+        low, high = bounds_of(name)(own, bounded[rows], u=u, parameters=parameters)
         lower[rows], upper[rows] = low - WIDENED, high + WIDENED
     return ScoreBounds(lower, upper)
 
@@ -139,9 +140,9 @@ def bounded_sets(calibration: ScoreBounds, test: ScoreBounds, alpha: int) -> Bou
 
 
 def exact_alphas(calibration: ScoreBounds, test: ScoreBounds) -> BoolArray:
-    """At which of all :data:`~core.conformal.alpha.ALPHAS` every test question's set is known exactly, (999,)."""
+    """For each of :data:`~core.conformal.alpha.ALPHAS`, whether every test question's set is known exactly, (999,)."""
     low, high = thresholds(calibration.lower), thresholds(calibration.upper)
-    # Whatever is in has s₋ ≤ s₊ ≤ q₋ ≤ q₊, so what can't be told is what is not out less what is in.
+    # An option that is in has s₋ ≤ s₊ ≤ q₋ ≤ q₊, so the undecided ones are those not out, minus those in.
     possible = np.searchsorted(_known(test.lower), high, side="right")
     inside = np.searchsorted(_known(test.upper), low, side="right")
     return np.asarray(possible == inside)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import betaincinv
 
 from core.conformal.alpha import THOUSAND
@@ -150,6 +149,8 @@ def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: 
     ``calibrated`` and ``tested`` count the questions of each stratum. The strata are independent, so the distribution
     of their sum is the convolution of their Beta-Binomial distributions. A Fourier transform computes it.
     """
+    from scipy.fft import irfft, next_fast_len, rfft  # imported here because no page needs it for its first paint
+
     m = sum(tested.values())
     length = next_fast_len(m + 1, real=True)
     spectrum = np.ones(length // 2 + 1, dtype=np.complex128)

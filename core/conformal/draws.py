@@ -19,7 +19,7 @@ import numpy.typing as npt
 from core.records import BoolArray, FloatArray, IntArray
 
 WORD = 1 << 32
-UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING = range(1, 7)
+UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING, ORDER, SMOOTHING = range(1, 9)
 """What the numbers are drawn for; the numbers of different purposes are unrelated. The browser does not use FITTING."""
 
 Words = npt.NDArray[np.uint32]
@@ -43,10 +43,10 @@ def hashes(places: IntArray, *, seed: int, purpose: int, draw: int = 0) -> Words
     return _stir(_stir(np.asarray(places).astype(np.uint32) ^ first) + second)
 
 
-def uniforms(places: IntArray, *, seed: int) -> FloatArray:
+def uniforms(places: IntArray, *, seed: int, purpose: int = UNIFORMS) -> FloatArray:
     """A number in [0, 1) with 53 random bits for each place, in the same shape."""
     # u = (32 bits of the first hash, then 21 bits of the second) / 2⁵³
-    high, low = (hashes(places, seed=seed, purpose=UNIFORMS, draw=draw).astype(np.int64) for draw in (0, 1))
+    high, low = (hashes(places, seed=seed, purpose=purpose, draw=draw).astype(np.int64) for draw in (0, 1))
     return np.asarray((high * (1 << 21) + (low >> 11)) / (1 << 53), dtype=np.float64)
 
 

@@ -36,7 +36,8 @@ from core.errors import InputError
 from core.records import FloatArray, IntArray
 
 REACH = 8
-"""Thresholds further than this many standard deviations from both runs' own are looked for only if they occur."""
+"""Thresholds are first looked for within this many standard deviations of both runs' own, and further away only if that
+fails."""
 MOST_FLIPS = 1 << 23
 """The most coin flips, and running sums, that are held in memory at once."""
 SHORT = 32_767

@@ -10,10 +10,7 @@ probabilities.
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -24,7 +21,8 @@ from core.conformal.probabilities import check_labels, check_probabilities
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
-from core.exchange.safe_read import shown
+from core.exchange.npy_headers import load_npz
+from core.exchange.safe_read import check_count, shown
 from core.inference.models import DTYPES
 from core.prompting.strategies import STRATEGIES
 from core.records import FloatArray, IntArray, OptionLogits, Question, Role
@@ -32,8 +30,6 @@ from core.runs.spec import RunSpec
 from core.tasks import TASKS
 
 ORIGIN = "bluq"
-MOST_UNPACKED = 2_000_000_000
-"""Bytes that an npz may unpack to."""
 NAME = re.compile(
     rf"^probs_(?:(?P<model>.+)_)?(?P<task>{'|'.join(TASKS)})_(?P<dtype>{'|'.join(DTYPES)})"
     rf"_(?P<strategy>{'|'.join(STRATEGIES)})(?:_\d{{8}}_\d{{6}})?\.npz$"
@@ -68,6 +64,7 @@ def _read_run(path: Path) -> ImportedRun:
     content = read_bytes(path)
     arrays = _arrays(content, path)
     parts = _what_it_is(arrays, path)
+    check_count(sum(len(arrays[f"{side}_labels"]) for _, side in SIDES if arrays[f"{side}_labels"].ndim), path)
     questions: list[Question] = []
     roles: list[Role] = []
     probabilities = []
@@ -137,29 +134,12 @@ def _text(arrays: dict[str, Any], what: str, path: Path) -> str:
 
 
 def _arrays(content: bytes, path: Path) -> dict[str, Any]:
+    arrays = load_npz(content, path)
     names = [f"{side}_{kind}" for _, side in SIDES for kind in ("probs", "labels")]
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as members:
-            unpacked = sum(info.file_size for info in members.infolist())
-        if unpacked > MOST_UNPACKED:
-            raise InputError(
-                f"{path}: expected arrays of at most {MOST_UNPACKED / 1e9:g} GB, found {unpacked / 1e9:.1f} GB; it is "
-                "not unpacked"
-            )
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            missing = [name for name in names if name not in archive.files]
-            if missing:
-                raise InputError(f"{path}: expected the array {missing[0]!r}, found {', '.join(archive.files)}")
-            return {name: archive[name] for name in [*names, *(one for one in ("model", *KNOWN) if one in archive)]}
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, MemoryError) as error:
-        if "Object arrays" in str(error):
-            raise InputError(
-                f"{path} is not a complete npz file of plain arrays: it holds Python objects, which could run code "
-                "when they are read; save it again with numbers and texts alone"
-            ) from error
-        raise InputError(
-            f"{path} is not a complete npz file of plain arrays ({str(error)[:120]}); fetch it again"
-        ) from error
+    missing = [name for name in names if name not in arrays]
+    if missing:
+        raise InputError(f"{path}: expected the array {missing[0]!r}, found {', '.join(arrays)}")
+    return arrays
 
 
 def _checked(arrays: dict[str, Any], side: str, path: Path) -> tuple[FloatArray, IntArray]:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from core import access
+from core.access import UserRole
 from core.errors import InputError
-from core.exchange.table import Columns
+from core.exchange.table_columns import Columns
 from core.files.atomic import write_atomically
 from core.settings import settings
 
@@ -35,6 +37,7 @@ def recall(names: Sequence[str]) -> Columns | None:
         return None
 
 
+@access.needs(UserRole.LAUNCHER, "bring results in")
 def remember(names: Sequence[str], columns: Columns) -> None:
     """Keep it; the oldest of more than a hundred are forgotten."""
     key = json.dumps(list(names))

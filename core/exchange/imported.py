@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core import access, quotas
+from core.access import UserRole
 from core.errors import InputError
 from core.exchange.safe_read import check_readable
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, OptionLogits, Question, Role
@@ -34,9 +36,11 @@ class ImportedRun:
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
+@access.needs(UserRole.LAUNCHER, "bring results in")
 def save(runs: Iterable[ImportedRun]) -> list[str]:
     """Write the runs and return their ids: all of them or, after an error, none. The same data are written once."""
     wanted = list(runs)
+    quotas.check_disk(sum(run.scored.logits.nbytes for run in wanted))
     parts: dict[Path, Path] = {}
     placed: list[Path] = []
     try:
@@ -68,7 +72,7 @@ def _write(part: Path, run: ImportedRun) -> None:
     store.write_logits(part, run.scored)
     now = time.time()
     bank = banks.described(run.spec, run.provenance, run.questions, run.roles)
-    provenance = run.provenance | {"imported": True, "bank": bank}
+    provenance = run.provenance | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")
 

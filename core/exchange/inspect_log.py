@@ -125,7 +125,7 @@ def _read_run(path: Path) -> ImportedRun:
 
 def natural_order(name: str) -> list[tuple[bool, int, str]]:
     """A sort key that puts q2 before q10."""
-    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+    return [(not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in re.split(r"(\d+)", name)]
 
 
 # ---------------------------------------------------------------- files

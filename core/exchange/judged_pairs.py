@@ -253,6 +253,11 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
             which = f"pair {missing}" if missing is not None else f"{len(pairs)} pairs, found {len(of)}"
             raise InputError(f"juror {name!r} judged other pairs: expected {which}")
     kept = [pair for pair in pairs if pair.first_is_better is not None]
+    if not kept:
+        raise InputError(
+            "expected pairs that every juror judged and of which one answer is better, found none; the files may be of "
+            "different answers"
+        )
     p_first = np.array([[of[pair.id] for of in jurors.values()] for pair in kept], dtype=np.float64)
     judged = Judgements(
         jurors=tuple(jurors),

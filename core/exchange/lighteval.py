@@ -58,7 +58,7 @@ def _read_run(path: Path) -> ImportedRun:
                 "generative task does not say how probable each option is"
             )
         golds = listed(gold) if isinstance(gold, (list, str)) and listed(gold) is not None else [gold]
-        if golds is None or len(golds) != 1 or not str(golds[0]).lstrip("-").isdigit():
+        if golds is None or len(golds) != 1 or not str(golds[0]).lstrip("-").isdecimal():
             raise InputError(f"{where}: expected one right choice in 'gold_index', found {shown(gold)}")
         label = int(golds[0])
         check_row(where, len(texts), label, texts)
@@ -103,8 +103,8 @@ def _task(name: str) -> tuple[str, int]:
     parts = name.split("|")
     if len(parts) == 1:
         return name, 0
-    shots = next((int(part) for part in parts[1:] if part.isdigit()), 0)
-    words = [part for part in parts if not part.isdigit()]
+    shots = next((int(part) for part in parts[1:] if part.isdecimal()), 0)
+    words = [part for part in parts if not part.isdecimal()]
     return (words[1] if len(words) > 1 else words[0]), shots
 
 

@@ -2,13 +2,12 @@
 
 Some tools write all probabilities of a question into one cell (``[0.7, 0.2, 0.1]``), and all texts of its options into
 another. In CSV such a cell is a list in JSON, as Python writes it or as numpy does; in Parquet and JSON it is a list or
-an object (``{"A": 0.7, …}``).
+an object (``{"A": 0.7, …}``). Others have an object for each option (``[{"token": "A", "logprob": -0.4}, …]``).
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.exchange.tabular import Sheet
+from core.files.json_text import loads
 from core.records import LETTERS
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
@@ -29,6 +29,8 @@ FIGURES = (
 """Names of a column of lists of figures, and the beginning of the names of the columns that it becomes."""
 TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_texts|possible_answers)$")
 """Names of a column of lists of texts."""
+NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
+"""In an object for each option, the key of its letter."""
 LONGEST_CELL = 100_000
 NUMPY_LIST = re.compile(r"^\[[\s\d.,eE+\-infa]*\]$")
 
@@ -37,31 +39,85 @@ def widened(sheet: Sheet) -> Sheet:
     """The sheet with a column for each option in place of columns of lists; the same sheet if it has none."""
     columns: dict[str, Any] = {}
     for name in sheet.names:
-        lists = _lists(sheet, name)
-        if lists is None:
+        lists = _objects(sheet, name) or _lists(sheet, name)
+        if not lists:
             columns[name] = sheet.table[name]
             continue
-        begin, rows = lists
-        for i in range(max(len(row) for row in rows)):
-            into = f"{begin}_{LETTERS[i]}"
-            if into not in sheet.names:
-                columns[into] = _column([row[i] if i < len(row) else None for row in rows])
+        for begin, rows in lists.items():
+            for i in range(max(len(row) for row in rows)):
+                into = f"{begin}_{LETTERS[i]}"
+                if into not in sheet.names:
+                    columns[into] = _column([row[i] if i < len(row) else None for row in rows])
     return sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns))
 
 
-def _lists(sheet: Sheet, name: str) -> tuple[str, list[list[Any]]] | None:
-    """The rows of a column of lists, and the beginning of its columns' names; None for any other column."""
-    lowered = name.strip().lower()
-    begin = next((begin for pattern, begin in FIGURES if pattern.match(lowered)), "option")
-    if begin == "option" and not TEXTS.match(lowered):
-        return None
+def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
+    """The rows of a column with an object for each option, by the beginning of its columns' names; else nothing.
+
+    An object has the option's letter and one figure, and may have its text. Tokens beside the letters, as servers list
+    them, are left out.
+    """
+    cells = sheet.table[name]
+    first = _items(cells[0].as_py()) if sheet.table.num_rows else None
+    figure = next((str(key) for key in (first or [{}])[0] if _figure(str(key))), "")
+    letter = next((key for key in NAMES if first and key in first[0]), "")
+    if not figure or not letter:
+        return {}
+    found: dict[str, list[list[Any]]] = {_figure(figure): [], "option": []}
+    for cell in cells.to_pylist():
+        by_letter: dict[str, dict[Any, Any]] = {}
+        for item in _items(cell) or []:
+            mark = str(item.get(letter)).strip()
+            if len(mark) == 1 and mark in LETTERS and by_letter.setdefault(mark, item) is not item:
+                return {}  # a letter with and without a space before it: two figures for one option
+        k = len(by_letter)
+        if k < 2 or set(by_letter) != set(LETTERS[:k]):
+            return {}
+        for begin, key in ((_figure(figure), figure), ("option", "text")):
+            found[begin].append([by_letter[mark].get(key) for mark in LETTERS[:k]])
+    if any(text is None for row in found["option"] for text in row):
+        del found["option"]
+    return found
+
+
+def _items(cell: Any) -> list[dict[Any, Any]] | None:
+    """A cell as a list of objects; None for others."""
+    if isinstance(cell, str) and cell.lstrip()[:1] == "[" and len(cell) <= LONGEST_CELL:
+        cell = _parsed(cell.strip())
+    return cell if isinstance(cell, list) and cell and all(isinstance(item, dict) for item in cell) else None
+
+
+def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
+    """The rows of a column of lists, by the beginning of its columns' names; nothing for any other column."""
+    cells = sheet.table[name].to_pylist()
+    begin = _figure(name)
+    if not begin and not TEXTS.match(name.strip().lower()):
+        objects = [_object(cell) for cell in cells]
+        inner = next((str(key) for key in (objects[0] if objects else None) or {} if _figure(str(key))), "")
+        begin = _figure(inner)
+        if not begin or any(one is None for one in objects):
+            return {}
+        cells = [one.get(inner) for one in objects if one is not None]
+    begin = begin or "option"
     rows = []
-    for cell in sheet.table[name].to_pylist():
+    for cell in cells:
         row = listed(cell)
         if row is None or len(row) > len(LETTERS):
-            return None
+            return {}
         rows.append(row)
-    return (begin, rows) if max((len(row) for row in rows), default=0) >= 2 else None
+    return {begin: rows} if max((len(row) for row in rows), default=0) >= 2 else {}
+
+
+def _figure(name: str) -> str:
+    """The beginning of the columns' names that a column of figures becomes; empty for another column."""
+    return next((begin for pattern, begin in FIGURES if pattern.match(name.strip().lower())), "")
+
+
+def _object(cell: Any) -> dict[Any, Any] | None:
+    """A cell as an object, as ``{"probs": [0.7, 0.3]}`` is; None for others."""
+    if isinstance(cell, str) and cell.lstrip()[:1] == "{" and len(cell) <= LONGEST_CELL:
+        cell = _parsed(cell.strip())
+    return cell if isinstance(cell, dict) else None
 
 
 def listed(cell: Any) -> list[Any] | None:
@@ -86,14 +142,15 @@ def listed(cell: Any) -> list[Any] | None:
         marks = next(
             (m for m in (LETTERS, [str(i) for i in range(26)]) if sorted(keys) == sorted(m[: len(keys)])), None
         )
-        return [value for _, value in sorted(zip(keys, cell.values(), strict=True))] if marks else None
+        by_mark = dict(zip(keys, cell.values(), strict=True))
+        return [by_mark[mark] for mark in marks[: len(keys)]] if marks else None
     if isinstance(cell, (list, tuple)):
         return list(cell)
     return None
 
 
 def _parsed(text: str) -> Any:
-    for read in (json.loads, ast.literal_eval):
+    for read in (loads, ast.literal_eval):
         try:
             return read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

@@ -9,7 +9,6 @@ are the demonstrations, and splits the rest as scikit-learn's
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from core.exchange.imported import (
     read_bytes,
 )
 from core.exchange.unpickle import load_arrays
+from core.files.json_text import loads
 from core.records import LETTERS, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 
@@ -93,11 +93,11 @@ def read_answers(labels: Path, data: str) -> Answers:
         raise InputError(f"{labels} has no answers for {data}; expected {data}.json or {data}.labels.json there")
     content = read_bytes(path)
     try:
-        values = json.loads(content)
+        values = loads(content.decode("utf-8-sig"))
         items = values["labels"] if isinstance(values, dict) else values
         check_unique([item["id"] for item in items], path)
         return Answers({int(item["id"]): _question(item, data) for item in items}, content)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is not a list of questions or answers with ids ({error})") from error
 
 

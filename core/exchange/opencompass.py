@@ -26,7 +26,7 @@ LABEL = "label: "
 
 def is_result(values: Any) -> bool:
     """Whether a JSON document is such a file."""
-    if not isinstance(values, dict) or not values or not all(str(key).isdigit() for key in list(values)[:100]):
+    if not isinstance(values, dict) or not values or not all(str(key).isdecimal() for key in list(values)[:100]):
         return False
     first = next(iter(values.values()))
     return isinstance(first, dict) and ("prediction" in first or any(str(key).startswith(LABEL) for key in first))
@@ -107,7 +107,7 @@ def _gold(row: dict[str, Any], labels: Sequence[str], where: str) -> int:
         return list(labels).index(text)
     if len(text) == 1 and text.upper() in LETTERS[: len(labels)]:
         return LETTERS.index(text.upper())
-    if text.isdigit() and int(text) < len(labels):
+    if text.isdecimal() and int(text) < len(labels):
         return int(text)
     raise InputError(f"{where}: expected 'gold' as one of {shown(', '.join(labels))}, found {shown(gold)}")
 

@@ -18,10 +18,12 @@ from core.exchange.safe_read import json_document
 from core.files.tables import read_table
 from core.records import OptionLogits, Question
 from core.runs import store
+from core.runs.shared_questions import questions_file
 from core.runs.spec import RunSpec
 
 RECORD = "run.json"
-FILES = (RECORD, "questions.parquet", "logits.parquet")
+LOGITS = "logits.parquet"
+FILES = (RECORD, "questions.parquet", LOGITS)
 
 
 def is_record(values: Any) -> bool:
@@ -33,7 +35,9 @@ def read(folder: Path) -> ImportedRun:
     """The run of a folder. Raises :class:`InputError` if it has not ended well, or a file is missing or damaged."""
     path = folder / RECORD
     values = json_document(path)
-    lacking = [name for name in FILES if not (folder / name).is_file()]
+    asked = questions_file(folder)
+    files = dict(zip(FILES, (path, asked, folder / LOGITS), strict=True))
+    lacking = [name for name, file in files.items() if not file.is_file()]
     if lacking:
         raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
     if not is_record(values) or values["schema"] > store.SCHEMA_VERSION:
@@ -43,7 +47,7 @@ def read(folder: Path) -> ImportedRun:
     spec = RunSpec.from_json(values["spec"])
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
-    table = read_table(folder / "questions.parquet")
+    table = read_table(asked)
     try:
         rows = table.to_pylist()
         questions = tuple(
@@ -59,7 +63,7 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        scored = _logits(read_table(folder / "logits.parquet"))
+        scored = _logits(read_table(folder / LOGITS))
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
         raise InputError(f"{path}: the questions and logits of a run can't be read from it ({error})") from error
     unknown = set(scored.ids) - {question.id for question in questions}

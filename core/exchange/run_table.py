@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
-from core.exchange.table import BANK, RUN_COLUMNS
+from core.exchange.table_columns import BANK, RUN_COLUMNS
 from core.records import LETTERS
 from core.runs import banks, store
 

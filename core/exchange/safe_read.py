@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.json_text import loads, whole_texts
 
 LARGEST_FILE = 2_000_000_000
 """The most bytes of a file. A larger file has to be split."""
@@ -19,6 +20,8 @@ LARGEST_JSON = 500_000_000
 """The most bytes of a file that is one JSON document, which has to be read whole."""
 LONGEST_LINE = 64_000_000
 """The most bytes of one line of JSON lines, or of one member of an archive."""
+MOST_QUESTIONS = 1_000_000
+"""The most questions of one file."""
 SHOWN = 80
 ENTRY = re.compile(r"[^\s,]")
 """The first character of a JSON list's next entry, or the list's end."""
@@ -30,6 +33,17 @@ def check_size(path: Path) -> int:
     if size == 0:
         raise InputError(f"{path}: expected results, found an empty file")
     return size
+
+
+def check_count(questions: int, where: object) -> None:
+    """Raise :class:`InputError` that begins with ``where`` for more questions than are read of one file.
+
+    A few bytes of a compressed file can hold millions of equal rows, and each becomes a question.
+    """
+    if questions > MOST_QUESTIONS:
+        raise InputError(
+            f"{where}: expected at most {MOST_QUESTIONS:,} questions, found {questions:,}; split it into several files"
+        )
 
 
 def check_readable(path: Path) -> int:
@@ -97,7 +111,7 @@ def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             raise InputError(
                 f"{path}, line {line}: expected a JSON object, found {type(found).__name__} {shown(found)}"
             )
-        yield line, found
+        yield line, whole_texts(found)
     if entry is None:
         raise InputError(f"{path}: expected a whole JSON list, found no end of it")
 
@@ -105,7 +119,7 @@ def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def json_object(content: bytes, where: str) -> dict[str, Any]:
     """One JSON object; :class:`InputError` begins with ``where``."""
     try:
-        found = json.loads(content.decode("utf-8-sig"))
+        found = loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: expected text in UTF-8, found byte {content[error.start]:#04x}") from error
     except (ValueError, RecursionError) as error:
@@ -124,7 +138,7 @@ def json_list(path: Path) -> list[Any]:
     """A file that is one JSON list."""
     content = _whole(path)
     try:
-        found = json.loads(content.decode("utf-8-sig"))
+        found = loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: expected a whole JSON list, found none ({error})") from error
     if not isinstance(found, list):

@@ -7,10 +7,8 @@ shapes and, where two have the same, by their names; texts ``model`` and ``task`
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +16,11 @@ import numpy as np
 
 from core.conformal.probabilities import softmax
 from core.errors import InputError
+from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
-from core.exchange.table import recognised_values
+from core.exchange.safe_read import check_count
+from core.exchange.table_values import recognised_values
 from core.records import LETTERS, FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 
@@ -31,7 +31,6 @@ ENDS = re.compile(
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
 LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
-MOST_UNPACKED = 2_000_000_000
 
 
 def stem(path: Path) -> str:
@@ -45,11 +44,7 @@ def stem(path: Path) -> str:
 
 def load_npy(path: Path) -> np.ndarray[Any, np.dtype[Any]]:
     """The array of an npy file. Raises :class:`InputError` if it is not whole or holds Python objects."""
-    try:
-        array: np.ndarray[Any, np.dtype[Any]] = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
-    except (ValueError, OSError, EOFError, MemoryError) as error:
-        raise InputError(f"{path}: expected a whole array of numbers, found none ({str(error)[:120]})") from error
-    return array
+    return npy_headers.load_npy(read_bytes(path), path)
 
 
 def names(path: Path) -> list[str]:
@@ -82,7 +77,7 @@ def read_pair(scores: Path, labels: Path) -> ImportedRun:
 def read_npz(path: Path) -> ImportedRun:
     """The run of an npz archive; :class:`InputError` says which array it lacks."""
     content = read_bytes(path)
-    arrays = _arrays(content, path)
+    arrays = npy_headers.load_npz(content, path)
     about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
     both = all(f"{side}_{kind}" in arrays for side in ("cal", "test") for kind in ("probs", "labels"))
     if both:
@@ -106,24 +101,6 @@ def _is_text(array: Any) -> bool:
     return array is not None and array.dtype.kind == "U" and array.size == 1
 
 
-def _arrays(content: bytes, path: Path) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as members:
-            unpacked = sum(info.file_size for info in members.infolist())
-        if unpacked > MOST_UNPACKED:
-            raise InputError(
-                f"{path}: expected arrays of at most {MOST_UNPACKED / 1e9:g} GB, found {unpacked / 1e9:.1f} GB; it is "
-                "not unpacked"
-            )
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
-    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, MemoryError) as error:
-        raise InputError(
-            f"{path} is not a complete npz file of plain arrays ({str(error)[:120]}); fetch it again, or save it with "
-            "numbers and texts alone"
-        ) from error
-
-
 def _one(
     arrays: dict[str, np.ndarray[Any, np.dtype[Any]]], wanted_names: tuple[str, ...], path: Path, *, scores: bool
 ) -> np.ndarray[Any, np.dtype[Any]]:
@@ -137,8 +114,8 @@ def _one(
             return fitting[name]
     if len(fitting) == 1:
         return next(iter(fitting.values()))
-    wanted = "scores of options, (n, k)" if scores else "labels, (n,)"
-    listed = ", ".join(f"{name} {array.shape}" for name, array in list(arrays.items())[:8])
+    wanted = "scores of options, (n, k)" if scores else "whole numbers as labels, (n,)"
+    listed = ", ".join(f"{name} {array.shape} of {array.dtype.name}" for name, array in list(arrays.items())[:8])
     raise InputError(f"{path}: expected one array of {wanted}, found {listed or 'no array'}")
 
 
@@ -158,6 +135,7 @@ def _built(
     n, k = values.shape[-2:]
     if labels.shape != (n,):
         raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")
+    check_count(n, path)
     found = _labels(labels, n, k, path)
     bad = np.isnan(values) | np.isposinf(values)
     if bad.any():

@@ -24,10 +24,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from core.errors import InputError
-from core.exchange.safe_read import LARGEST_JSON, check_size, json_lines, shown
+from core.exchange.json_table import MOST_COLUMNS, json_columns
+from core.exchange.safe_read import check_size, shown
 from core.records import FloatArray
 
-MOST_COLUMNS = 500
 MOST_UNPACKED = 4_000_000_000
 """The most bytes that a Parquet file may unpack to."""
 BATCH = 8192
@@ -76,7 +76,8 @@ class Sheet:
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""
         before = self.table.slice(0, row)
-        counts = [pc.sum(pc.count_substring(column, "\n")).as_py() or 0 for column in before.columns]
+        texts = [one for one in before.columns if pa.types.is_string(one.type) or pa.types.is_large_string(one.type)]
+        counts = [pc.sum(pc.count_substring(column, "\n")).as_py() or 0 for column in texts]
         return int(sum(counts))
 
     def texts(self, name: str, *, as_is: bool = False) -> list[str]:
@@ -103,8 +104,10 @@ class Sheet:
             read = [as_number(cell, percent=percent) for cell in cells]
             row = next((i for i, number in enumerate(read) if number is None), -1)
             if row >= 0:
+                lacks = percent and as_number(cells[row], percent=False) is not None
+                wanted = "a percent sign, as in other rows," if lacks else "a number"
                 raise InputError(
-                    f"{self.where(row)}: expected a number in {name!r}, found {shown(cells[row])}"
+                    f"{self.where(row)}: expected {wanted} in {name!r}, found {shown(cells[row])}"
                 ) from None
             values = np.array(read, dtype=np.float64)
         bad = np.isnan(values) & ~missing
@@ -184,7 +187,10 @@ def _csv(path: Path, head: bytes) -> Sheet:
     told = next((found for line in lines[:skipped] if (found := SEPARATOR_LINE.match(line))), None)
     line = lines[skipped] if lines else ""
     delimiter = told["delimiter"] if told else max(DELIMITERS, key=line.count)
-    names = next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        names = next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise InputError(f"{path}, line 1: expected a header of short names, found {shown(line)} ({error})") from error
     if len(names) < 2 or "\0" in line:
         raise InputError(f"{path}, line 1: expected a header with several columns, found {shown(line)}")
     if len(names) > MOST_COLUMNS:
@@ -199,26 +205,53 @@ def _csv(path: Path, head: bytes) -> Sheet:
             ),
         )
     except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
+        _check_utf8(path)
         said = " ".join(str(error).split())[:160]
         raise InputError(
             f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
         ) from error
+    if line.startswith("#"):
+        table = table.rename_columns([names[0].lstrip("# "), *table.column_names[1:]])
     return Sheet(path, table, "csv", skipped=skipped)
+
+
+def _check_utf8(path: Path) -> None:
+    """Raise :class:`InputError` with the first line that is no text in UTF-8."""
+    with path.open("rb") as file:
+        for n, line in enumerate(file, start=1):
+            try:
+                line.decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    f"{path}, line {n}: expected text in UTF-8, found byte {line[error.start]:#04x}; save it as UTF-8"
+                ) from error
 
 
 def before_header(lines: Sequence[str]) -> int:
     """How many lines of a CSV stand before its header: empty ones, comments (#), Excel's ``sep=``, and titles, which
-    fill one cell of several.
+    fill one cell of several. The last comment is the header where numbers follow it, as numpy writes one.
 
     >>> before_header(["# mine", "", "Results;;", "A;B;label", "0.5;0.5;A"])
     3
+    >>> before_header(["# mine", "# A,B,label", "0.5,0.5,0"])
+    1
     """
     for n, line in enumerate(lines[:MOST_BEFORE]):
         cells = max((line.split(mark) for mark in DELIMITERS), key=len)
         title = len(cells) > 2 and sum(bool(cell.strip()) for cell in cells) < 2
-        if line.strip() and not line.startswith("#") and not title and not SEPARATOR_LINE.match(line):
+        comment = line.startswith("#") and not _names_numbers(line, lines[n + 1 : n + 2])
+        if line.strip() and not comment and not title and not SEPARATOR_LINE.match(line):
             return n
     return 0
+
+
+def _names_numbers(comment: str, after: Sequence[str]) -> bool:
+    """Whether a comment has a name for each cell of the line after it, of which two are numbers."""
+    names = max((comment.split(mark) for mark in DELIMITERS), key=len)
+    cells = max((line.split(mark) for line in after for mark in DELIMITERS), key=len, default=[])
+    numbers = [as_number(cell, percent=False) is not None for cell in cells if cell.strip()]
+    named = not any(as_number(name.lstrip("# "), percent=False) is not None for name in names)
+    return len(cells) == len(names) > 2 and sum(numbers) >= 2 and named
 
 
 def _workbook(path: Path) -> list[Sheet]:
@@ -281,106 +314,9 @@ def _parquet(path: Path) -> Sheet:
 
 
 def _json(path: Path, head: bytes) -> Sheet:
-    """JSON lines, or one document: a list of objects, or an object with a list for each column."""
-    begin = head.removeprefix(codecs.BOM_UTF8).strip()
-    first, _, more = begin.partition(b"\n")
-    if begin[:1] == b"{" and more and _is_json(first):
-        return _json_lines(path)
-    document = _document(path)
-    columns = _columns(document)
-    if columns is None and isinstance(document, dict) and not more:
-        return _json_lines(path)
-    if columns is None:
-        raise InputError(
-            f"{path}: expected a list of objects or a list for each column, found {type(document).__name__} "
-            f"{shown(document)}"
-        )
-    if len(columns) > MOST_COLUMNS:
-        raise InputError(f"{path}: expected at most {MOST_COLUMNS} fields, found {len(columns)}")
-    return Sheet(path, pa.table({name: _array(values) for name, values in columns.items()}), "json")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _document(path: Path) -> Any:
-    if (size := check_size(path)) > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
-            "or Parquet may be larger"
-        )
-    try:
-        return json.loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected a whole JSON document, found none ({error})") from error
-
-
-def _columns(document: Any) -> dict[str, list[Any]] | None:
-    """The columns of a JSON document; None if it is no table."""
-    if isinstance(document, dict):
-        if (found := pandas_columns(document)) is not None:
-            return found
-        lists = {name: value for name, value in document.items() if isinstance(value, list)}
-        if len(lists) >= 2 and len(lists) == len(document) and len({len(value) for value in lists.values()}) == 1:
-            return lists
-        rows = next((value for value in lists.values() if value and all(isinstance(row, dict) for row in value)), None)
-        if rows is None or len(lists) > 1:
-            return None
-        about = {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
-        document = [about | row for row in rows]
-    if not (isinstance(document, list) and document and all(isinstance(row, dict) for row in document)):
-        return None
-    names = list(dict.fromkeys(name for row in document for name in row))
-    return {name: [row.get(name) for row in document] for name in names}
-
-
-def pandas_columns(document: dict[str, Any]) -> dict[str, list[Any]] | None:
-    """The columns of a JSON object as pandas writes a frame; None if it is none.
-
-    ``orient`` is "columns" (an object of the rows for each column, which is the default), "index" (an object of the
-    columns for each row) or "split" (``columns`` and ``data``).
-    """
-    names, rows = document.get("columns"), document.get("data")
-    if isinstance(names, list) and isinstance(rows, list):
-        same = all(isinstance(row, list) and len(row) == len(names) for row in rows)
-        return {str(name): [row[i] for row in rows] for i, name in enumerate(names)} if same and rows else None
-    inner = list(document.values())
-    if not inner or not all(isinstance(value, dict) and value and value.keys() == inner[0].keys() for value in inner):
-        return None
-    if [str(key) for key in inner[0]] == [str(i) for i in range(len(inner[0]))]:
-        return {name: list(value.values()) for name, value in document.items()} if len(inner) > 1 else None
-    if list(document) == [str(i) for i in range(len(inner))] and not any(
-        isinstance(cell, dict) for cell in inner[0].values()
-    ):
-        return {str(name): [value[name] for value in inner] for name in inner[0]}
-    return None
-
-
-def _json_lines(path: Path) -> Sheet:
-    lines: list[int] = []
-    columns: dict[str, list[Any]] = {}
-    for n, (line, row) in enumerate(json_lines(path)):
-        for name, value in row.items():
-            if name not in columns:
-                if len(columns) >= MOST_COLUMNS:
-                    raise InputError(f"{path}, line {line}: expected at most {MOST_COLUMNS} fields, found more")
-                columns[name] = [None] * n
-            columns[name].append(value)
-        lines.append(line)
-        for values in columns.values():
-            if len(values) <= n:
-                values.append(None)
-    arrays = {name: _array(values) for name, values in columns.items()}
-    return Sheet(path, pa.table(arrays), "jsonl", tuple(lines))
+    columns, lines = json_columns(path, head)
+    kind = "json" if lines is None else "jsonl"
+    return Sheet(path, pa.table({name: _array(values) for name, values in columns.items()}), kind, lines)
 
 
 def _array(values: list[Any]) -> pa.Array:

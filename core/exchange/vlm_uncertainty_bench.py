@@ -1,8 +1,9 @@
 """VLM-Uncertainty-Bench (EnSec-AI): option logits of vision-language models with their answers, a pickle a data set.
 
 A result is a list of ``{"question", "A", "B" …, "answer": letter, "logits": float[6]}``, in a folder named for the
-model, in a file named for the data set. Options E and F are “I don't know” and “None of the above”. The published
-protocol splits the rows as that of :mod:`core.exchange.llm_uncertainty_bench` does, and drops none.
+model, in a file named for the data set. Options E and F are “I don't know” and “None of the above”. The authors'
+program may write a seventh number, the id of the token that the model finds most probable; it is left out. The
+published protocol splits the rows as that of :mod:`core.exchange.llm_uncertainty_bench` does, and drops none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
@@ -24,6 +26,7 @@ from core.runs.spec import RunSpec
 
 ORIGIN = "vlm-uncertainty-bench"
 EXTRA = {"E": DONT_KNOW, "F": NONE_OF_ABOVE}
+OPTIONS = 6
 
 
 def is_result(values: Any) -> bool:
@@ -51,7 +54,7 @@ def _read_run(path: Path) -> ImportedRun:
     for number, row in enumerate(rows, start=1):
         where = f"{path}, row {number}"
         try:
-            own = np.asarray(row["logits"], dtype=np.float32).reshape(-1)
+            own = _options(row["logits"])
             answer = str(row["answer"]).strip().upper()
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{where} does not have 'answer' and 'logits' as expected ({error})") from error
@@ -93,5 +96,19 @@ def _read_run(path: Path) -> ImportedRun:
         questions=tuple(questions),
         roles=halves(len(questions)),
         scored=OptionLogits(tuple(q.id for q in questions), stacked, np.full(len(questions), np.nan, dtype=np.float32)),
-        provenance={"file": path.name, "source": "VLM-Uncertainty-Bench", "lacks": ["model"]},
+        provenance={"file": path.name, "source": "VLM-Uncertainty-Bench", "lacks": ["model"]}
+        | ({"precision": "double"} if _is_double(rows[0]["logits"]) else {}),
     )
+
+
+def _options(logits: Any) -> npt.NDArray[np.float32]:
+    """The logits of the options, without the token id that may stand behind those of six options."""
+    own = np.asarray(logits, dtype=np.float64).reshape(-1)
+    if len(own) == OPTIONS + 1 and float(own[-1]).is_integer() and own[-1] >= 0:
+        own = own[:-1]
+    return own.astype(np.float32)
+
+
+def _is_double(logits: Any) -> bool:
+    """Whether the authors' code computes with these logits in double precision."""
+    return np.asarray(logits).dtype == np.float64

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 RETRY_S = 0.05
+LOOK_S = 0.02
 
 
 def take(path: Path, *, wait_s: float = 0.5) -> IO[str] | None:
@@ -51,6 +54,18 @@ def holder(path: Path) -> int | None:
         return int(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
+
+
+def end_holder(path: Path, *, within_s: float = 3.0) -> None:
+    """Ask the process that holds the lock to end (SIGTERM), unless it is this one or its parent, and wait a little."""
+    pid = holder(path) if is_held(path) else None
+    if pid is None or pid in (os.getpid(), os.getppid()):
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + within_s
+    while is_held(path) and time.monotonic() < end:
+        time.sleep(LOOK_S)
 
 
 def _lock(file: IO[str], kind: int) -> bool:

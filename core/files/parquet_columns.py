@@ -1,4 +1,4 @@
-"""Columns of a run's Parquet files, made from buffers.
+"""Columns of Parquet files, made from buffers.
 
 ``pyarrow.array`` imports pandas the first time it is called, which takes a third of a second. A worker does not need
 pandas, and columns made from buffers avoid the import.

@@ -1,4 +1,4 @@
-"""Which rows share a forward pass."""
+"""Groups rows that share a forward pass."""
 
 from __future__ import annotations
 

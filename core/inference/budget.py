@@ -1,4 +1,4 @@
-"""How large a batch may be, and what happens when it was too large.
+"""The largest allowed batch, and the recovery if a batch was too large.
 
 A limit on tokens and a limit on bytes decide how many rows a batch holds, unless the number of rows is set by hand. On
 a CPU small batches are fastest, because they stay in its caches. On a GPU large ones are, up to its memory. If memory
@@ -27,14 +27,19 @@ Result = TypeVar("Result")
 
 
 class Budget:
-    """The limits on batches of one device. ``rows`` is a number of rows set by hand, or None if memory decides."""
+    """The limits on batches of one device. ``rows`` is a number of rows set by hand, or None if memory decides.
 
-    def __init__(self, device: torch.device, shape: Geometry, *, rows: int | None = None) -> None:
+    For a model that is spread over several devices (``also``), the one with the least memory counts.
+    """
+
+    def __init__(
+        self, device: torch.device, shape: Geometry, *, rows: int | None = None, also: Sequence[torch.device] = ()
+    ) -> None:
         self.device = device
         self.shape = shape
         self.rows = rows
         self.tokens = TOKENS.get(device.type, TOKENS["cpu"])
-        self.bytes = int(free_bytes(device) * SHARE.get(device.type, SHARE["cpu"]))
+        self.bytes = min(int(free_bytes(one) * SHARE.get(one.type, SHARE["cpu"])) for one in {device, *also})
         self.halvings = 0
 
     def fits(self, rows: int, width: int, *, prefix: int, copies: int, masked: bool = False) -> bool:
@@ -46,7 +51,7 @@ class Budget:
         return rows == 1 or (within and self.fits_bytes(rows, width, prefix=prefix, copies=copies, masked=masked))
 
     def fits_bytes(self, rows: int, width: int, *, prefix: int, copies: int, masked: bool = False) -> bool:
-        """Whether memory allows such a batch, whatever is fast. A single row always fits."""
+        """Whether memory allows such a batch, even if a smaller one is faster. A single row always fits."""
         each = self.shape.row(width, prefix) + (MASK_BYTES * width * (prefix + width) if masked else 0)
         return rows == 1 or rows * copies * each <= self.bytes
 

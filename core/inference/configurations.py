@@ -57,7 +57,7 @@ _MASKED = "a masked model ({}), which fills gaps with the words on both sides in
 
 
 def _raw(source: ModelSource, where: str) -> dict[str, Any]:
-    """``config.json`` as it was stored."""
+    """The stored contents of ``config.json``."""
     from transformers.utils.hub import cached_file
 
     try:

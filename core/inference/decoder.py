@@ -18,13 +18,15 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from core.inference.output_head import give_float32
 from core.inference.rows import check_vocabulary
 
 VOCABULARY_BYTES = {"cpu": 64 << 20, "mps": 256 << 20, "cuda": 1 << 30}
-"""Bytes that the logits of one piece of positions may take, including what is computed from them."""
+"""The most bytes for the logits of one piece of positions, including what is computed from them."""
 
 CACHE_BYTES = {"cpu": 512 << 10}
-"""Of a piece's logits as much as stays in a processor's cache; elsewhere a piece is summed up at once."""
+"""On a CPU, the part of a piece's logits that stays in the processor's cache; on other devices a whole piece is summed
+at once."""
 
 PROBE = (1, 2, 3)
 EXACT = 1e-3
@@ -51,6 +53,7 @@ class Decoder:
     """``model`` in evaluation mode, with its body found."""
 
     def __init__(self, model: Any) -> None:
+        give_float32(model)
         self.model = model
         self.device: torch.device = model.get_input_embeddings().weight.device
         self.vocabulary = int(model.get_input_embeddings().num_embeddings)
@@ -128,10 +131,9 @@ class Decoder:
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def whole(self, tokens: Sequence[int], *, last: int | None = None) -> torch.Tensor:
-        """The reference: logits (width, vocabulary) of one row by the model's own call, or of its ``last`` places only.
-
-        The logits of 32,000 tokens over a vocabulary of 150,000 would take 19 GB, so a model that can leave out the
-        others is asked to.
+        """The reference: logits (width, vocabulary) of one row by the model's own call, or only those of its ``last``
+        places. The logits of 32,000 tokens over a vocabulary of 150,000 would take 19 GB, so a model that can omit the
+        other places does so.
         """
         check_vocabulary(max(tokens), vocabulary=self.vocabulary)
         row = torch.tensor([list(tokens)], dtype=torch.long, device=self.device)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.errors import InputError
+from core.inference.chat_templates import ConfinedTemplate
 from core.inference.letters import letter_continuations, letter_tokens
 from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
 from core.prompting.chat import render
@@ -110,7 +111,7 @@ class Encoder:
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
-        return render(self.tokenizer, text, system=prompt.system) if prompt.chat else text
+        return render(ConfinedTemplate(self.tokenizer), text, system=prompt.system) if prompt.chat else text
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
+from core.errors import SelfCheckError
 from core.records import OptionLogits, Prompt
 
 
@@ -29,6 +30,25 @@ class SelfCheck:
         """Whether the difference is finite and within the tolerance."""
         return self.largest_difference <= self.tolerance
 
+    def confirm(self) -> None:
+        """Raise :class:`~core.errors.SelfCheckError` if it did not pass."""
+        if not self.passed:
+            raise SelfCheckError(
+                f"fast and one-by-one scoring of {self.questions} questions differ by {self.largest_difference:.3g} in "
+                f"log-probability, more than {self.tolerance:g}; this model's scores can't be trusted here"
+            )
+
+    def lines(self) -> list[str]:
+        """What the log of a run says of a check that passed."""
+        by = f" by {self.rung}" if self.rung else ""
+        of = f", of {self.kept}, for the same model, precision, device and versions" if self.kept else ""
+        passed = f"self-check passed{by}: {self.largest_difference:.2e} of {self.tolerance:g}{of}"
+        return [*(f"self-check refused {reason}" for reason in self.refused), passed]
+
+
+WrittenAnswers = tuple[int, list[str]]
+"""The index of a prompt with the answers that a model wrote to it."""
+
 
 class Engine(Protocol):
     """Scores the options that may follow a prompt."""
@@ -40,11 +60,11 @@ class Engine(Protocol):
 
     @property
     def chunk(self) -> int:
-        """How many questions to pass in at once. A run writes to disk in chunks of this size."""
+        """The number of questions to pass at once. A run writes to disk in chunks of this size."""
         ...
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
-        """Look once at all prompts of a run and compute what they share. This saves time and changes no result."""
+        """Read all prompts of a run once and compute what they share. This saves time and changes no result."""
         ...
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
@@ -59,8 +79,42 @@ class Engine(Protocol):
         """Whether, for any prompt, a token spans the end of its text and what follows, such as a colon and a space."""
         ...
 
-    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """``repeats`` answers to one prompt in the model's own words, sampled from its probabilities."""
+    def write(
+        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[str]]]:
+        """The index of each prompt with ``repeats`` answers in the model's own words, in any order of the prompts.
+
+        They are sampled from its probabilities, with one seed for each prompt.
+        """
+        ...
+
+
+@runtime_checkable
+class SharingEngine(Protocol):
+    """An engine whose batches other engines of the same model may score, each in a process of its own.
+
+    What :meth:`setup` and :meth:`packed` return can be pickled. Only an engine of the same class understands it.
+    """
+
+    def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+        """The batches in which :meth:`Engine.score` would score these prompts. Each one scored alone is scored as it
+        would be among the others."""
+        ...
+
+    def setup(self) -> Any:
+        """How this engine scores the prepared and checked run, for the other engines."""
+        ...
+
+    def take_setup(self, setup: Any) -> None:
+        """Score from now on as the engine does that gave this :meth:`setup`."""
+        ...
+
+    def packed(self, prompts: Sequence[Prompt]) -> Any:
+        """Prompts in a form that is small to send."""
+        ...
+
+    def score_packed(self, packed: Any) -> Iterator[OptionLogits]:
+        """Score :meth:`packed` prompts as :meth:`Engine.score` does."""
         ...
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from core.inference.engine import Engine
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL, resolve
-from core.inference.server.spending import Price
+from core.inference.server.address import TIMEOUT_S
+from core.inference.server.spending import Spending
 
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
@@ -19,8 +20,8 @@ def load_server_engine(
     *,
     servers: Sequence[str],
     key_variable: str = "",
-    price: Price | None = None,
-    spent: tuple[int, int] = (0, 0),
+    spending: Spending | None = None,
+    timeout_s: float = TIMEOUT_S,
     all_needed: bool = True,
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
@@ -31,17 +32,25 @@ def load_server_engine(
         model,
         servers=servers,
         key_variable=key_variable,
-        price=price,
-        spent=spent,
+        spending=spending,
+        timeout_s=timeout_s,
         all_needed=all_needed,
         on_wait=on_wait,
     )
 
 
-def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Engine:
+def load_engine(
+    model: str,
+    *,
+    dtype: str,
+    batch_size: int | None = None,
+    device: str = "",
+    report: Callable[[str], None] | None = None,
+) -> Engine:
     """Load ``model`` in ``dtype``. Raises :class:`~core.errors.InputError` if that is not possible.
 
-    ``batch_size`` sets the rows of a batch by hand; by default memory decides.
+    ``batch_size`` sets the rows of a batch by hand; by default memory decides. ``device`` names the one device to use,
+    and ``report`` is told how far the loading is.
     """
     source = resolve(model)
     if source.location == FAKE_MODEL:
@@ -52,4 +61,4 @@ def load_engine(model: str, *, dtype: str, batch_size: int | None = None) -> Eng
     with uncollected():
         from core.inference.transformers_engine import TransformersEngine
 
-        return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size)
+        return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size, device=device, report=report)

@@ -1,11 +1,11 @@
 """A fake engine, for tests of everything that is not a model.
 
 It is available only if ``HEDGE_FAKE_ENGINE`` is set to a JSON object with any of these keys: ``ms``, the milliseconds a
-question takes (0); ``pace``, a file that holds them instead and is read at each question; ``load_ms``, those of
-loading (0); ``die_at``, the question at which the process kills itself; ``hang_at``, the question at which it stops for
-a minute; ``eat_at``, the question at which it allocates memory without end; ``fault``, added to the self-check's
-difference (0); ``trace``, a file to which the id of every scored question is appended; ``needs_gib``, the memory that
-the run is said to need (0).
+question takes (0); ``pace``, a file that holds this number instead and is read at each question; ``load_ms``, the
+milliseconds of loading (0); ``die_at``, the question at which the process kills itself; ``hang_at``, the question at
+which it stops for a minute; ``eat_at``, the question at which it allocates memory without end; ``fault``, added to the
+self-check's difference (0); ``trace``, a file to which the id of every scored question is appended; ``needs_gib``, the
+memory that the run is said to need (0).
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ class FakeEngine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Says that it is no model."""
+        """Describes the engine, which is not a model."""
         return {"model": "fake", "device": "none", "parameters": 0}
 
     @property
     def chunk(self) -> int:
-        """Fifty, like a CPU's."""
+        """Fifty questions, as on a CPU."""
         return 50
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
@@ -79,17 +79,38 @@ class FakeEngine:
                 top_tokens=None if texts else tuple(LETTERS[int(_logits(p).argmax())] for p in batch),
             )
 
+    def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+        """Batches of five."""
+        return [list(prompts[start : start + BATCH]) for start in range(0, len(prompts), BATCH)]
+
+    def setup(self) -> None:
+        """Nothing to hand over."""
+
+    def take_setup(self, setup: None) -> None:
+        """Nothing to take over."""
+
+    def packed(self, prompts: Sequence[Prompt]) -> list[Prompt]:
+        """The prompts themselves."""
+        return list(prompts)
+
+    def score_packed(self, packed: list[Prompt]) -> Iterator[OptionLogits]:
+        """As :meth:`score`."""
+        return self.score(packed)
+
     def joins(self, prompts: Sequence[Prompt]) -> bool:
         """It has no tokens."""
         return False
 
-    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """Letters drawn from the logits, and now and then a text that names no letter."""
-        logits = _logits(prompt).astype(np.float64)
-        odds = np.exp(logits - logits.max())
-        rng = np.random.default_rng([seed, 0xFA])
-        drawn = rng.choice(prompt.k, size=repeats, p=odds / odds.sum())
-        return [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
+    def write(
+        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[str]]]:
+        """Letters drawn from the logits, and sometimes a text that names no letter."""
+        for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+            logits = _logits(prompt).astype(np.float64)
+            odds = np.exp(logits - logits.max())
+            rng = np.random.default_rng([seed, 0xFA])
+            drawn = rng.choice(prompt.k, size=repeats, p=odds / odds.sum())
+            yield i, [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
 
     def _one(self, name: str) -> None:
         ms = float(Path(self.pace).read_text(encoding="ascii")) if self.pace else self.ms

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.kinds import refuse_other_kinds
-from core.inference.safetensors_files import AGAIN, POINTER, read_header, read_json, weight_files
+from core.inference.safetensors_files import AGAIN, POINTER, SERVE_GGUF, read_header, read_json, weight_files
 
 CONFIGURATION = "config.json"
 ADAPTER = "adapter_config.json"
@@ -79,7 +79,7 @@ def _without_configuration(folder: Path) -> str:
     says: dict[str, str] = {
         "params.json": f"folder {folder} holds a model as its makers keep it (params.json); use the one that was "
         "converted for transformers, which has a config.json",
-        "*.gguf": f"folder {folder} holds a GGUF file, which Hedge does not read; use the model that it was made from",
+        "*.gguf": f"folder {folder} holds a GGUF file, {SERVE_GGUF}",
         "*/config.json": f"folder {folder} has no config.json, but folders in it have; give one of those",
     }
     known = next((text for pattern, text in says.items() if next(folder.glob(pattern), None)), None)

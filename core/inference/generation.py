@@ -1,7 +1,6 @@
-"""What a model writes: greedy answers to many prompts in batches, and one sampled continuation of a text.
-
-Only prompts of one length share a batch, so that nothing is padded and an answer does not depend on its neighbours,
-whatever the architecture does with padding.
+"""Text that a model writes: greedy answers to many prompts in batches, and one sampled continuation of a text. Only
+prompts of the same length share a batch, so that nothing is padded and an answer does not depend on its neighbours,
+however the architecture treats padding.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ TOP_P = 0.95
 """Of a sampled continuation."""
 
 LONGEST = 24
-"""Tokens of an answer at most."""
+"""The most tokens of an answer."""
 
 
 class Generator:
@@ -79,8 +78,8 @@ class Generator:
 
 @torch.inference_mode()  # type: ignore[untyped-decorator]
 def sample(model: Any, tokenizer: Any, text: str, *, chat: bool, seed: int, most: int) -> str:
-    """What the model says after ``text``, at most ``most`` tokens, up to its end token or a new line; sampled with
-    ``seed``, which leaves the generators of others as they were."""
+    """The continuation of ``text``, at most ``most`` tokens, up to the end token or a new line. It is sampled with
+    ``seed``; the global random generators keep their state."""
     device = model.get_input_embeddings().weight.device
     asked = tokenizer(text, add_special_tokens=not chat, return_tensors="pt", return_token_type_ids=False).to(device)
     with torch.random.fork_rng():

@@ -12,10 +12,9 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Pause the garbage collector, for imports of large libraries.
-
-    They make half a million objects, of which all stay and which the collector goes over again and again: a fifth of
-    the time that torch and transformers take. What was there at the end is not looked at again by later collections.
+    """Pause the garbage collector during imports of large libraries. They create half a million objects that all stay,
+    and the collector would check them again and again, which takes a fifth of the import time of torch and
+    transformers. Later collections ignore the objects that exist at the end.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -28,12 +27,10 @@ def uncollected() -> Iterator[None]:
 
 
 def language_models() -> None:
-    """Import what loads and runs a language model: torch, and of transformers what every model needs.
-
-    Two things that it imports are left out by telling it that they are not there: scipy.optimize, for losses of finding
-    objects in images, and accelerate (with boto3 and more) where there is no GPU to spread a model over. They are a
-    fifth of the whole.
-    Threads that come at once take turns: the second would take what the first says meanwhile for the truth.
+    """Import what loads and runs a language model: torch, and the parts of transformers that every model needs.
+    transformers is told that two libraries are not installed, which saves a fifth of the time: scipy.optimize, which it
+    uses for object detection, and, without a GPU, accelerate (with boto3 and more), which spreads a model over GPUs.
+    Only one thread does this at a time, because another one would take this temporary answer for the truth.
     """
     with _ONE_AT_A_TIME, uncollected():
         import torch
@@ -45,10 +42,24 @@ def language_models() -> None:
             setattr(transformers.utils, name, _absent)
         try:
             import transformers.modeling_utils
-            import transformers.generation.utils  # isort: skip - with accelerate, if it is seen; every model imports it
+            import transformers.generation.utils  # isort: skip - imports accelerate if it is visible; every model imports it
         finally:
             for name in hidden:
                 setattr(transformers.utils, name, real[name])
+
+
+@contextmanager
+def fewer_threads(processes: int) -> Iterator[None]:
+    """While the body runs, this process computes with its share of the threads, one of so many ``processes``."""
+    language_models()
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(max(1, before // processes))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _absent(*_: object) -> bool:

@@ -1,8 +1,8 @@
 """Self-checks that are kept, so that the next run of the same model in the same way does not pay for one again.
 
-A verdict holds for what it was reached with: the weights, the tokenizer and the configuration, the precision, the kind
-of device, the versions of torch, transformers and Hedge, the paths that were tried, and prompts at most as long as
-those that were checked. If any of these differs, the run checks itself.
+A verdict is valid for the same weights, tokenizer, configuration, precision, kind of device, versions of torch,
+transformers and Hedge, and tried paths, and for prompts that are at most as long as those that were checked. If any of
+these differs, the run checks itself.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ WHOLE = 1 << 28
 def identity(sources: Sequence[ModelSource]) -> str | None:
     """A hash of the files of a model, or of an adapter and its base model; None if they can't be found.
 
-    Of files above 256 MB it is of their size, the time of their last change, their first and last block, and 64 blocks
-    between, because to read 140 GB takes longer than the check.
+    For a file above 256 MB, the hash covers its size, the time of its last change, its first and last block, and 64
+    blocks in between, because reading 140 GB takes longer than the check.
     """
     digest = hashlib.blake2b(digest_size=16)
     for source in sources:
@@ -46,7 +46,7 @@ def identity(sources: Sequence[ModelSource]) -> str | None:
 
 
 def _folder(source: ModelSource) -> Path | None:
-    """Where the files lie; of a hub model, the folder of its revision in the hub's cache."""
+    """The folder of the files; for a hub model, the folder of its revision in the hub's cache."""
     if not source.is_hub:
         return Path(source.location)
     from huggingface_hub import try_to_load_from_cache
@@ -88,7 +88,7 @@ def find(name: str, *, longest: int) -> SelfCheck | None:
 
 
 def keep(name: str, check: SelfCheck, *, longest: int) -> None:
-    """Keep a verdict that passed. A home that can't be written is no reason to stop a run."""
+    """Store a verdict that passed. If the home can't be written to, the run continues without storing it."""
     if not check.passed:
         return
     day = time.strftime("%Y-%m-%d", time.gmtime())

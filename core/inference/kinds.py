@@ -29,7 +29,7 @@ HEADS: dict[str, str] = {
     "ForSpeechSeq2Seq": "a model that writes down speech",
     "ForObjectDetection": "a model that finds things in images",
 }
-"""The end of a class's name → what such a model is."""
+"""Maps the end of a class's name to what such a model is."""
 
 QUANTISED_NAMES = {"load_in_8bit": "bitsandbytes, 8 bits", "load_in_4bit": "bitsandbytes, 4 bits"}
 
@@ -37,7 +37,7 @@ QUANTISED_NAMES = {"load_in_8bit": "bitsandbytes, 8 bits", "load_in_4bit": "bits
 def refuse_other_kinds(configuration: Mapping[str, Any], *, where: str) -> None:
     """Raise :class:`InputError` if a configuration is of a model that does not write from left to right.
 
-    ``configuration`` is ``config.json`` as it is; what it leaves unsaid is found out when the model is loaded.
+    ``configuration`` is the content of ``config.json``; what it does not say is found out when the model is loaded.
     """
     model_type = configuration.get("model_type")
     if not isinstance(model_type, str) or not model_type:
@@ -63,7 +63,7 @@ def classes_of(configuration: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def quantisation(configuration: Mapping[str, Any]) -> str:
-    """How a configuration says that the weights are quantised (``gptq``, ``fp8``, …); empty if they are not."""
+    """The quantisation that a configuration names (``gptq``, ``fp8``, …); empty if the weights are not quantised."""
     values = configuration.get("quantization_config")
     if values is None and isinstance(configuration.get("text_config"), Mapping):
         values = configuration["text_config"].get("quantization_config")
@@ -80,9 +80,8 @@ def quantisation(configuration: Mapping[str, Any]) -> str:
 
 
 def refuse_code(configuration: Mapping[str, Any], built_in: str | None, *, where: str) -> None:
-    """Raise :class:`InputError` if a model needs its makers' code: a class that transformers has no twin of.
-
-    ``built_in`` is the class that transformers would load, None if it knows no such type of model.
+    """Raise :class:`InputError` if a model needs its authors' code, because transformers has no class of its own for
+    it. ``built_in`` is the class that transformers would load, or None if it does not know this type of model.
     """
     mapped = configuration.get("auto_map")
     if not isinstance(mapped, Mapping):

@@ -1,4 +1,4 @@
-"""Which tokens say "the answer is B"."""
+"""The tokens that mean "the answer is B"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Encode(Protocol):
     """Texts to token ids, with the special tokens that the model expects in front."""
 
     def __call__(self, texts: Sequence[str], /) -> list[Tokens]:
-        """One tuple of ids a text."""
+        """One tuple of ids for each text."""
         ...
 
 
@@ -24,12 +24,10 @@ def letter_continuations(k: int) -> tuple[str, ...]:
 
 
 def letter_tokens(encode: Encode, *, k: int, context: str) -> list[int] | None:
-    """The token of each of the first k letters where it follows ``context``, a prompt that ends in ``Answer:``.
-
-    Found in context, because " B" after a colon and "B" at a line's start are different tokens. None if a letter is
-    not exactly one token there: then letters are scored as continuations.
-
-    Raises :class:`InputError` if two letters are written alike, as by a tokenizer that does not know them.
+    """The token of each of the first k letters after ``context``, a prompt that ends in ``Answer:``. It is found in
+    context, because " B" after a colon and "B" at the start of a line are different tokens. None if a letter is not
+    exactly one token there; letters are then scored as continuations. Raises :class:`InputError` if two letters have
+    the same token, as with a tokenizer that does not know them.
     """
     prompt, *wholes = encode([context, *(context + said for said in letter_continuations(k))])
     if len(set(wholes)) != k:

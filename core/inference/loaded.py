@@ -1,7 +1,6 @@
-"""Whether a model that has been loaded is the one that was stored: every tensor in its place, all of them numbers.
-
-transformers fills what is missing with random numbers and drops what is left over. Either way the figures would be
-those of another model, so nothing is scored then.
+"""Checks that a loaded model is the one that was stored: every tensor is in its place, and all values are finite.
+transformers fills missing tensors with random numbers and drops unexpected ones. Either way the figures would be those
+of another model, so nothing is scored in that case.
 """
 
 from __future__ import annotations
@@ -31,11 +30,10 @@ HARMLESS: dict[str, str] = {
     r"^(model\.)?(visual|vision_tower|vision_model|multi_modal_projector|audio_tower|embed_(vision|audio))\.": "what "
     "sees images and hears sounds; text does not pass through it",
 }
-"""The names of tensors that may be left over → why no figure depends on them. Nothing that is missing is harmless.
-
-transformers leaves out of its account by itself: the second name of tied embeddings where either is stored, and what a
-model's class lists as left over on purpose (the masks and the layers above, by each class's own names). Of 189 types
-one may lack a tensor there: A.X-K1 the bias that corrects its experts' scores, which is then 0.
+"""Maps names of tensors that may be left over to the reason why no figure depends on them. A missing tensor is never
+harmless. transformers itself ignores the second name of tied embeddings if one of the two is stored, and the tensors
+that a model's class lists as unused (such as the masks and layers above, by each class's own names). Only one of 189
+types may lack a tensor in this way: A.X-K1 may lack the bias that corrects its experts' scores, which is then 0.
 """
 NOT_NUMBERS = {
     "I8",
@@ -53,10 +51,10 @@ NOT_NUMBERS = {
     "F4",
     "C64",
 }
-"""Types in which no weight is stored that is not quantised."""
+"""Data types in which only quantised weights are stored."""
 PROBE = (1, 2, 3, 4, 5)
 ENDS = (6, 7)
-"""Tokens that are put after the probe in turn."""
+"""Tokens that are appended to the probe, one at a time."""
 LOOKS_BACK_ONLY = 1e-4
 """Largest share of the logits' size by which a later token may move earlier logits; half precision gets eight steps."""
 
@@ -78,11 +76,11 @@ def check_tensors(
     quantised: bool = False,
     way_out: str = "save the model again from the class that it was trained with, or choose a whole one",
 ) -> None:
-    """Raise :class:`InputError`, naming tensors, unless all that is needed was there and all that was there is used.
+    """Raise :class:`InputError`, naming tensors, unless all needed tensors were stored and all stored tensors are used.
 
-    ``reshaped`` are (name, stored shape, needed shape), ``expected`` how many tensors the model ``into`` has, and
-    ``stored`` the files' tensors as far as they are known. Of a ``quantised`` model only the weights themselves count:
-    what its library keeps beside them (scales, maps) it makes and drops as it likes.
+    ``reshaped`` are (name, stored shape, needed shape), ``expected`` is the number of tensors of the model ``into``,
+    and ``stored`` holds the files' tensors as far as they are known. For a ``quantised`` model only the weights
+    themselves count, because its library creates and drops other tensors (scales, maps) freely.
     """
     lacking = sorted(name for name in missing if not quantised or name.endswith(WEIGHTS))
     left = sorted(
@@ -141,8 +139,8 @@ def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None
 
 
 def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> None:
-    """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is what was put into
-    the model, if anything was."""
+    """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is the adapter that
+    was put into the model, if there is one."""
     broken = []
     with torch.inference_mode():
         for name, weight in model.named_parameters():
@@ -162,7 +160,7 @@ def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> N
 
 
 def _ends(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The least and the largest value in one pass over the weight; NaN wherever there is one."""
+    """The least and the largest value in one pass over the weight; NaN if the weight contains NaN."""
     try:
         least, largest = torch.aminmax(weight)
     except (RuntimeError, NotImplementedError):  # the device or the type has no such kernel
@@ -172,10 +170,9 @@ def _ends(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def check_left_to_right(model: Any, *, where: str) -> None:
-    """Raise :class:`InputError` unless the model gives numbers for a few tokens, and reads from left to right.
-
-    Where another last token moves the logits before it, the model has looked ahead: it was made to fill gaps, and
-    what it says of a next token means nothing.
+    """Raise :class:`InputError` unless the model gives finite logits for a few tokens and reads from left to right. If
+    changing the last token changes the logits before it, the model looks ahead: it was trained to fill gaps, and its
+    prediction of a next token means nothing.
     """
     kind = f"{where} ({model.config.model_type})"
     try:
@@ -187,7 +184,7 @@ def check_left_to_right(model: Any, *, where: str) -> None:
                 model(input_ids=torch.tensor([probe], device=device), use_cache=False).logits[0, :-1].float()
                 for probe in probes
             )
-    except Exception as error:  # whatever a model's own code raises that asks for more than text
+    except Exception as error:  # anything that a model's code raises if it needs more than text
         if is_out_of_memory(error):
             raise
         raise InputError(

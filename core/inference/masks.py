@@ -1,12 +1,11 @@
-"""What each token of a tree row may see.
+"""Masks that say what each token of a tree row may see. A tree row holds a question's context once, then every option's
+tokens but the last, side by side. A token sees the shared prefix, the context before it and its own option before it; a
+sliding window shortens that by the distance of their *positions*, which is not the distance of their columns.
 
-A tree row holds a question's context once, then every option's tokens but the last, side by side. A token sees the
-shared prefix, the context before it and its own option before it; a sliding window shortens that by the distance
-of their *positions*, which is not the distance of their columns.
-
-Architectures take such a mask in three ways, and a wrong way is silently wrong: one mask for all layers
-(``full``), one windowed mask for all layers (``windowed``: Mistral), or a dictionary of both (``dictionary``:
-Gemma 2 and 3, Cohere 2). None works where positions are not asked for (ALiBi) or the state is recurrent.
+Architectures take such a mask in one of three ways, and a wrong way gives wrong results without an error: one mask for
+all layers (``full``), one windowed mask for all layers (``windowed``: Mistral), or a dictionary of both
+(``dictionary``: Gemma 2 and 3, Cohere 2). None of them works if the model takes no positions (ALiBi) or has a recurrent
+state.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from core.inference.decoder import Decoder
 from core.inference.rows import TokenRow
 
 MASK_BYTES = 8
-"""What a mask takes for each pair of tokens while it is made: a number, and truth values."""
+"""Bytes for each pair of tokens while a mask is made: one number and some truth values."""
 MOST_MASK = 1 << 29
 """The bytes that the mask of one row may take: a row of 8,192 tokens. Longer rows are scored without a mask."""
 
@@ -68,7 +67,7 @@ def tree(decoder: Decoder, rows: Sequence[TokenRow], *, start: int) -> Tree:
 
 
 def window(config: Any) -> int | None:
-    """The sliding window of a model, None if it has none."""
+    """The sliding window of a model; None if it has none."""
     text = config.get_text_config()
     size = getattr(text, "sliding_window", None)
     used = getattr(text, "use_sliding_window", True)
@@ -76,7 +75,7 @@ def window(config: Any) -> int | None:
 
 
 def kinds(config: Any) -> tuple[str, ...]:
-    """The ways worth trying to give a model its mask, the likeliest first."""
+    """The ways of giving a model its mask that are worth trying, the most likely first."""
     if window(config) is None:
         return ("full",)
     layers = set(getattr(config.get_text_config(), "layer_types", None) or ("sliding_attention",))
@@ -104,7 +103,7 @@ def tree_mask(decoder: Decoder, laid: Tree, *, prefix: int, kind: str) -> Any:
 
 
 def _visible(laid: Tree) -> torch.Tensor:
-    """(n, width, width): the context, and the own option, as far as they come before."""
+    """(n, width, width): whether a token sees another one, which is earlier and in the context or in its own option."""
     one, other = laid.segments[:, :, None], laid.segments[:, None, :]
     width = laid.tokens.shape[1]
     before = torch.ones(width, width, dtype=torch.bool, device=laid.tokens.device).tril()
@@ -112,7 +111,7 @@ def _visible(laid: Tree) -> torch.Tensor:
 
 
 def _diagonal(like: torch.Tensor) -> torch.Tensor:
-    """A row that saw nothing would be no number."""
+    """Let every token see at least itself, because a row without any visible token would be NaN."""
     return torch.eye(like.shape[1], dtype=torch.bool, device=like.device)
 
 

@@ -1,7 +1,8 @@
-"""How much memory there is, and how much a row of a batch takes."""
+"""The available memory, and the memory that a row of a batch takes."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,23 +10,25 @@ import psutil
 import torch
 
 COPIES = 3
-"""The cache of a prefix is held once more for each row, and a third time while new keys are appended to it."""
+"""The number of copies: the cache of a prefix is held once more for each row, and a third time while new keys are
+appended."""
 
 SHARE = {"cpu": 0.25, "mps": 0.5, "cuda": 0.6}
-"""The part of free memory that a batch may take; the rest is for other processes and for what is not counted."""
+"""The share of free memory that a batch may take. The rest is for other processes and for what the estimate leaves
+out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """What one token takes in bytes: ``cache`` in the key-value caches of all layers, ``activations`` in the widest
-    layer, and ``scores`` for every other token it attends to where attention is computed plainly."""
+    """The bytes that one token takes: ``cache`` in the key-value caches of all layers, ``activations`` in the widest
+    layer, and ``scores`` for every other token that it attends to if attention is computed without a fused kernel."""
 
     cache: int
     activations: int
     scores: int
 
     def row(self, width: int, prefix: int) -> int:
-        """Bytes of a row of ``width`` tokens behind ``prefix`` shared ones."""
+        """The bytes of a row of ``width`` tokens that follow ``prefix`` shared ones."""
         return COPIES * self.cache * (prefix + width) + width * (self.activations + self.scores * (prefix + width))
 
 
@@ -48,10 +51,20 @@ def geometry(model: Any) -> Geometry:
 
 
 def free_bytes(device: torch.device) -> int:
-    """Memory that a process may still take: the GPU's, Apple's recommended working set, or what the host has."""
+    """The memory that a process may still take: that of the GPU, Apple's recommended working set, or that of the
+    host."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         return int(free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device))
     if device.type == "mps":
         return int(torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory())
     return int(psutil.virtual_memory().available)
+
+
+def parameter_count(parameter: torch.Tensor) -> int:
+    """The number of values that a tensor holds: 4-bit weights of bitsandbytes store two in a byte and keep their shape
+    separately.
+    """
+    state = getattr(parameter, "quant_state", None)
+    shape = getattr(state, "shape", None)
+    return math.prod(shape) if shape is not None else parameter.numel()

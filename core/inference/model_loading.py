@@ -1,9 +1,10 @@
-"""Models from disk or the hub into memory: safetensors alone, no code of others, the precision that was asked for."""
+"""Loads models from disk or the hub: only safetensors, without foreign code, in the requested precision."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from core.inference.configurations import load_configuration, refuse_quantised
 from core.inference.folders import ADAPTER, check_adapter
 from core.inference.kinds import quantisation
 from core.inference.loaded import check_left_to_right, check_numbers, check_tensors, check_types
+from core.inference.loading_progress import reported
 from core.inference.models import ModelSource
 from core.inference.out_of_memory import is_out_of_memory
+from core.inference.placement import Placement, check_all_placed, place
 from core.inference.quiet import quiet
-from core.inference.safetensors_files import INDEX, SINGLE, Stored, read_header, weight_files
+from core.inference.safetensors_files import INDEX, SINGLE, Stored, read_header, read_json, weight_files
 from core.inference.tokenizers import base_of, load_tokenizer, loading_sentence
 
 QUANTIZED: dict[str, dict[str, Any]] = {
@@ -29,33 +32,38 @@ QUANTIZED: dict[str, dict[str, Any]] = {
 }
 
 
-def best_device() -> str:
-    """cuda, mps or cpu: the first that is there."""
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
+NEEDS = re.compile(r"pip install '?([\w.-]+)")
+"""The package in a library's message about one that is missing."""
 
 
-def load_model(source: ModelSource, *, dtype: str) -> tuple[Any, Any]:
+def load_model(
+    source: ModelSource, *, dtype: str, device: str = "", report: Callable[[str], None] | None = None
+) -> tuple[Any, Any]:
     """The model in evaluation mode and its tokenizer; an adapter's base model with the adapter in it.
 
+    It is loaded onto ``device`` if one is named, otherwise onto the device that :func:`~core.inference.placement.place`
+    chooses. ``report`` receives the progress.
+
     The model is the one that was stored: no tensor is missing, left over or of another shape, all are finite, and it
-    reads from left to right. Raises :class:`InputError` if that is not so, or they can't be loaded as asked.
+    reads from left to right. Raises :class:`InputError` if one of these is not true, or if model or tokenizer can't be
+    loaded as requested.
     """
     base = base_of(source)
     config = load_configuration(base)
     where = f"model {base.location}"
-    arguments = _arguments(dtype)
-    refuse_quantised(config, where=where, dtype=dtype, on_gpu=best_device() == "cuda")
+    placed = place(base.location, dtype=dtype, device=device)
+    arguments = _arguments(dtype, placed)
+    refuse_quantised(config, where=where, dtype=dtype, on_gpu=placed.device.startswith("cuda"))
     tokenizer = load_tokenizer(source, base)
     with quiet():
-        model = _whole_model(base, config, arguments, where=where)
+        model = _whole_model(base, config, arguments, where=where, report=report)
+        check_all_placed(model, where=where)
         if source.is_adapter:
             _put_adapter(model, source)
         if dtype == "float32":
             _be_exact(model, source)
         spread = getattr(model, "hf_device_map", None) is not None
-        model = (model if spread else model.to(best_device())).eval()
+        model = (model if spread else model.to(placed.device)).eval()
         check_numbers(
             model, where=where, dtype=dtype, adapter=f"adapter {source.location}" if source.is_adapter else ""
         )
@@ -67,8 +75,8 @@ def check_stored(source: ModelSource, base: ModelSource, config: Any) -> None:
     """Raise :class:`InputError` if the tensors in a folder are not those of the model that ``config`` describes, or an
     adapter's not those that its base model needs.
 
-    Reads the names and shapes of the tensors and none of their numbers. What lies on the hub is not looked at, nor are
-    quantised weights, which another machine may read that has what they need.
+    Reads only the names and shapes of the tensors. Models on the hub are not checked, and neither are quantised
+    weights, which another machine may be able to load.
     """
     if base.is_hub or quantisation(config.to_dict()):
         return
@@ -81,8 +89,8 @@ def check_stored(source: ModelSource, base: ModelSource, config: Any) -> None:
 
 @contextmanager
 def _accelerate_seen() -> Iterator[None]:
-    """transformers asks for accelerate before it puts a model on the meta device, which needs nothing of it, and
-    :func:`~core.inference.imports.language_models` hides accelerate on machines without a GPU."""
+    """transformers requires accelerate before it puts a model on the meta device, although nothing of it is used there,
+    and :func:`~core.inference.imports.language_models` hides accelerate on machines without a GPU."""
     from transformers.integrations import accelerate
 
     real = accelerate.is_accelerate_available
@@ -93,14 +101,23 @@ def _accelerate_seen() -> Iterator[None]:
         accelerate.is_accelerate_available = real
 
 
-def _whole_model(base: ModelSource, config: Any, arguments: dict[str, Any], *, where: str) -> Any:
+def _whole_model(
+    base: ModelSource,
+    config: Any,
+    arguments: dict[str, Any],
+    *,
+    where: str,
+    report: Callable[[str], None] | None = None,
+) -> Any:
     """The model with every tensor in its place, or :class:`InputError`."""
+    raised: list[Exception] = []
     try:
-        model, found = AutoModelForCausalLM.from_pretrained(
-            base.location, **arguments, output_loading_info=True, ignore_mismatched_sizes=True
-        )
-    except Exception as error:  # a model's class raises what it likes for a configuration or a tensor it can't use
-        if is_out_of_memory(error):
+        with reported(report, _files(base) if report else {}) as raised:
+            model, found = AutoModelForCausalLM.from_pretrained(
+                base.location, **arguments, output_loading_info=True, ignore_mismatched_sizes=True
+            )
+    except Exception as error:  # a model's class may raise anything for a configuration or a tensor that it can't use
+        if error in raised or is_out_of_memory(error):
             raise
         raise InputError(_unloadable(base, config, error)) from error
     if getattr(model, "_hf_peft_config_loaded", False):
@@ -126,12 +143,14 @@ def _whole_model(base: ModelSource, config: Any, arguments: dict[str, Any], *, w
 
 
 def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
-    """Why transformers could not build a model of a configuration that it knows, or fill it."""
+    """Why transformers could not build a model from a configuration of a known type, or load its weights."""
     method = quantisation(config.to_dict())
     if method:
+        package = NEEDS.search(str(error))
         return (
             f"model {base.location} keeps its weights quantised ({method}), which transformers could not load here; "
-            "install the package that reads them, or choose the model that it was made from"
+            f"install the package that reads them{f' ({package[1]})' if package else ''}, or choose the model that it "
+            "was made from"
         )
     if isinstance(error, SafetensorError):
         return f"the safetensors files of model {base.location} contradict their own headers; download them again"
@@ -157,7 +176,7 @@ def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
 
 
 def _stored(base: ModelSource) -> dict[str, Stored]:
-    """What the headers of the weights' files say, by the tensors' names."""
+    """The types and shapes in the headers of the weights' files, by the tensors' names."""
     folder = Path(base.location)
     if base.is_hub:
         from transformers.utils.hub import cached_file
@@ -174,15 +193,27 @@ def _stored(base: ModelSource) -> dict[str, Stored]:
     return found
 
 
+def _files(base: ModelSource) -> dict[str, str]:
+    """The file of each tensor, from the index of the shards; empty if there is a single file, or if the index has not
+    been downloaded yet."""
+    index = Path(base.location) / INDEX
+    if base.is_hub:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(base.location, INDEX)
+        index = Path(found) if isinstance(found, str) else index
+    return dict(read_json(index).get("weight_map") or {}) if index.is_file() else {}
+
+
 def _put_adapter(model: Any, source: ModelSource) -> None:
-    """Put an adapter's matrices into its base model, every one of them, or raise :class:`InputError`."""
+    """Put all of an adapter's matrices into its base model, or raise :class:`InputError`."""
     folder = _adapter_folder(source)
     where = f"adapter {source.location}"
     check_adapter(Path(folder))
     before = set(model.state_dict())
     try:
         found = model.load_adapter(folder, is_trainable=False, ignore_mismatched_sizes=True)
-    except Exception as error:  # peft raises what it likes for an adapter that it can't place
+    except Exception as error:  # peft may raise anything for an adapter that it can't place
         if is_out_of_memory(error):
             raise
         raise InputError(
@@ -201,7 +232,8 @@ def _put_adapter(model: Any, source: ModelSource) -> None:
 
 
 def _adapter_folder(source: ModelSource) -> str:
-    """Where an adapter's safetensors lie; nothing else is fetched from the hub, so no pickle is there to be read."""
+    """The folder of an adapter's safetensors. Nothing else is fetched from the hub, so that there is no pickle to
+    read."""
     if not source.is_hub:
         return source.location
     from huggingface_hub import hf_hub_download
@@ -216,27 +248,25 @@ def _adapter_folder(source: ModelSource) -> str:
     return str(Path(weights).parent)
 
 
-def _arguments(dtype: str) -> dict[str, Any]:
+def _arguments(dtype: str, placed: Placement) -> dict[str, Any]:
     arguments: dict[str, Any] = {"use_safetensors": True, "trust_remote_code": False}
     if dtype in QUANTIZED:
-        if best_device() != "cuda" or importlib.util.find_spec("bitsandbytes") is None:
+        if not placed.device.startswith("cuda") or importlib.util.find_spec("bitsandbytes") is None:
             raise InputError(
                 f"{dtype} needs an NVIDIA GPU and the package bitsandbytes, which are not both here; "
                 "choose 32-bit (float32) or 16-bit (float16, bfloat16) precision"
             )
         from transformers import BitsAndBytesConfig
 
-        # What is not quantised computes in bfloat16.
+        # Parts that are not quantised compute in bfloat16.
         quantized = BitsAndBytesConfig(**QUANTIZED[dtype])
-        return arguments | {"quantization_config": quantized, "dtype": torch.bfloat16, "device_map": "auto"}
-    arguments["dtype"] = getattr(torch, dtype)
-    if torch.cuda.device_count() > 1:
-        arguments["device_map"] = "auto"
-    return arguments
+        arguments |= {"quantization_config": quantized, "dtype": torch.bfloat16}
+        return arguments | placed.arguments(quantised=True)
+    return arguments | {"dtype": getattr(torch, dtype)} | placed.arguments(quantised=False)
 
 
 def _be_exact(model: Any, source: ModelSource) -> None:
-    """float32 means float32: all weights, and no shortened mantissas in matrix products."""
+    """Make float32 exact: all weights have this type, and matrix products do not use TF32."""
     other = sorted({str(p.dtype) for p in model.parameters() if p.dtype != torch.float32})
     if other:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Which models there are and where they lie. Loads no torch, so that pages may ask."""
+"""The known models and their locations. Loads no torch, so that pages may use it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import access
 from core.errors import InputError
-from core.inference.folders import ADAPTER, check_adapter, check_folder, holds_adapter
+from core.inference.folders import ADAPTER, CONFIGURATION, check_adapter, check_folder, holds_adapter
 from core.inference.registry import BY_ID
-from core.settings import ASSETS
+from core.inference.safetensors_files import SERVE_GGUF
+from core.settings import ASSETS, settings
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
 """The precisions in which a model may be loaded."""
@@ -18,15 +20,14 @@ QUANTIZED = ("int8", "int4")
 """The precisions that need an NVIDIA GPU and bitsandbytes."""
 FAKE_ENGINE_VARIABLE = "HEDGE_FAKE_ENGINE"
 FAKE_MODEL = "fake"
-HUB_ID = re.compile(r"^[\w.-]+(/[\w.-]+)?$")
+HUB_ID = re.compile(r"^[\w.-]+(/[\w.-]+)?\Z")
 HUB_TIMEOUT_S = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Where a model is loaded from: ``location`` is a folder, or a hub id where ``is_hub``.
-
-    ``is_adapter`` says that a PEFT adapter lies there, which names the model it belongs to.
+    """The place from which a model is loaded: ``location`` is a folder, or a hub id if ``is_hub``. ``is_adapter`` says
+    that it is a PEFT adapter, which names its base model.
     """
 
     name: str
@@ -46,11 +47,22 @@ def bundled_adapters() -> list[str]:
     return sorted(path.parent.name for path in (ASSETS / "adapters").glob(f"*/{ADAPTER}"))
 
 
-def resolve(model: str) -> ModelSource:
-    """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order.
+def ships(model: str) -> bool:
+    """Whether a model or an adapter ships with Hedge, by its name or its folder."""
+    named = {*bundled_models(), *bundled_adapters()}
+    folders = {str(ASSETS / room / name) for room in ("models", "adapters") for name in named}
+    return model in named | folders
 
-    Only looks; loads nothing. Raises :class:`InputError` if a folder lacks what a model needs or holds a model of
-    another kind, or the name is none of the three.
+
+def is_local(model: str) -> bool:
+    """Whether a name is that of a bundled model or adapter, or of a folder here."""
+    return model in bundled_models() or model in bundled_adapters() or Path(model).expanduser().is_dir()
+
+
+def resolve(model: str) -> ModelSource:
+    """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order. Loads nothing. Raises
+    :class:`InputError` if a folder lacks what a model needs or holds a model of another kind, or the name is none of
+    the three.
     """
     if model == FAKE_MODEL and os.environ.get(FAKE_ENGINE_VARIABLE):
         return ModelSource(name=model, location=model, is_hub=False)
@@ -58,11 +70,14 @@ def resolve(model: str) -> ModelSource:
         return ModelSource(name=model, location=str(ASSETS / "models" / model), is_hub=False)
     if model in bundled_adapters():
         return ModelSource(model, str(ASSETS / "adapters" / model), is_hub=False, is_adapter=True)
+    check_named(model)
     folder = Path(model).expanduser()
     if folder.is_dir():
         is_adapter = holds_adapter(folder)
         (check_adapter if is_adapter else check_folder)(folder)
         return ModelSource(folder.name, str(folder.resolve()), is_hub=False, is_adapter=is_adapter)
+    if model.lower().endswith(".gguf"):
+        raise InputError(f"model {model} is a GGUF file, {SERVE_GGUF}")
     if model.startswith((".", "/", "~")) or not HUB_ID.match(model):
         raise InputError(f"there is no folder {model!r}; give a folder with a model, a hub id, or {_bundled_text()}")
     if model in BY_ID and BY_ID[model].instead:
@@ -72,14 +87,40 @@ def resolve(model: str) -> ModelSource:
     return ModelSource(model.rsplit("/", 1)[-1], model, is_hub=True, is_adapter=_check_hub(model))
 
 
+LISTED_DEPTH = 3
+MOST_LISTED = 200
+
+
+def listed_models() -> list[str]:
+    """The folders with a model or an adapter in the roots that the administrator of a served Hedge lists, sorted."""
+    if access.mode() == "local":
+        return []
+    found = {
+        str(path.parent)
+        for root in settings().roots
+        for depth in range(LISTED_DEPTH)
+        for name in (CONFIGURATION, ADAPTER)
+        for path in root.glob("*/" * depth + name)
+    }
+    return sorted(found)[:MOST_LISTED]
+
+
+def check_named(model: str) -> None:
+    """Raise :class:`~core.errors.AccessError` if a page of a server that others reach names a folder not its own."""
+    if access.mode() == "local" or ships(model):
+        return
+    if "\0" in model or model.startswith((".", "/", "~")) or Path(model).expanduser().exists():
+        access.check_path(model)
+
+
 def canonical(model: str) -> str:
-    """The name under which a spec keeps a model: bundled names and hub ids as they are, folders made absolute."""
+    """The name of a model in a spec: bundled names and hub ids are unchanged, folders are made absolute."""
     source = resolve(model)
     return model if source.is_hub or source.name == model else source.location
 
 
 def gated_message(model: str) -> str:
-    """What to do about a model that its makers hand out on terms."""
+    """What a person has to do to get a gated model."""
     return (
         f"model {model!r} is gated: accept its terms at huggingface.co/{model}, make a token at "
         "huggingface.co/settings/tokens, and set HF_TOKEN to it"
@@ -97,18 +138,21 @@ def _check_hub(model: str) -> bool:
         if isinstance(try_to_load_from_cache(model, ADAPTER), str):
             return True
         names = {sibling.rfilename for sibling in model_info(model, timeout=HUB_TIMEOUT_S).siblings or ()}
-        return ADAPTER in names and "config.json" not in names
     except GatedRepoError as error:
         raise InputError(gated_message(model)) from error
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise InputError(
             f"unknown model {model!r}: the hub has no model of this name; use {_bundled_text()}"
         ) from error
-    except Exception as error:  # the hub client raises its transport's own errors, whichever that is
+    except Exception as error:  # the hub client passes on the errors of its HTTP library
         raise InputError(
             f"unknown model {model!r}: no bundled model and no folder has this name, and the hub can't be reached "
             f"({type(error).__name__}); use {_bundled_text()}, or a folder"
         ) from error
+    ends = {Path(name).suffix.lower() for name in names}
+    if ".gguf" in ends and ".safetensors" not in ends:
+        raise InputError(f"model {model!r} is kept on the hub as GGUF files, {SERVE_GGUF}")
+    return ADAPTER in names and "config.json" not in names
 
 
 def _bundled_text() -> str:

@@ -1,10 +1,10 @@
-"""Running out of memory: how an error of it is told apart, and the one sentence that a person reads. Loads no torch."""
+"""Running out of memory: how to recognise the error, and the sentence that a person reads. Loads no torch."""
 
 from __future__ import annotations
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception says that memory ran out, on whichever device.
+    """Whether an exception says that memory ran out, on any device.
 
     >>> is_out_of_memory(RuntimeError("MPS backend out of memory (MPS allocated: 1 GB)"))
     True
@@ -16,7 +16,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def out_of_memory(tokens: int | None = None) -> str:
-    """The sentence; ``tokens`` is the length of the single question that did not fit, where it was one alone.
+    """The sentence. ``tokens`` is the length of the question that did not fit, if it was a single one.
 
     >>> out_of_memory()
     'there was not enough memory; choose a smaller model, 16-bit precision, or fewer shots'

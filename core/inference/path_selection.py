@@ -26,19 +26,19 @@ from core.inference.prefix import Prefix
 from core.inference.rows import TokenRow
 
 TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1, "int8": 1e-1, "int4": 1e-1}
-"""Largest difference in the log-probability of one token that a path may have; see :func:`tolerance`."""
+"""The largest allowed difference in the log-probability of one token; see :func:`tolerance`."""
 
 WRONG_PATH = (RuntimeError, ValueError, TypeError, IndexError, AttributeError, KeyError, NotImplementedError)
-"""Errors by which an architecture refuses a path. Running out of memory is handled separately."""
+"""Errors with which an architecture refuses a path. Running out of memory is handled separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rung:
     """One way of scoring: its name, whether it uses a shared prefix, and what computes a batch of rows.
 
-    ``cost`` is a row's length in tokens as the rung lays it out. ``masked`` says that a mask of all pairs of tokens is
-    made. ``repeats`` says that a row's cache is held once an
-    option, and only contexts of one length share a pass.
+    ``cost`` is the number of tokens that a row has on this rung. ``masked`` says that a mask of all pairs of tokens is
+    made. ``repeats`` says that a row's cache is held once for each option, and that only contexts of the same length
+    share a pass. ``letters`` says that it reads only one token of each option.
     """
 
     name: str
@@ -47,6 +47,15 @@ class Rung:
     shares: bool = False
     repeats: bool = False
     masked: bool = False
+    letters: bool = False
+
+    def takes(self, rows: Sequence[TokenRow], prefix: Prefix | None) -> bool:
+        """Whether the rung can be right for these rows. If it reads only one token, options must have one token; if it
+        shares a prefix, contexts must begin with ``prefix``."""
+        if self.letters and not all(row.is_letters for row in rows):
+            return False
+        start = prefix.tokens if prefix and self.shares else ()
+        return not start or all(row.context[: len(start)] == start and len(row.context) > len(start) for row in rows)
 
     def copies(self, rows: Sequence[TokenRow]) -> int:
         """How often a row's cache is held."""
@@ -68,8 +77,8 @@ def ladder(decoder: Decoder, *, letters: bool, prefix: bool, long: bool = False)
     rungs: list[Rung] = []
     if letters:
         if prefix:
-            rungs.append(Rung("prefix cache", _with(paths.letters, decoder), _context, shares=True))
-        rungs.append(Rung("padded rows", _with(paths.letters, decoder), _context))
+            rungs.append(Rung("prefix cache", _with(paths.letters, decoder), _context, shares=True, letters=True))
+        rungs.append(Rung("padded rows", _with(paths.letters, decoder), _context, letters=True))
     else:
         before = "prefix cache and " if prefix else ""
         for kind in () if long else masks.kinds(decoder.model.config):
@@ -93,11 +102,11 @@ def climb_down(
     dtype: str,
     budget: Budget | None = None,
 ) -> Climb:
-    """Try the rungs on ``rows`` (whole ones), each with all rows in one batch, as far as the bytes of the ``budget``
-    allow; the last rung is the measure.
+    """Try the rungs on whole ``rows``, each with all rows in one batch if the bytes of the ``budget`` allow it. The
+    last rung is the reference.
 
-    Raises :class:`SelfCheckError` if the model's own call gives no numbers, and :class:`RunError` where memory runs
-    out on a single row.
+    Raises :class:`SelfCheckError` if the model's own call gives no numbers, and :class:`RunError` if memory runs out on
+    a single row.
     """
     truth = rungs[-1].compute(rows, None)
     if not all(math.isfinite(value) for sums in truth for value in sums):
@@ -109,7 +118,7 @@ def climb_down(
     refused: list[str] = []
     for rung in rungs[:-1]:
         try:
-            got = _within(rung, rows, prefix, budget)
+            got = sums_within(rung, rows, prefix, budget)
         except WRONG_PATH as error:
             refused.append(f"{rung.name}: {type(error).__name__}: {str(error).strip()[:120]}")
             continue
@@ -120,9 +129,9 @@ def climb_down(
     return Climb(rungs[-1], 0.0, allowed, tuple(refused))
 
 
-def _within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, budget: Budget | None) -> Sums:
-    """The sums of all rows, in as few batches as memory allows: rows of unlike lengths together show what padding
-    does."""
+def sums_within(rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None, budget: Budget | None) -> Sums:
+    """The sums of all rows, in as few batches as memory allows. Rows of different lengths in one batch show the effect
+    of padding."""
     given, used = shared_part(rung, rows, prefix)
     widths, copies, before = [rung.cost(row) for row in given], rung.copies(rows), len(used or ())
     parts = (

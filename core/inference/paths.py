@@ -1,4 +1,4 @@
-"""Four ways to score options, from the fastest to the plainest. They give the same sums wherever they are correct.
+"""Four ways to score options, from the fastest to the plainest. All that are correct for a model give the same sums.
 
 Each function takes rows and returns, for each row, Σ log p of each option. ``prefix`` holds tokens that all rows begin
 with; ``TokenRow.context`` then leaves them out.
@@ -22,7 +22,7 @@ Sums = list[list[float]]
 
 
 class LetterSums(list[list[float]]):
-    """Sums of one token each, and ``tops``, of all tokens the most probable one in each row's place."""
+    """Sums of one token each, and ``tops``, the most probable token of the vocabulary at each row's place."""
 
     def __init__(self, sums: Iterable[list[float]], tops: list[int]) -> None:
         super().__init__(sums)
@@ -149,7 +149,7 @@ def _forward(decoder: Decoder, rows: Sequence[Tokens], prefix: Prefix | None) ->
 def _sum_by_row(
     decoder: Decoder, hidden: torch.Tensor, places: Sequence[tuple[int, int, int]], rows: int
 ) -> list[float]:
-    """``places`` are (row, column, next token); the sums of log p a row."""
+    """Σ log p for each row; ``places`` are (row, column, next token)."""
     width = hidden.shape[1]
     flat = hidden.reshape(-1, hidden.shape[-1])
     return _sum_by_owner(decoder, flat, [(r, r * width + c, token) for r, c, token in places], rows)
@@ -158,7 +158,7 @@ def _sum_by_row(
 def _sum_by_owner(
     decoder: Decoder, flat: torch.Tensor, places: Sequence[tuple[int, int, int]], owners: int
 ) -> list[float]:
-    """``places`` are (owner, index into ``flat``, next token); the sums of log p an owner.
+    """Σ log p for each owner; ``places`` are (owner, index into ``flat``, next token).
 
     A state that several owners read (all options begin after the same context) passes the head once.
     """

@@ -12,7 +12,7 @@ from core.inference.decoder import Decoder
 from core.inference.rows import TokenRow, Tokens, common_prefix
 
 WORTH_SHARING = 32
-"""Tokens. Copying a shorter beginning takes longer than computing it again."""
+"""In tokens. Copying a shorter beginning takes longer than computing it again."""
 
 
 class Prefix:
@@ -27,9 +27,8 @@ class Prefix:
         return len(self.tokens)
 
     def cache(self, rows: int) -> Any:
-        """A copy of the cache for that many rows.
-
-        Repeated through ``reorder_cache``, which moves every kind of state: keys, windows, convolutions, recurrences.
+        """A copy of the cache for that many rows. It is repeated by ``reorder_cache``, which handles every kind of
+        state: keys, windows, convolutions, recurrences.
         """
         copied = copy.deepcopy(self._cache)
         copied.reorder_cache(torch.zeros(rows, dtype=torch.long))

@@ -1,7 +1,7 @@
 """A preview of what a model would read, before it is loaded: the exact text and its number of tokens.
 
-It loads only the tokenizer and the configuration. Of a folder's weights it reads the names and shapes, so that a folder
-that a run would refuse is refused here too. transformers imports torch even for this, so a page runs the preview in a
+It loads only the tokenizer and the configuration, and reads the names and shapes of a folder's weights, so that it
+refuses every folder that a run would refuse. transformers imports torch even for this, so a page runs the preview in a
 separate process: ``python -m core run --dry-run --json``.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from core.errors import InputError
 from core.inference.configurations import load_configuration
 from core.inference.encoding import Encoder, context_of
+from core.inference.imports import language_models
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.rows import common_prefix
 from core.inference.tokenizers import base_of, load_tokenizer
@@ -24,11 +25,11 @@ SAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """``text`` is one prompt exactly as the model reads it, of ``tokens`` tokens; ``continuations`` what may follow it.
-
-    ``shortest``, ``median`` and ``longest`` are of ``sampled``, up to 200, of the run's prompts, ``shared`` the tokens
-    that all of these begin with. ``context`` is the most that the model reads (0: no limit), ``truncated`` how many of
-    them did not fit, ``dropped`` how many demonstrations were left out for that.
+    """``text`` is one prompt exactly as the model reads it, with ``tokens`` tokens, and ``continuations`` are the texts
+    that may follow it. ``shortest``, ``median`` and ``longest`` are lengths of ``sampled`` (up to 200) of the run's
+    prompts, and ``shared`` is the number of tokens with which all of these begin. ``context`` is the most tokens that
+    the model reads (0: no limit), ``truncated`` the number of prompts that did not fit, and ``dropped`` the number of
+    demonstrations that were left out for that reason.
     """
 
     text: str
@@ -45,15 +46,15 @@ class Preview:
 
 
 def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
-    """Look at a run's prompts through the tokenizer of ``model``; the text shown is that of the first prompt.
-
-    Raises :class:`InputError` if there is no such tokenizer, it can't write what is asked for, or the model is of a
-    kind that Hedge does not score.
+    """A preview of a run's prompts by the tokenizer of ``model``; the text is that of the first prompt. Raises
+    :class:`InputError` if there is no such tokenizer, if it can't encode the requested format, or if the model is of a
+    kind that Hedge can't score.
     """
     source = resolve(model)
     if source.location == FAKE_MODEL:
         raise InputError("the fake model has no tokenizer, so there is nothing to preview; choose another model")
-    from core.inference.model_loading import check_stored  # which imports torch
+    language_models()  # imports torch, faster than the next line would
+    from core.inference.model_loading import check_stored
 
     base = base_of(source)
     config = load_configuration(base)

@@ -1,4 +1,4 @@
-"""Silences other libraries while they load. What a person has to know, Hedge says itself."""
+"""Silences other libraries while they load. Hedge itself says what a person needs to know."""
 
 from __future__ import annotations
 

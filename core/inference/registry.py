@@ -1,12 +1,12 @@
 """Models worth comparing: those of the benchmarks that Hedge repeats, and later ones.
 
-This list does not limit what can be run: any folder or hub id works. It tells a person what to know before choosing,
-without asking the hub. When the hub is asked, its answer counts.
+This list does not limit what can be run: any folder or hub id works. It says what a person needs to know before
+choosing, without asking the hub. If the hub is asked, its answer counts.
 
 Parameters are in millions: those of the model that transformers builds of the published shape, tied matrices counted
-once (``tests/core/inference/test_registry.py`` builds them again). OpenELM's, which transformers can't build, are its
-makers'. Licences and gates are those of the model cards: OpenELM's since its change of March 2025, Mistral's gate since
-May 2024, StableLM 2 Zephyr's non-commercial one.
+once (``tests/core/inference/test_registry.py`` builds them again). transformers can't build OpenELM, so its numbers are
+those of its authors. Licences and gates are those of the model cards, including OpenELM's licence since March 2025,
+Mistral's gate since May 2024, and the non-commercial licence of StableLM 2 Zephyr.
 """
 
 from __future__ import annotations

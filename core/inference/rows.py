@@ -44,7 +44,8 @@ class TokenRow:
 
 
 def check_vocabulary(highest: int, *, vocabulary: int) -> None:
-    """Raise :class:`InputError` if a token's number is not below ``vocabulary``, how many tokens the model knows."""
+    """Raise :class:`InputError` if a token's id is not below ``vocabulary``, the number of tokens that the model
+    knows."""
     if highest >= vocabulary:
         raise InputError(
             f"the tokenizer has token {highest}, the model only {vocabulary}; they do not belong together, so take the "
@@ -53,7 +54,7 @@ def check_vocabulary(highest: int, *, vocabulary: int) -> None:
 
 
 def rectangle(rows: Sequence[Sequence[float]], *, fill: float) -> npt.NDArray[np.float64]:
-    """Rows of unlike lengths as an array (rows, longest), with ``fill`` behind the shorter ones.
+    """Rows of different lengths as an array (rows, longest); shorter ones end with ``fill``.
 
     >>> rectangle([[1.0, 2.0], [3.0]], fill=0.5).tolist()
     [[1.0, 2.0], [3.0, 0.5]]

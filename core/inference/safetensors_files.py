@@ -1,4 +1,5 @@
-"""The safetensors files of a folder: which are read, whether they are complete, and their tensors. Loads no torch.
+"""The safetensors files of a folder: which of them are read, whether they are complete, and their tensors. Loads no
+torch.
 
 A safetensors file is eight bytes with the header's length, little-endian, the header (JSON: tensor → type, shape and
 place), and the numbers. Source: the format's description at github.com/huggingface/safetensors.
@@ -16,6 +17,10 @@ from core.errors import InputError
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 POINTER = b"version https://git-lfs"
 """The first bytes of a Git LFS pointer, which stands for a file that was not fetched."""
+SERVE_GGUF = (
+    "which llama.cpp reads and Hedge does not; serve it with llama.cpp (llama-server -m FILE) and give its address "
+    "with --server, or use the model that it was made from"
+)
 AGAIN = "save the model again with save_pretrained, or download it again"
 
 
@@ -61,7 +66,7 @@ def weight_files(folder: Path) -> list[Path]:
             f"{SINGLE} nor {INDEX}, which says what lies in which file; {AGAIN}"
         )
     for pattern, says in (
-        ("*.gguf", "a GGUF file ({0}), which Hedge does not read; use the model that it was made from"),
+        ("*.gguf", f"a GGUF file ({{0}}), {SERVE_GGUF}"),
         ("*.bin", "a pickle ({0}), which may run code when it is read; save them as safetensors"),
         ("*.pt*", "a pickle ({0}), which may run code when it is read; save them as safetensors"),
         ("*.ckpt", "a pickle ({0}), which may run code when it is read; save them as safetensors"),

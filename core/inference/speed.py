@@ -23,8 +23,8 @@ COPIED = 256 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """A device's rates: ``gflops`` in 10⁹ operations per second, ``copy`` in 10⁹ bytes per second; the longest
-    difference of a product from what it must be, in shares of it, is ``error``."""
+    """A device's rates: ``gflops`` in 10⁹ operations per second, ``copy`` in 10⁹ bytes per second. ``error`` is the
+    largest relative difference between a computed product and its exact value."""
 
     device: str
     gflops: float
@@ -33,7 +33,7 @@ class Speed:
 
 
 def measure() -> list[Speed]:
-    """The speed of every device that runs may go to; loads torch."""
+    """The speed of every device that runs may use. Loads torch."""
     import torch
 
     devices = [f"cuda:{i}" for i in range(torch.cuda.device_count())] if torch.cuda.is_available() else ["cpu"]
@@ -66,7 +66,7 @@ def _measure(device: str, *, share: float) -> Speed:
 
 
 def _median(work: Callable[[], T], wait: Callable[[], None], *, for_s: float) -> tuple[float, T]:
-    """The median seconds of ``work``, repeated three times at least, and what it gave."""
+    """The median seconds of ``work``, repeated at least three times, and its result."""
     result = work()
     wait()
     times: list[float] = []

@@ -1,9 +1,9 @@
 """Token losses: −log p of every token of a text given all tokens before it, in nats.
 
 They are used for perplexity and for the uncertainty of single tokens. Sequences share padded batches, as in
-:mod:`core.inference.paths`, and the cache of their shared beginning once :meth:`TokenLosses.prepare` was called. Logits
-are computed for a few positions at a time, never for a whole batch. The fast path is compared with the model's own call
-before it is used.
+:mod:`core.inference.paths`. After :meth:`TokenLosses.prepare` they also share the cache of their common beginning.
+Logits are computed for a few positions at a time, never for a whole batch. The fast path is compared with the model's
+own call before it is used.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class TokenLosses:
         self._refused: tuple[str, ...] = ()
 
     def prepare(self, sequences: Sequence[Scored]) -> None:
-        """Compute once what all ``sequences`` begin with, before their first scored token, where it is long enough;
-        only they, or others with this beginning, may be scored until the next call."""
+        """Compute the common beginning of all ``sequences`` once, up to their first scored token, if it is long enough.
+        Until the next call, only sequences with this beginning may be scored."""
         self.batched, self.prefix, self._refused = False, None, ()
         shared = common_prefix([one.tokens[: one.first] for one in sequences]) if len(sequences) > 1 else 0
         if shared < WORTH_SHARING:
@@ -68,7 +68,7 @@ class TokenLosses:
             self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
 
     def self_check(self, sequences: Sequence[Scored]) -> SelfCheck:
-        """Compare a batch of unlike lengths with the model's own call, token by token."""
+        """Compare a batch of different lengths with the model's own call, token by token."""
         spread = sorted(sequences, key=lambda s: len(s.tokens))
         picked = [spread[i] for i in sorted({round(i) for i in np.linspace(0, len(spread) - 1, CHECKED)})]
         truth = [self._alone(one) for one in picked]

@@ -17,7 +17,7 @@ READERS = {
     "sentencepiece.bpe.model": "sentencepiece",
     "tekken.json": "mistral-common",
 }
-"""A file → the package that reads such a tokenizer."""
+"""Maps a file to the package that reads such a tokenizer."""
 
 PROBE = "Answer: A or ☃"
 """A text with characters that no tokenizer has as one token."""
@@ -34,7 +34,7 @@ def load_tokenizer(source: ModelSource, base: ModelSource | None = None) -> Any:
 
 
 def read_tokenizer(source: ModelSource) -> Any:
-    """The tokenizer that lies where ``source`` says. Raises :class:`InputError` if none can be loaded from there."""
+    """The tokenizer at ``source``. Raises :class:`InputError` if none can be loaded from there."""
     from transformers import AutoTokenizer
 
     try:
@@ -44,7 +44,7 @@ def read_tokenizer(source: ModelSource) -> Any:
     except (Exception, BaseExceptionGroup) as error:
         raise InputError(_tokenizer_sentence(source, error)) from error
     except BaseException as error:
-        # The tokenizers' own language ends in a panic, which is no Exception, where a file contradicts itself.
+        # The tokenizers library, written in Rust, panics if a file contradicts itself. That is not an Exception.
         if type(error).__name__ != "PanicException":
             raise
         raise InputError(_tokenizer_sentence(source, RuntimeError("panic"))) from error
@@ -111,7 +111,8 @@ def _tokenizer_sentence(source: ModelSource, error: BaseException) -> str:
     elif reader := next((READERS[name] for name in READERS if (Path(source.location) / name).is_file()), None):
         return (
             f"the tokenizer of {source.location} is read with the package {reader}, which is not here or can't read "
-            "it; save it as tokenizer.json with tokenizer.save_pretrained where the model was made"
+            f"it; install {reader} with pip, or save the tokenizer as tokenizer.json where the model was made "
+            "(tokenizer.save_pretrained)"
         )
     return (
         f"the tokenizer of {source.location} can't be used: transformers {_version()} could not read its files or "
@@ -132,6 +133,6 @@ def _adapter_configuration(source: ModelSource) -> dict[str, Any]:
 
         try:
             path = Path(hf_hub_download(source.location, ADAPTER))
-        except Exception as error:  # the hub client raises its transport's own errors, whichever that is
+        except Exception as error:  # the hub client passes on the errors of its HTTP library
             raise InputError(loading_sentence(source, error, what="adapter")) from error
     return adapter_values(path)

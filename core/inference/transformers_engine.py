@@ -4,7 +4,8 @@ path."""
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,16 @@ from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
 from core.inference.engine import SelfCheck
-from core.inference.memory import geometry
+from core.inference.memory import geometry, parameter_count
 from core.inference.model_loading import load_model
 from core.inference.models import ModelSource
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.path_selection import WRONG_PATH, Climb, Rung, climb_down, ladder, shared_part
 from core.inference.paths import LetterSums, Sums
+from core.inference.placement import devices_of
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
-from core.inference.rows import TokenRow, rectangle
+from core.inference.rows import TokenRow, Tokens, rectangle
 from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
 
@@ -35,6 +37,30 @@ WRITTEN = 24
 """The most tokens of a written answer. Only its first line counts."""
 CHUNK = {"cpu": 50, "mps": 200, "cuda": 1000}
 """Questions per chunk, by device: enough to fill its batches, and few enough that a killed worker loses little."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineSetup:
+    """How an engine scores a run: the tokens of the shared prefix, the path with the arguments of its :func:`ladder`,
+    the limits of its batches, and the threads with which a processor computes."""
+
+    prefix: Tokens
+    rung: str
+    letters: bool
+    long: bool
+    tokens: int
+    bytes: int
+    rows: int | None
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRows:
+    """Prompts as tokens, with their ids; ``texts`` says that their options are texts and not letters."""
+
+    ids: tuple[str, ...]
+    rows: tuple[TokenRow, ...]
+    texts: bool
 
 
 class TransformersEngine:
@@ -51,7 +77,8 @@ class TransformersEngine:
         self.encoder = Encoder(
             tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().num_embeddings
         )
-        self.budget = Budget(self.decoder.device, geometry(model), rows=batch_size)
+        self.devices = devices_of(model)
+        self.budget = Budget(self.decoder.device, geometry(model), rows=batch_size, also=self.devices)
         self.prefix: Prefix | None = None
         self.rungs: list[Rung] = []
         self.climb: Climb | None = None
@@ -61,18 +88,27 @@ class TransformersEngine:
         """A hash of the model's files, by which its self-check is kept; None: it is not kept."""
 
     @classmethod
-    def load(cls, source: ModelSource, *, dtype: str, batch_size: int | None = None) -> TransformersEngine:
-        """Load a model and its tokenizer in ``dtype`` onto the best device there is.
+    def load(
+        cls,
+        source: ModelSource,
+        *,
+        dtype: str,
+        batch_size: int | None = None,
+        device: str = "",
+        report: Callable[[str], None] | None = None,
+    ) -> TransformersEngine:
+        """Load a model and its tokenizer in ``dtype`` onto ``device``, by default onto the best one, or onto several if
+        one is too small. ``report`` receives the progress of the loading.
 
         Raises :class:`~core.errors.InputError` if they can't be loaded.
         """
-        model, tokenizer = load_model(source, dtype=dtype)
+        model, tokenizer = load_model(source, dtype=dtype, device=device, report=report)
         try:
             with quiet():
                 made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
                 made.identity = kept_checks.identity([source, base_of(source)] if source.is_adapter else [source])
                 return made
-        except Exception as error:  # a model's own code, asked for parts that this type may name otherwise
+        except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
                 raise
             raise InputError(
@@ -92,14 +128,15 @@ class TransformersEngine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What computes, for ``run.json``."""
+        """The model, device and versions that compute, for ``run.json``."""
         return {
             "model": self.name,
             "architecture": type(self.model).__name__,
             "revision": getattr(self.model.config, "_commit_hash", None),
-            "parameters": sum(p.numel() for p in self.model.parameters()),
+            "parameters": sum(parameter_count(p) for p in self.model.parameters()),
             "dtype": self.dtype,
-            "device": torch.cuda.get_device_name() if self.device == "cuda" else f"{self.device} {platform.machine()}",
+            "device": self._device_name(),
+            "placed": ", ".join(map(str, self.devices)),
             "context": self.encoder.context,
             "letter_tokens": self.encoder.letter_table(),
             "truncated_prompts": self.encoder.truncated,
@@ -112,7 +149,8 @@ class TransformersEngine:
         }
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
-        """Tokenize all prompts, count those too long for the model, and compute what they share once."""
+        """Tokenize all prompts, count those that are too long for the model, and compute their common beginning
+        once."""
         self.encoder.truncated = self.encoder.dropped = 0
         rows = self.encoder.rows(prompts)
         self._rows = {prompt.question_id: row for prompt, row in zip(prompts, rows, strict=True)}
@@ -122,14 +160,16 @@ class TransformersEngine:
         self.climb = None
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
-        """Find the fastest way that agrees with one by one, on prompts from the shortest to the longest."""
+        """Find the fastest path that agrees with scoring one option at a time, on prompts from the shortest to the
+        longest."""
         rows = sorted((self._row(prompt) for prompt in prompts), key=lambda row: row.tree_length)
-        longest, kept = rows[-1].tree_length, self._kept_under()
-        if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found):
+        rungs = [rung for rung in self.rungs if rung.takes(rows, self.prefix)]
+        longest, kept = rows[-1].tree_length, self._kept_under(rungs)
+        if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found, rungs):
             return found
         spread = sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})
         picked = [rows[i] for i in spread]
-        self.climb = climb_down(self.rungs, picked, prefix=self.prefix, dtype=self.dtype, budget=self.budget)
+        self.climb = climb_down(rungs, picked, prefix=self.prefix, dtype=self.dtype, budget=self.budget)
         check = SelfCheck(
             len(picked),
             self.climb.difference,
@@ -141,32 +181,61 @@ class TransformersEngine:
             kept_checks.keep(kept, check, longest=longest)
         return check
 
-    def _kept_under(self) -> str:
-        """The name of this engine's verdict among those that are kept; empty if its files are not known."""
+    def _kept_under(self, rungs: Sequence[Rung]) -> str:
+        """The name under which the verdict on these rungs is kept; empty if the files of the model are not known."""
         if not self.identity:
             return ""
         return kept_checks.key(
             weights=self.identity,
             dtype=self.dtype,
-            device=torch.cuda.get_device_name() if self.device == "cuda" else f"{self.device} {platform.machine()}",
+            device=self._device_name(),
             attention=getattr(self.model.config, "_attn_implementation", ""),
             spread=getattr(self.model, "hf_device_map", None) is not None,
             versions=[torch.__version__, transformers.__version__, __version__],
-            paths=[rung.name for rung in self.rungs],
+            paths=[rung.name for rung in rungs],
+            letters=[rung.letters for rung in rungs],
         )
 
-    def _take(self, check: SelfCheck) -> bool:
-        """Score by the path of a kept verdict, if this engine has it."""
-        rung = next((rung for rung in self.rungs if rung.name == check.rung), None)
+    def _device_name(self) -> str:
+        if self.device == "cuda":
+            return str(torch.cuda.get_device_name(self.decoder.device))
+        return f"{self.device} {platform.machine()}"
+
+    def _take(self, check: SelfCheck, rungs: Sequence[Rung]) -> bool:
+        """Score by the path of a kept verdict, if it is among the ``rungs``."""
+        rung = next((rung for rung in rungs if rung.name == check.rung), None)
         if rung:
             self.climb = Climb(rung, check.largest_difference, check.tolerance, check.refused)
         return rung is not None
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         """Yield each batch's option log-probabilities, with -inf behind the options of prompts that have fewer."""
-        rows = [self._row(prompt) for prompt in prompts]
-        rung = self.climb.rung if self.climb else self._plainest(rows)
+        return self.score_packed(self.packed(prompts))
+
+    def packed(self, prompts: Sequence[Prompt]) -> PackedRows:
+        """The prompts as tokens."""
+        texts = any(prompt.continuations for prompt in prompts)
+        return PackedRows(tuple(p.question_id for p in prompts), tuple(self._row(p) for p in prompts), texts)
+
+    def score_packed(self, packed: PackedRows) -> Iterator[OptionLogits]:
+        """As :meth:`score`, of prompts that are tokens already."""
+        rows = packed.rows
+        rung = self._rung(rows)
         given, prefix = shared_part(rung, rows, self.prefix)
+        plan = self._plan(rung, rows, prefix)
+
+        def compute(batch: list[int]) -> Sums:
+            return rung.compute([given[i] for i in batch], prefix)
+
+        for batch, sums in work_through([rung.cost(row) for row in given], compute, plan=plan, budget=self.budget):
+            tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
+            part = PackedRows(tuple(packed.ids[i] for i in batch), tuple(rows[i] for i in batch), packed.texts)
+            yield _logits(part, sums, tops)
+
+    def _plan(
+        self, rung: Rung, rows: Sequence[TokenRow], prefix: Prefix | None
+    ) -> Callable[[Sequence[int]], list[list[int]]]:
+        """What groups widths into batches."""
         copies = rung.copies(rows)
 
         def plan(widths: Sequence[int]) -> list[list[int]]:
@@ -174,20 +243,52 @@ class TransformersEngine:
                 widths, prefix=len(prefix or ()), copies=copies, equal=rung.repeats, masked=rung.masked
             )
 
-        def compute(batch: list[int]) -> Sums:
-            return rung.compute([given[i] for i in batch], prefix)
+        return plan
 
-        for batch, sums in work_through([rung.cost(row) for row in given], compute, plan=plan, budget=self.budget):
-            tops = self.encoder.words(sums.tops) if isinstance(sums, LetterSums) else None
-            yield _logits([prompts[i] for i in batch], [rows[i] for i in batch], sums, tops)
+    def batches(self, prompts: Sequence[Prompt]) -> list[list[Prompt]]:
+        """The batches of :meth:`score`, as the limits are now."""
+        rows = [self._row(prompt) for prompt in prompts]
+        rung = self._rung(rows)
+        given, prefix = shared_part(rung, rows, self.prefix)
+        found = self._plan(rung, rows, prefix)([rung.cost(row) for row in given])
+        return [[prompts[i] for i in batch] for batch in found]
+
+    def setup(self) -> EngineSetup:
+        """How another engine of the same model scores the prepared and checked prompts as this one does."""
+        return EngineSetup(
+            prefix=self.prefix.tokens if self.prefix else (),
+            rung=self.climb.rung.name if self.climb else "",
+            letters=any(rung.letters for rung in self.rungs),
+            long=not any(rung.masked for rung in self.rungs),
+            tokens=self.budget.tokens,
+            bytes=self.budget.bytes,
+            rows=self.budget.rows,
+            threads=torch.get_num_threads(),
+        )
+
+    def take_setup(self, setup: EngineSetup) -> None:
+        """Compute the shared prefix, and take the path and the limits of the engine that gave this setup."""
+        torch.set_num_threads(setup.threads)
+        self.prefix = Prefix(self.decoder, setup.prefix) if setup.prefix else None
+        self.rungs = ladder(self.decoder, letters=setup.letters, prefix=bool(setup.prefix), long=setup.long)
+        rung = next((rung for rung in self.rungs if rung.name == setup.rung), None)
+        self.climb = Climb(rung, 0.0, 0.0, ()) if rung else None
+        self.budget.tokens, self.budget.bytes, self.budget.rows = setup.tokens, setup.bytes, setup.rows
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
         """Whether a token reaches from any prompt's text into what follows it."""
         return self.encoder.joins(prompts)
 
+    def write(
+        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[str]]]:
+        """The index of each prompt with ``repeats`` answers of at most :data:`WRITTEN` tokens, sampled at temperature 1
+        from the whole distribution."""
+        for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
+            yield i, self._written(prompt, repeats=repeats, seed=seed)
+
     @torch.inference_mode()  # type: ignore[untyped-decorator]
-    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""
+    def _written(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
         context = self.encoder.rows([prompt])[0].context
         tokens = self.decoder.tokens([context])
         end = self.encoder.tokenizer.eos_token_id
@@ -207,7 +308,7 @@ class TransformersEngine:
         return list(self.encoder.tokenizer.batch_decode(said[:, len(context) :], skip_special_tokens=True))
 
     def _shared(self, rows: Sequence[TokenRow]) -> tuple[Prefix | None, tuple[str, ...]]:
-        """What the rows share, computed once; or none, and why this model can't keep it."""
+        """The cache of the rows' common beginning, computed once; or None, and why this model can't use one."""
         shared = shared_tokens(rows)
         if not shared:
             return None, ()
@@ -224,7 +325,10 @@ class TransformersEngine:
         """Whether the longest row, without the first ``behind`` tokens, is too long for a mask."""
         return not masks.fits_mask(max(row.tree_length for row in rows) - behind, behind=behind)
 
-    def _plainest(self, rows: Sequence[TokenRow]) -> Rung:
+    def _rung(self, rows: Sequence[TokenRow]) -> Rung:
+        """The selected path, or one option at a time if none was selected or if it can't take these rows."""
+        if self.climb and self.climb.rung.takes(rows, self.prefix):
+            return self.climb.rung
         return ladder(self.decoder, letters=all(row.is_letters for row in rows), prefix=False)[-1]
 
     def _row(self, prompt: Prompt) -> TokenRow:
@@ -232,14 +336,11 @@ class TransformersEngine:
         return row if row is not None else self.encoder.rows([prompt])[0]
 
 
-def _logits(
-    prompts: Sequence[Prompt], rows: Sequence[TokenRow], sums: Sums, tops: tuple[str, ...] | None
-) -> OptionLogits:
-    """Letters carry the share of all probability that fell on them and what was most probable of all, texts the number
-    of their tokens."""
-    ids = tuple(prompt.question_id for prompt in prompts)
+def _logits(scored: PackedRows, sums: Sums, tops: tuple[str, ...] | None) -> OptionLogits:
+    """The scores as a record. For letters it has their share of all probability and the most probable token of all, for
+    texts the number of their tokens."""
     logits = rectangle(sums, fill=-np.inf).astype(np.float32)
-    if not prompts[0].continuations:
-        return OptionLogits(ids, logits, np.exp(logits).sum(axis=1), top_tokens=tops)
-    tokens = rectangle([[len(option) for option in row.options] for row in rows], fill=0).astype(np.int32)
-    return OptionLogits(ids, logits, np.full(len(prompts), np.nan, dtype=np.float32), tokens)
+    if not scored.texts:
+        return OptionLogits(scored.ids, logits, np.exp(logits).sum(axis=1), top_tokens=tops)
+    tokens = rectangle([[len(option) for option in row.options] for row in scored.rows], fill=0).astype(np.int32)
+    return OptionLogits(scored.ids, logits, np.full(len(scored.ids), np.nan, dtype=np.float32), tokens)

@@ -1,4 +1,4 @@
-"""Unconditional scores: what each option's text scores on its own, without the question, for the forms that use it."""
+"""Unconditional scores: the score of each option's text on its own, without the question, for the forms that use it."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ def score_bare(
 
 
 def _asked(prompt: Prompt) -> list[str]:
-    """A bare ``Answer:`` only where the prompts end in one."""
+    """The bare prompts. ``Answer:`` is among them only if the prompts end in it."""
     return [by for by, text in BARE.items() if not text or prompt.text.endswith(ANSWER)]

@@ -8,7 +8,8 @@ import numpy as np
 
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine, load_server_engine
-from core.inference.server.address import served_model
+from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.spending import Spending
 from core.prompting.verdict import asked
 from core.records import Prompt
 
@@ -41,16 +42,27 @@ def judge(
     *,
     dtype: str,
     key_variable: str = "",
+    timeout_s: float = TIMEOUT_S,
+    spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> Judging:
     """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
+
+    The last four arguments are those of :func:`~core.inference.engine_factory.load_server_engine`.
 
     Raises :class:`~core.errors.InputError` if it can't be loaded.
     """
     prompts = [asked(*answer) for answer in answers]
     engine: Engine
     if there := served_model(model):
-        engine = load_server_engine(there.name, servers=[there.url], key_variable=key_variable, on_wait=on_wait)
+        engine = load_server_engine(
+            there.name,
+            servers=[there.url],
+            key_variable=key_variable,
+            timeout_s=timeout_s,
+            spending=spending,
+            on_wait=on_wait,
+        )
     else:
         engine = load_engine(model, dtype=dtype)
     try:

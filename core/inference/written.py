@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from core.inference.engine_factory import load_server_engine
-from core.inference.server.address import served_model
+from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.spending import Spending
 
 
 def written_answers(
@@ -15,6 +16,8 @@ def written_answers(
     *,
     dtype: str,
     key_variable: str = "",
+    timeout_s: float = TIMEOUT_S,
+    spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> Iterator[tuple[int, str]]:
     """The index of each prompt with the model's answer to it, in any order.
@@ -23,7 +26,14 @@ def written_answers(
     server can't be asked.
     """
     if there := served_model(model):
-        engine = load_server_engine(there.name, servers=[there.url], key_variable=key_variable, on_wait=on_wait)
+        engine = load_server_engine(
+            there.name,
+            servers=[there.url],
+            key_variable=key_variable,
+            timeout_s=timeout_s,
+            spending=spending,
+            on_wait=on_wait,
+        )
         with closing(engine):
             yield from engine.answers(prompts)
         return

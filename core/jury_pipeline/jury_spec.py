@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
+from core import access
+from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.inference.models import DTYPES
-from core.inference.server.address import check_key, key_variable, served_model
+from core.inference.server.address import check_key, key_variable, served_model, short_name
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -98,12 +100,6 @@ class JurySpec:
         )
 
 
-def short_name(model: str) -> str:
-    """A model's name without its folder, its maker or its server."""
-    there = served_model(model)
-    return Path(there.name if there else model).name
-
-
 def folder_of(path_id: str) -> Path:
     """A path's folder, whether it is there or not; :class:`InputError` for what can be no name of one."""
     if not re.fullmatch(r"[a-z0-9-]+", path_id):
@@ -128,6 +124,7 @@ def read_spec(path_id: str) -> JurySpec:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
 
 
+@access.needs(UserRole.LAUNCHER, "make juries")
 def create(spec: JurySpec) -> str:
     """Write a path's folder, after a look at its models and questions, and return its id."""
     from core.inference.models import canonical
@@ -136,6 +133,8 @@ def create(spec: JurySpec) -> str:
         there = served_model(model)
         return str(there) if there else canonical(model)
 
+    there = [one.url for one in map(served_model, (spec.base, *spec.jurors)) if one]
+    access.check_servers(there, spec.key_variable)
     if spec.key_variable or any(map(served_model, (spec.base, *spec.jurors))):
         check_key(spec.key_variable)
     spec = replace(spec, base=known(spec.base), jurors=tuple(known(model) for model in spec.jurors))

@@ -6,13 +6,16 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from core.errors import RunCancelled
 from core.files.atomic import write_atomically
 from core.inference.imports import language_models
-from core.inference.server.address import served_model
+from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.spending import Price, Spending
+from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
@@ -25,19 +28,22 @@ WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
 
 
-def make(spec: JurySpec, reporter: Reporter) -> str:
+def make(spec: JurySpec, reporter: Reporter, *, spending: Spending | None = None, timeout_s: float = TIMEOUT_S) -> str:
     """Do a pipeline, or what is left of it; returns the jury's id.
 
-    Raises :class:`~core.errors.InputError` for what can't be done.
+    ``spending`` counts what models on servers cost, and ``timeout_s`` is how long they may take for an answer. Raises
+    :class:`~core.errors.InputError` for what can't be done.
     """
-    return _Pipeline(spec, reporter).run()
+    return _Pipeline(spec, reporter, spending or Spending(Price()), timeout_s).run()
 
 
 class _Pipeline:
     """A path at work in its folder."""
 
-    def __init__(self, spec: JurySpec, reporter: Reporter) -> None:
+    def __init__(self, spec: JurySpec, reporter: Reporter, spending: Spending, timeout_s: float) -> None:
         self.spec = spec
+        self.spending = spending
+        self.timeout_s = timeout_s
         self.folder = folder_of(spec.path_id)
         self.reporter = reporter
 
@@ -78,13 +84,19 @@ class _Pipeline:
 
     def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
         path = self.folder / "answers.jsonl"
-        known = _read_answers(path)
+        known: dict[str, str] = _read_lines(path, "answer")
         waiting = [q for q in questions if q.id not in known]
         if waiting:
             self._load(self.spec.base, done=len(known), total=len(questions))
             spec, asked = self.spec, [answer_prompt(q.question) for q in waiting]
             coming = written_answers(
-                spec.base, asked, dtype=spec.dtype, key_variable=spec.key_variable, on_wait=self._waiting
+                spec.base,
+                asked,
+                dtype=spec.dtype,
+                key_variable=spec.key_variable,
+                timeout_s=self.timeout_s,
+                spending=self.spending,
+                on_wait=self._waiting,
             )
             with path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
@@ -152,26 +164,40 @@ class _Pipeline:
         if path.is_file():
             known: list[tuple[float, float]] = [(p, q) for p, q in json.loads(path.read_bytes())]
             return known
-        self._load(name, total=len(judged))
+        part = self.folder / f"judged-{name}.jsonl"
+        found: dict[str, Verdict] = {k: (p, q) for k, (p, q) in _read_lines(part, "verdict").items()}
+        self._load(name, done=len(found), total=len(judged))
+        waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
+        if waiting:
+            self._ask_juror(name, model, waiting, part, found)
+        rows = [found[q.id] for q in judged]
+        write_atomically(path, json.dumps(rows).encode())
+        return rows
+
+    def _ask_juror(
+        self, name: str, model: str, waiting: Sequence[tuple[str, str, str]], part: Path, found: dict[str, Verdict]
+    ) -> None:
+        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file."""
         from core.inference.verdicts import judge
 
         judging = judge(
             model,
-            [(q.id, q.question, answers[q.id]) for q in judged],
+            waiting,
             dtype=self.spec.dtype,
             key_variable=self.spec.key_variable,
+            timeout_s=self.timeout_s,
+            spending=self.spending,
             on_wait=self._waiting,
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
-        found: dict[str, tuple[float, float]] = {}
-        for question, said in judging.verdicts():
-            found[question] = said
-            self.reporter.done = len(found)
-            self.reporter.report(f"verdicts of {name}")
-        rows = [found[q.id] for q in judged]
-        write_atomically(path, json.dumps(rows).encode())
-        return rows
+        with part.open("a", encoding="utf-8", newline="\n") as out:
+            for question, said in judging.verdicts():
+                found[question] = said
+                out.write(json.dumps({"id": question, "verdict": said}) + "\n")
+                out.flush()
+                self.reporter.done = len(found)
+                self.reporter.report(f"verdicts of {name}")
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""
@@ -181,16 +207,16 @@ class _Pipeline:
         language_models()
 
 
-def _read_answers(path: Path) -> dict[str, str]:
-    """Answers that are on disk; a line that was cut off is not one."""
-    known: dict[str, str] = {}
+def _read_lines(path: Path, what: str) -> dict[str, Any]:
+    """Answers or verdicts that are on disk, by the question's id; a line that was cut off is none."""
+    known: dict[str, Any] = {}
     if path.is_file():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
                 row = json.loads(line)
-                known[row["id"]] = row["answer"]
+                known[row["id"]] = row[what]
             except (ValueError, KeyError, TypeError):
                 continue
-        text = "".join(json.dumps({"id": k, "answer": v}, ensure_ascii=False) + "\n" for k, v in known.items())
+        text = "".join(json.dumps({"id": k, what: v}, ensure_ascii=False) + "\n" for k, v in known.items())
         write_atomically(path, text.encode())
     return known

@@ -19,6 +19,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from core import access, quotas
+from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.jury.judgements import Judgements, from_table
@@ -38,6 +40,8 @@ class JuryRecord:
     answers: int
     created: float
     notes: tuple[str, ...] = ()
+    launched_by: str = ""
+    """Who brought it in or had it made; empty for the person at this machine."""
 
 
 def folders() -> tuple[Path, ...]:
@@ -66,6 +70,7 @@ def folder_of(jury_id: str) -> Path:
     return next(parent / exact[0] for parent in folders() if (parent / exact[0] / "jury.json").is_file())
 
 
+@access.needs(UserRole.LAUNCHER, "bring juries in")
 def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str] = ()) -> str:
     """Write a jury, whole or not at all, and return its id; the same judgements and name are written once."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "jury"
@@ -73,6 +78,7 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
     digest = hashlib.sha256(pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()).hexdigest()[:8]
     jury_id = f"{slug}-{digest}"
     parent = folders()[0]
+    quotas.check_disk()
     if (parent / jury_id / "jury.json").is_file():
         return jury_id
     part = parent / f".{jury_id}.part"
@@ -81,6 +87,8 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
     pq.write_table(pa.Table.from_pandas(table, preserve_index=False), part / "judgements.parquet", compression="zstd")
     record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
+    del values["launched_by"]
+    values |= access.launched()
     write_atomically(part / "jury.json", json.dumps(values, indent=1, ensure_ascii=False).encode())
     shutil.rmtree(parent / jury_id, ignore_errors=True)
     part.rename(parent / jury_id)
@@ -111,9 +119,11 @@ def read(jury_id: str) -> Judgements:
     return from_table(table, where=str(path))
 
 
+@access.needs(UserRole.LAUNCHER, "delete juries")
 def delete(jury_id: str) -> None:
     """Delete a jury of the person's own; :class:`InputError` for one that ships with Hedge."""
     folder = folder_of(jury_id)
     if folder.parent == folders()[1]:
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
+    access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

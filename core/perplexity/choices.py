@@ -19,6 +19,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest
 from core.perplexity.windows import windows
 
@@ -132,8 +133,8 @@ def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
         if not line.strip():
             continue
         try:
-            made.append(from_json(json.loads(line)))
-        except ValueError as error:
+            made.append(from_json(loads(line)))
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
         except InputError as error:
             raise InputError(f"{file}, line {number}: {error}") from None

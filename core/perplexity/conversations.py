@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.json_text import loads
 from core.settings import ASSETS
 
 COUNSELOR, PERSON = "assistant", "user"
@@ -122,13 +123,13 @@ def _json_lines(content: str, file: str, name: str) -> tuple[Conversation, ...]:
         if not line.strip():
             continue
         try:
-            values = json.loads(line)
+            values = loads(line)
             if isinstance(values, dict) and "role" in values:
                 single.append(_message(values))
             else:
                 made = from_json(values)
                 found.append(made if made.name else Conversation(f"{name} {number}", made.messages))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
         except InputError as error:
             raise InputError(f"{file}, line {number}: {error}") from None

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from core.errors import InputError
 from core.records import FloatArray, IntArray
@@ -189,6 +188,8 @@ def clustered_mean_interval(values: FloatArray, units: IntArray) -> tuple[float,
     whole = q**2 * w.sum() ** 2 + 2 * (w * p**2).sum() * w.sum() - 4 * q * (w * p).sum() * w.sum()
     whole += 2 * (w * p).sum() ** 2 + (w**2 * ((1 - 2 * p + q) ** 2 - (q - 2 * p) ** 2)).sum()
     alike = trace**2 / whole
+    from scipy.special import stdtrit  # here: workers and agents import this module, and none of them needs it
+
     reach = float(stdtrit(min(independent, alike), 0.975)) * error
     return mean - reach, mean + reach
 

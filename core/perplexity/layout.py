@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InputError
+from core.inference.chat_templates import ConfinedTemplate
 from core.perplexity.conversations import COUNSELOR, PERSON, Message
 
 MODES = ("standard", "published")
@@ -82,8 +83,7 @@ def _chat(tokenizer: Any, turns: Callable[[str, Sequence[Message]], list[dict[st
 
 def _rendered(tokenizer: Any, turns: list[dict[str, str]], *, asks: bool) -> str:
     # Models that think aloud first would not answer with their next token; other templates ignore the word.
-    text: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=asks, enable_thinking=False)
-    return text
+    return ConfinedTemplate(tokenizer).apply_chat_template(turns, add_generation_prompt=asks, enable_thinking=False)
 
 
 def _plain_turns(prompt: str, context: Sequence[Message]) -> list[dict[str, str]]:

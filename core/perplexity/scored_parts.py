@@ -7,14 +7,14 @@ A part (a system prompt and a conversation, or all choices) is a chunk (:mod:`co
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from core.files.tables import finished_chunks, read_table, write_chunk
+from core.files.tables import finished_chunks, read_part, read_table, write_chunk, write_part
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.scoring import Scorer
@@ -35,31 +35,89 @@ def score_missing(scorer: Scorer | ServerScorer, request: Request, folder: Path,
     if dropped := sum(each.dropped for of in words for each in of):
         reporter.log(f"messages of context left out because the model reads too little: {dropped:,}")
     finished = set(finished_chunks(folder))
-    missing = [i for i in range(len(parts)) if i not in finished]
-    reporter.done = sum(len(parts[i].windows) for i in finished)
-    reporter.expect(sum(len(each.tokens) for i in missing for each in words[i]))
-    for prompt, group in itertools.groupby(missing, key=lambda i: parts[i].prompt):
+    scoring = _Parts(folder, {i: (parts[i], words[i]) for i in range(len(parts)) if i not in finished})
+    left = scoring.missing(scoring.parts)
+    reporter.done = sum(len(part.windows) for part in parts) - len(left)
+    reporter.expect(sum(len(words[i][j].tokens) for i, j in left))
+    for prompt, group in itertools.groupby(scoring.parts, key=lambda i: parts[i].prompt):
         of_prompt = list(group)
         reporter.report("checking itself")
         check = scorer.begin([each for i in of_prompt for each in words[i]])
         for reason in check.refused:
             reporter.log(f"self-check refused {reason}")
         reporter.log(f"{prompt.name}: self-check passed by {check.rung}: {check.largest_difference:.2e}")
-        for i in of_prompt:
-            messages = scorer.score(parts[i], words[i], tell=lambda tokens: reporter.advance(1, tokens))
-            write_chunk(folder, i, _table(parts[i], words[i], messages))
+        for together in [of_prompt] if scorer.at_once else [[i] for i in of_prompt]:
+            asked = scoring.missing(together)
+            try:
+                found = scorer.score([parts[i].windows[j] for i, j in asked], [words[i][j] for i, j in asked])
+                for place, message in found:
+                    i, j = asked[place]
+                    scoring.add(i, j, message)
+                    reporter.advance(1, len(words[i][j].tokens))
+            finally:
+                scoring.keep()
     return reporter.rate.seconds
+
+
+class _Parts:
+    """The ``parts`` that are not finished, by number; each is written when its last message is there.
+
+    What a try has of unfinished parts when it stops is kept, because a server is paid for it.
+    """
+
+    def __init__(self, folder: Path, parts: dict[int, tuple[Part, Sequence[Any]]]) -> None:
+        self.folder = folder
+        self.parts = parts
+        self.made = {i: _begun(folder, i) for i in parts}
+        for i in parts:
+            self._write_if_finished(i)
+
+    def missing(self, numbers: Iterable[int]) -> list[tuple[int, int]]:
+        """The windows of these parts that have no message yet, as (part, window)."""
+        return [(i, j) for i in numbers for j in range(len(self.parts[i][1])) if j not in self.made[i]]
+
+    def add(self, i: int, j: int, message: ScoredMessage) -> None:
+        """Take the message of a window."""
+        self.made[i][j] = message
+        self._write_if_finished(i)
+
+    def keep(self) -> None:
+        """Write down what there is of unfinished parts."""
+        for i, made in self.made.items():
+            if 0 < len(made) < len(self.parts[i][1]):
+                write_part(self.folder, i, self._table(i).append_column("window", pa.array(sorted(made), pa.int32())))
+
+    def _write_if_finished(self, i: int) -> None:
+        if len(self.made[i]) == len(self.parts[i][1]):
+            write_chunk(self.folder, i, self._table(i))
+
+    def _table(self, i: int) -> pa.Table:
+        (part, words), made = self.parts[i], self.made[i]
+        return _table(part, [words[j] for j in sorted(made)], [made[j] for j in sorted(made)])
+
+
+def _begun(folder: Path, i: int) -> dict[int, ScoredMessage]:
+    """What an earlier try had of a part that it did not finish: messages by their window."""
+    table = read_part(folder, i)
+    return {} if table is None else dict(zip(table["window"].to_pylist(), _messages(table), strict=True))
 
 
 def read(path: Path) -> tuple[dict[tuple[str, str], tuple[ScoredMessage, ...]], int]:
     """The messages of each (prompt, source), and how many messages of context were dropped in all."""
     table = read_table(path)
     messages: dict[tuple[str, str], list[ScoredMessage]] = {}
-    columns = [table[name].to_pylist() for name in ("prompt", "source", "message", "pieces", "losses")]
-    for prompt, source, number, pieces, losses in zip(*columns, strict=True):
-        made = ScoredMessage(number, tuple(pieces), np.array(losses, dtype=np.float32))
+    columns = table["prompt"].to_pylist(), table["source"].to_pylist()
+    for prompt, source, made in zip(*columns, _messages(table), strict=True):
         messages.setdefault((prompt, source), []).append(made)
     return {key: tuple(of) for key, of in messages.items()}, sum(table["dropped"].to_pylist())
+
+
+def _messages(table: pa.Table) -> list[ScoredMessage]:
+    columns = (table[name].to_pylist() for name in ("message", "pieces", "losses"))
+    return [
+        ScoredMessage(number, tuple(pieces), np.array(losses, dtype=np.float32))
+        for number, pieces, losses in zip(*columns, strict=True)
+    ]
 
 
 def _table(part: Part, words: Sequence[Words] | Sequence[ServedWords], messages: Sequence[ScoredMessage]) -> pa.Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from core.perplexity.figures import ScoredMessage
 from core.perplexity.layout import layouts
 from core.perplexity.request import Part
 from core.perplexity.tokens import Words, encode
+from core.perplexity.windows import Window
 
 if TYPE_CHECKING:
     from core.inference.transformers_engine import TransformersEngine
@@ -25,7 +26,10 @@ LONGEST_ENDING = 60
 
 class Scorer:
     """One loaded model. :meth:`lay_out` tokenizes, :meth:`begin` computes what one prompt's windows share and checks
-    the fast path, and :meth:`score` computes the losses."""
+    the fast path, and :meth:`score` computes the losses. ``at_once`` says whether to ask for all windows of a prompt at
+    once, or part by part."""
+
+    at_once = False
 
     def __init__(self, engine: TransformersEngine) -> None:
         from core.inference.token_losses import TokenLosses
@@ -37,14 +41,25 @@ class Scorer:
         self.rung = ""
 
     @classmethod
-    def load(cls, model: str, *, dtype: str, batch_size: int | None = None) -> Scorer:
-        """Load a model. Raises :class:`InputError` if it can't be."""
+    def load(
+        cls,
+        model: str,
+        *,
+        dtype: str,
+        batch_size: int | None = None,
+        device: str = "",
+        report: Callable[[str], None] | None = None,
+    ) -> Scorer:
+        """Load a model onto ``device``, if one is named; ``report`` is told how far that is.
+
+        Raises :class:`InputError` if it can't be loaded.
+        """
         source = resolve(model)
         if source.location == FAKE_MODEL:
             raise InputError("the fake engine has no words to score; choose a model")
         from core.inference.transformers_engine import TransformersEngine
 
-        return cls(TransformersEngine.load(source, dtype=dtype, batch_size=batch_size))
+        return cls(TransformersEngine.load(source, dtype=dtype, batch_size=batch_size, device=device, report=report))
 
     @property
     def description(self) -> dict[str, Any]:
@@ -70,19 +85,15 @@ class Scorer:
         self.rung = check.rung
         return check
 
-    def score(self, part: Part, words: Sequence[Words], *, tell: Callable[[int], None]) -> list[ScoredMessage]:
-        """The scored messages of a part. ``tell`` is called with the number of tokens of each finished window."""
-        scored = self._scored(words)
-        made: dict[int, ScoredMessage] = {}
-        for i, losses in self.losses.score(scored):
+    def score(self, windows: Sequence[Window], words: Sequence[Words]) -> Iterator[tuple[int, ScoredMessage]]:
+        """The place of each window of a part with its scored message, in any order."""
+        for i, losses in self.losses.score(self._scored(words)):
             if not np.isfinite(losses).all():
                 raise RunError(
                     "the model gives no numbers for these words; its weights are broken, or it needs 32-bit "
                     "precision (float32)"
                 )
-            made[i] = ScoredMessage(part.windows[i].number, words[i].pieces, losses)
-            tell(len(words[i].tokens))
-        return [made[i] for i in range(len(words))]
+            yield i, ScoredMessage(windows[i].number, words[i].pieces, losses)
 
     def write(self, contexts: Sequence[Sequence[Said]], *, prompt: str, each: int, seed: int = 0) -> list[list[str]]:
         """``each`` sampled endings after each context, seeded."""

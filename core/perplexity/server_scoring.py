@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from core.errors import InputError, SelfCheckError
 from core.inference.engine import SelfCheck
+from core.inference.server.spending import estimate
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.layout import lines, published
-from core.perplexity.request import Part
+from core.perplexity.request import Part, Request
+from core.perplexity.windows import Window
 
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
@@ -41,6 +43,8 @@ class ServedWords:
 class ServerScorer:
     """One model on servers, with the methods of :class:`~core.perplexity.scoring.Scorer`."""
 
+    at_once = True
+
     def __init__(self, engine: ServerEngine) -> None:
         self.engine = engine
         self.notes: tuple[str, ...] = ()
@@ -55,12 +59,7 @@ class ServerScorer:
         """The windows of every part as texts, all in one layout."""
         self.last_missed = mode == "published"  # there the last token of each message is missed
         self.notes = () if self.last_missed else (NO_TEMPLATE,)
-        layout = published if self.last_missed else lines
-        made = []
-        for part in parts:
-            laid = [layout(part.prompt.text, window.context, window.reply) for window in part.windows]
-            made.append([ServedWords(one.text[: one.start], one.text[one.start :]) for one in laid])
-        return made
+        return [_texts(part, mode) for part in parts]
 
     def begin(self, words: Sequence[ServedWords]) -> SelfCheck:
         """Score a few texts one after the other and then at the same time.
@@ -91,24 +90,34 @@ class ServerScorer:
             )
         return check
 
-    def score(self, part: Part, words: Sequence[ServedWords], *, tell: Callable[[int], None]) -> list[ScoredMessage]:
-        """The scored messages of a part. ``tell`` is called with the number of tokens of each finished window."""
-        made: dict[int, ScoredMessage] = {}
+    def score(self, windows: Sequence[Window], words: Sequence[ServedWords]) -> Iterator[tuple[int, ScoredMessage]]:
+        """The place of each window with its scored message, in any order. All are asked at the same time."""
         for i, found in self.engine.echo([(one.before, one.said) for one in words]):
             pieces, losses = pieces_of(found, words[i].said), self._losses(found)
             if self.last_missed:
                 pieces = pieces[:-1]
             if not len(losses):
-                raise InputError(f"message {part.windows[i].number + 1} has no token that can be scored; leave it out")
-            made[i] = ScoredMessage(part.windows[i].number, pieces, losses)
-            tell(len(words[i].tokens))
-        return [made[i] for i in range(len(words))]
+                raise InputError(f"message {windows[i].number + 1} has no token that can be scored; leave it out")
+            yield i, ScoredMessage(windows[i].number, pieces, losses)
 
     def _losses(self, found: EchoedText) -> np.ndarray[Any, np.dtype[np.float32]]:
         losses = -np.array(found.log_p[first_scored(found) :], dtype=np.float32)
         if np.isnan(losses).any():
             raise InputError("the server gives no log-probabilities for some tokens of the messages")
         return losses[:-1] if self.last_missed else losses
+
+
+def _texts(part: Part, mode: str) -> list[ServedWords]:
+    layout = published if mode == "published" else lines
+    laid = [layout(part.prompt.text, window.context, window.reply) for window in part.windows]
+    return [ServedWords(one.text[: one.start], one.text[one.start :]) for one in laid]
+
+
+def estimated_tokens(request: Request) -> tuple[int, int]:
+    """The tokens that a server will read and write for a request, by the length of its texts."""
+    texts = [one for part in request.parts() for one in _texts(part, request.mode)]
+    asked = [estimate({"prompt": one.before + one.said, "max_tokens": 1}) for one in texts]
+    return sum(read for read, _ in asked), sum(written for _, written in asked)
 
 
 def first_scored(found: EchoedText) -> int:

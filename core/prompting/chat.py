@@ -18,7 +18,9 @@ OPENING = "Answer:"
 class ChatTokenizer(Protocol):
     """The part of a transformers tokenizer that this module uses."""
 
-    chat_template: Any
+    @property
+    def chat_template(self) -> Any:
+        """The template, or None."""
 
     def apply_chat_template(
         self, conversation: Any, *, tokenize: bool, add_generation_prompt: bool, enable_thinking: bool

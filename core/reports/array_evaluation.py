@@ -1,4 +1,4 @@
-"""Probabilities and labels as an evaluation: what a notebook or another harness hands over, without a stored run."""
+"""An evaluation of probabilities and labels from a notebook or another harness, without a stored run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ def of_arrays(
     question lacks.
 
     ``calibration`` is the share of questions that calibrate, drawn with ``seed``, or their row numbers, or a mask (n,)
-    of true and false. All others test. ``name`` is what the questions are called.
-
-    Raises :class:`InputError` if these are no probabilities or labels, or if one side of the split has no question.
+    of true and false. All others test. ``name`` is the name of the questions. Raises :class:`InputError` for invalid
+    probabilities or labels, or if one side of the split has no question.
 
     >>> run = of_arrays([[0.9, 0.1], [0.2, 0.8]], [0, 1], calibration=[0])
     >>> run.calibration.tolist(), run.test.tolist()

@@ -30,8 +30,8 @@ Ends = tuple[float, float]
 class BoundedScore:
     """One score's sets on the test questions, each figure between two ends.
 
-    ``exact_share`` is the share of questions whose set is known exactly, ``exact_alphas`` the stretches of alpha, from
-    and to, at which all are.
+    ``exact_share`` is the share of questions whose set is known exactly. ``exact_alphas`` lists the ranges of alpha, as
+    first and last value, in which every set is.
     """
 
     threshold: Ends
@@ -43,7 +43,7 @@ class BoundedScore:
 
 @dataclass(frozen=True, slots=True)
 class BoundedReport:
-    """One run at one alpha; ``bounded_questions`` of all its questions have a letter of which only a bound is known."""
+    """One run at one alpha. For ``bounded_questions`` of its questions, only a bound of some letter is known."""
 
     run: str
     model: str
@@ -58,7 +58,7 @@ class BoundedReport:
     scores: dict[str, BoundedScore]
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values, the endless as ``null``."""
+        """The report as JSON values; infinite values become ``null``."""
         values = asdict(self)
         return {key: finite(value) for key, value in (values | values.pop("scores")).items() if key != "scores"}
 
@@ -87,8 +87,8 @@ class BoundedReport:
 
 @dataclass(frozen=True, slots=True)
 class BoundedRun:
-    """A finished run as its bounds: ``run`` has the bounds in the place of what is not known, ``logits`` (n, k) are
-    upper bounds where ``bounded`` is true, ``scores`` are the bounds of each score by its name."""
+    """A finished run with its bounds. ``run`` has bounds in place of unknown values, ``logits`` (n, k) are upper bounds
+    where ``bounded`` is true, and ``scores`` maps the name of each score to its bounds."""
 
     run: Evaluation
     logits: FloatArray
@@ -135,7 +135,7 @@ def bounded_report(run_id: str, alpha: int, *, scores: Sequence[str] = DEFAULT_S
 
 
 def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
-    """The figures of a run that was read, at ``alpha`` thousandths."""
+    """The figures of a run that has been read, at ``alpha`` thousandths."""
     check_thousandths(alpha)
     run = of.run
     return BoundedReport(
@@ -183,8 +183,8 @@ def bounded_curves(of: BoundedRun, name: str) -> BoundedCurves:
 
 @dataclass(frozen=True, slots=True)
 class BoundedOptions:
-    """One question's options under one score: up to which alpha (in thousandths, 0: none) each is ``surely`` in the
-    set, and up to which it ``perhaps`` is, both (k,)."""
+    """One question's options under one score. ``surely`` (k,) is the largest alpha (in thousandths, 0: none) at which
+    each option is certainly in the set, and ``perhaps`` (k,) the largest at which it may be in it."""
 
     name: str
     surely: IntArray
@@ -203,20 +203,20 @@ class BoundedAnswer:
 def bounded_options(of: BoundedRun, row: int) -> tuple[BoundedOptions, ...]:
     """The options of the question in ``row`` under every score that has bounds.
 
-    A threshold falls in alpha, so an option that is in at one alpha is in at all smaller ones.
+    The threshold falls as alpha rises, so an option that is in the set at one alpha is in it at all smaller ones.
     """
     k = int(of.run.option_counts[row])
     return _options(of, {name: ScoreBounds(one.lower[row, :k], one.upper[row, :k]) for name, one in of.scores.items()})
 
 
 def asked_bounds(of: BoundedRun, logits: Sequence[float], bounded: Sequence[bool]) -> BoundedAnswer:
-    """A question of a person's own, calibrated by the run; ``logits`` (k,) are upper bounds where ``bounded`` says so
+    """A question that a person typed, calibrated by the run; ``logits`` (k,) are upper bounds where ``bounded`` says so
     (empty: all are exact)."""
     values = np.array([logits], dtype=np.float64)
     marks = np.array([bounded or [False] * len(logits)], dtype=np.bool_)
     scores = {name: score_bounds(name, values, marks) for name in of.scores}
     own = {name: ScoreBounds(one.lower[0], one.upper[0]) for name, one in scores.items()}
-    return BoundedAnswer(_options(of, own), _turned(own["lac"]))
+    return BoundedAnswer(_options(of, own), _probabilities(values, marks))
 
 
 def _options(of: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[BoundedOptions, ...]:
@@ -232,14 +232,15 @@ def _options(of: BoundedRun, bounds: Mapping[str, ScoreBounds]) -> tuple[Bounded
 
 
 def probability_ends(of: BoundedRun, row: int) -> tuple[FloatArray, FloatArray]:
-    """The least and the largest probability of each option of the question in ``row``, both (k,): those of LAC,
-    turned."""
-    k, lac = int(of.run.option_counts[row]), of.scores["lac"]
-    return _turned(ScoreBounds(lac.lower[row, :k], lac.upper[row, :k]))
+    """The least and the largest probability of each option of the question in ``row``, both (k,)."""
+    k = int(of.run.option_counts[row])
+    return _probabilities(of.logits[[row], :k], of.bounded[[row], :k])
 
 
-def _turned(lac: ScoreBounds) -> tuple[FloatArray, FloatArray]:
-    return np.clip(1 - lac.upper, 0.0, 1.0), np.clip(1 - lac.lower, 0.0, 1.0)
+def _probabilities(logits: FloatArray, bounded: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The bounds of the probabilities of one question's options, (1, k): one minus the bounds of LAC."""
+    lac = score_bounds("lac", logits, bounded)
+    return np.clip(1 - lac.upper[0], 0.0, 1.0), np.clip(1 - lac.lower[0], 0.0, 1.0)
 
 
 def report_frame(report: BoundedReport) -> pd.DataFrame:
@@ -264,10 +265,9 @@ def _both(name: str, ends: Ends) -> dict[str, float]:
 
 
 def accuracy_ends(logits: FloatArray, bounded: BoolArray, labels: IntArray) -> Ends:
-    """The least and the largest accuracy, of logits (n, k) of which the ``bounded`` ones are upper bounds.
-
-    A question is surely right if its label is known and above every other option's value or bound, surely wrong if a
-    known option is above the label's.
+    """The least and the largest accuracy for logits (n, k), of which the ``bounded`` ones are upper bounds. A question
+    is certainly right if its label's logit is known and above the value or bound of every other option. It is certainly
+    wrong if a known logit is above that of the label.
 
     >>> accuracy_ends(np.array([[0.0, -1.0], [-2.0, -1.0]]), np.array([[False, True], [True, True]]), np.array([0, 0]))
     (0.5, 1.0)
@@ -305,7 +305,7 @@ def _sorted(scores: FloatArray) -> FloatArray:
 
 
 def _stretches(holds: BoolArray) -> tuple[Ends, ...]:
-    """From and to of each run of alphas at which ``holds`` (999,) is true."""
+    """The first and last alpha of each range in which ``holds`` (999,) is true."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], holds, [False]]).astype(np.int8)))
     return tuple(
         (float(ALPHAS[first] / THOUSAND), float(ALPHAS[last - 1] / THOUSAND))

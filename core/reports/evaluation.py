@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, softmax
 from core.errors import InputError
+from core.files.parquet_columns import texts
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits
 from core.runs import banks, store
@@ -32,10 +33,10 @@ class Evaluation:
     ``probabilities`` (n, k) float64, a softmax of the run's logits; ``log_probabilities`` (n, k), their logarithms
     computed from the logits, which stay finite where a probability is too small for a float64; ``labels`` (n,) 0-based;
     ``ids`` and ``groups`` (n,) text; ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
-    ``letters`` are those of the k options.
-    ``normalisation`` is how option texts were scored (:mod:`core.prompting.cloze`); of letters there is but ``raw``.
-    Questions may have fewer options than k: ``counts`` (n,) says how many (None: all k); the places behind have
-    probability 0. ``bank`` names the bank that the questions are of (:mod:`core.runs.banks`).
+    ``letters`` are those of the k options. ``normalisation`` is how option texts were scored
+    (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
+    says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
+    (:mod:`core.runs.banks`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -90,7 +91,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class StoredAnswers:
-    """What the files of a finished run say, before its option texts are scored by a normalisation.
+    """The contents of the files of a finished run, before its option texts are scored by a normalisation.
 
     ``questions`` has a row for each of the n questions, in the order of ``scored``, with the columns
     :data:`ANSWERED_COLUMNS`.
@@ -111,8 +112,8 @@ ANSWERED_COLUMNS = ("id", "group", "options", "label", "role")
 
 
 def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
-    """Read a run that has ended well; its option texts scored by one of the
-    :data:`~core.prompting.cloze.NORMALISATIONS`, over which the probabilities are a softmax.
+    """Read a run that has ended successfully. Its option texts are scored by one of the
+    :data:`~core.prompting.cloze.NORMALISATIONS`; the probabilities are a softmax of these scores.
 
     ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
 
@@ -122,12 +123,13 @@ def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) 
 
 
 def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
-    """Read the files of a run that has ended well.
+    """Read the files of a run that has ended successfully.
 
     ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
 
-    Raises :class:`InputError` for an unknown run, one that has not ended (no figure is shown of it), one whose files
-    do not fit each other, and, unless ``with_bounds``, one in which only an upper bound of some letters is known.
+    Raises :class:`InputError` for an unknown run, a run that has not ended (its figures are not shown), a run whose
+    files contradict each other, and, unless ``with_bounds``, a run in which only an upper bound of some letters is
+    known.
     """
     record = store.read_record(run_id)
     if record.state != "done":
@@ -145,28 +147,26 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
         )
     questions = store.read_questions(run_id, columns=ANSWERED_COLUMNS)
     scored = store.read_logits(run_id)
-    rows = {name: i for i, name in enumerate(questions["id"].to_pylist())}
-    unknown = [name for name in scored.ids if name not in rows]
-    if unknown or len(set(scored.ids)) != len(scored.ids):
+    order = pc.index_in(texts(scored.ids), questions["id"])
+    if order.null_count or len(set(scored.ids)) != len(scored.ids):
         raise InputError(f"run {record.run_id} has logits that fit no question or fit one twice; repeat the run")
-    order = np.array([rows[name] for name in scored.ids], dtype=np.int64)
     return StoredAnswers(record, questions.take(order), scored)
 
 
 def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluation:
-    """The run's probabilities, its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
+    """The run's probabilities, with its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
 
     Raises :class:`InputError` if the run does not have that normalisation, or its logits do not fit its questions.
     """
     record, picked, scored = answers.record, answers.questions, answers.scored
-    roles = np.array(picked["role"].to_pylist())
+    roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
     logits = scored.logits if normalisation == "raw" else _normalised(answers, normalisation)
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
         ids=_frozen(np.array(scored.ids)),
-        groups=_frozen(np.array(picked["group"].to_pylist())),
+        groups=_frozen(groups),
         probabilities=_frozen(check_probabilities(softmax(logits))),
         log_probabilities=_frozen(log_softmax(logits)),
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
@@ -179,6 +179,13 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     )
 
 
+def _texts_of(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:
+    """A column (n,) with few different texts as an array; each text is converted to a Python string only once."""
+    encoded = column.combine_chunks().dictionary_encode()
+    found: npt.NDArray[np.str_] = np.array(encoded.dictionary.to_pylist(), dtype=np.str_)[encoded.indices.to_numpy()]
+    return found
+
+
 def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.float64]:
     if answers.scored.option_tokens is None:
         raise InputError(
@@ -189,11 +196,11 @@ def _normalised(answers: StoredAnswers, normalisation: str) -> npt.NDArray[np.fl
 
 
 def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str, Mapping[str, float]]) -> OptionTexts:
-    """What is known about the options' texts beside their raw scores, as rows of the same shape."""
+    """What else is known about the options' texts besides their raw scores, as rows of the same shape."""
     shape = scored.logits.shape
     characters, sizes, tokens = np.ones(shape), np.ones(shape), np.ones(shape)
     alone = {by: np.zeros(shape) for by in bare}
-    # Many options are offered by several questions, so each text is measured once: (d,) of d texts, spread to (n, k).
+    # Several questions offer the same option, so each of d different texts is measured once: (d,), spread to (n, k).
     offered = options.flatten().dictionary_encode()
     texts, which = offered.dictionary.to_pylist(), offered.indices.to_numpy()
     real = np.arange(shape[1]) < options.value_lengths().to_numpy()[:, None]

@@ -24,7 +24,8 @@ def rows(runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
 
 
 def xlsx(runs: Sequence[Evaluation], asked: SetRule) -> bytes:
-    """A workbook: a sheet with every run's figures, one a run with its questions and logits, and the provenance."""
+    """A workbook: a sheet with every run's figures, a sheet for each run with its questions and logits, and the
+    provenance."""
     titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     tables = {"figures": pa.Table.from_pandas(rows(runs, asked), preserve_index=False)}
     tables |= {f"{i} {titles[run.run_id]}": run_table(run.run_id) for i, run in enumerate(runs, start=1)}

@@ -1,7 +1,7 @@
 """The figures that can be written into files, by name, each with its title in a list to choose from.
 
-What draws them is :mod:`charts.run_figures` and :func:`charts.figure_files.jury_figure`; the command line and pages
-list them without loading what draws.
+They are drawn by :mod:`charts.run_figures` and :func:`charts.figure_files.jury_figure`. The command line and pages can
+list them without importing these.
 """
 
 from __future__ import annotations
@@ -32,4 +32,4 @@ JURY_FIGURES = {"jury-forest": "Forest of rules and jurors", "jury-votes": "Vote
 """Figures of a jury."""
 
 FILE_KINDS = ("svg", "pdf", "png")
-"""The kinds of files of a figure that stands in a document."""
+"""The file formats of a figure for a document."""

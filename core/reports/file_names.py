@@ -16,7 +16,7 @@ LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a file is about: models, tasks and ``alpha`` in thousandths. What does not apply is empty."""
+    """The subject of a file: models, tasks and ``alpha`` in thousandths. A field that does not apply is empty."""
 
     models: Sequence[str] = ()
     tasks: Sequence[str] = ()
@@ -44,7 +44,7 @@ def file_name(
 
 
 def about_runs(specs: Sequence[tuple[RunSpec, str]], *, alpha: int | None = None) -> About:
-    """What a file about runs is about; each run has its spec and its questions' bank.
+    """The subject of a file about runs, each given by its spec and its questions' bank.
 
     A single run's model is named with its settings that are not at their defaults.
     """
@@ -82,7 +82,7 @@ def alpha_text(alpha: int) -> str:
 
 
 def slug(text: str) -> str:
-    """The text in small letters, digits, dots and dashes alone.
+    """The text in lower case, with letters, digits, dots and dashes only.
 
     >>> slug("Question answering · MMLU 10k"), slug("../x: y")
     ('question-answering-mmlu-10k', 'x-y')

@@ -5,26 +5,28 @@ Time is measured, never guessed: an earlier run of the same model, dtype and for
 
     seconds = seconds until its first question + characters · (its seconds of scoring / its characters)
 
-and where there is no such run, no time is given.
+and without such a run no time is given.
 """
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from core.devices.fitting import devices_needed, too_large, way_out
+from core.devices.slots import Slot
 from core.errors import HedgeError
+from core.files import disk
 from core.inference.counting import is_here
 from core.inference.memory_estimate import parameters
 from core.inference.server.spending import estimate
 from core.records import Prompt
 from core.runs import store
-from core.runs.devices.slots import Slot
 from core.runs.execution.execute import memory_gib
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
-from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.tasks import catalogue
 from core.tasks.split import Draw
@@ -34,6 +36,8 @@ USUAL = 4.0
 SAMPLE = 32
 USUAL_DISK = 700
 """Bytes per question if no run of its task has ended yet: text, options and logits of the bundled tasks."""
+FEWEST_MEASURED = 10
+"""Questions from which a rate is taken."""
 HUB_BYTES = 2.0
 """Bytes per parameter of a file on the hub. Nearly all files store 16 bits per parameter."""
 
@@ -42,7 +46,7 @@ HUB_BYTES = 2.0
 class Work:
     """A run's prompts: how many, their characters in total, and a sample of them.
 
-    ``sent`` are the tokens that a server would read and write for them, estimated as a budget counts them: an option
+    ``sent`` is the number of tokens that a server would read and write for them, estimated as for a budget: an option
     whose text is scored is sent with the whole prompt.
     """
 
@@ -54,8 +58,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What an earlier run measured; ``begins_s`` is what it took before the first question, ``here`` whether it ran
-    on this machine."""
+    """What an earlier run measured. ``begins_s`` is the time before its first question, and ``here`` says whether it
+    ran on this machine."""
 
     run_id: str
     begins_s: float
@@ -66,11 +70,10 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What one run will take. ``tokens`` are ``counted`` by its model's tokenizer or taken from the usual length.
-
-    ``memory_gib`` is 0 if the model's size is not known; ``too_large`` says why no device holds it, empty if one does.
-    ``disk`` in bytes, ``download`` in bytes that the model still takes from the hub, 0 if its size is not known. What
-    can't be told is None.
+    """What one run will take. ``tokens`` are ``counted`` by its model's tokenizer or estimated from the usual length.
+    ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it needs together.
+    ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in bytes, and so is
+    ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values are None.
     """
 
     spec: RunSpec
@@ -78,6 +81,7 @@ class Forecast:
     tokens: int | None
     counted: bool
     memory_gib: float
+    devices: int
     too_large: str
     disk: int | None
     download: int
@@ -92,7 +96,8 @@ class Forecast:
 
     @property
     def cost(self) -> float | None:
-        """What a model on a server costs by its prices (None: it has no price, or its questions are not here yet)."""
+        """The cost of a model on a server by its prices. None if it has no price, or if its questions have not been
+        downloaded yet."""
         price = self.spec.price
         return price.of(*self.work.sent) if self.work and (price.read or price.written) else None
 
@@ -101,9 +106,8 @@ Worked = Callable[[RunSpec], Work | None]
 
 
 def work_of(spec: RunSpec) -> Work | None:
-    """What the run asks; None if its questions are still to be downloaded.
-
-    Raises :class:`~core.errors.InputError` if it can't be asked.
+    """The prompts of the run; None if its questions are still to be downloaded. Raises :class:`~core.errors.InputError`
+    if the spec is not possible.
     """
     if not catalogue.at_hand(spec.task):
         return None
@@ -115,12 +119,13 @@ def work_of(spec: RunSpec) -> Work | None:
 
 
 def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
-    """Tokens that a server reads and writes: one is written after each text, and the written answers are."""
+    """The tokens that a server reads and writes: it writes one token after each text, and all tokens of a written
+    answer."""
     read = [estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in prompt.continuations or ("",)]
     tests = drawn.roles.count("test") * spec.repeats
     if not tests:
         return sum(read), len(read)
-    from core.inference.server.engine import WRITTEN  # with its HTTP client, which nothing else here needs
+    from core.inference.server.engine import WRITTEN  # imports an HTTP client that nothing else here needs
 
     return sum(read) + round(tests * sum(read) / max(1, len(read))), len(read) + tests * WRITTEN
 
@@ -135,8 +140,8 @@ def forecast(
 ) -> Forecast:
     """What the run will take on one of these devices, by what ``earlier`` runs measured.
 
-    ``worked`` and ``text_of_token`` (characters per token) are asked for what takes a while, so that whoever asks
-    often can keep it. Raises :class:`~core.errors.InputError` if the run can't be asked.
+    ``worked`` and ``text_of_token`` (characters per token) compute what takes a while, so that a caller can cache it.
+    Raises :class:`~core.errors.InputError` if the spec is not possible.
     """
     work = worked(spec)
     held = text_of_token(spec.model, work) if work and not spec.servers else None
@@ -147,7 +152,8 @@ def forecast(
         tokens=_tokens(spec, work, held),
         counted=held is not None,
         memory_gib=needed,
-        too_large=_too_large(needed, devices),
+        devices=max(1, devices_needed(needed, devices)) if needed else 1,
+        too_large=_too_large(spec, needed, devices),
         disk=_disk(spec, work, earlier, worked),
         download=0 if spec.servers or is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
@@ -161,8 +167,8 @@ def _tokens(spec: RunSpec, work: Work | None, held: float | None) -> int | None:
 
 
 def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_of) -> Rate | None:
-    """What a run of this model, dtype and form measured: here rather than elsewhere, this task's rather than
-    another's, the first in ``earlier`` rather than a later one; None if there is none."""
+    """The measurements of a run of this model, dtype and form. A run on this machine comes before one on another, one
+    of this task before one of another task, and then the first in ``earlier``. None if there is no such run."""
     alike = [record for record in earlier if _kind(record.spec) == _kind(spec) and _measured(record)]
     alike.sort(key=lambda record: (not _here(record), record.spec.task != spec.task))
     for record in alike:
@@ -172,21 +178,37 @@ def rate(spec: RunSpec, earlier: Sequence[RunRecord], *, worked: Worked = work_o
             continue
         if work:
             scoring = record.provenance["scoring_seconds"]
+            scored = record.provenance.get("scored") or {"questions": work.questions, "characters": work.characters}
             whole = (record.ended or 0) - (record.started or 0)
             return Rate(
                 record.run_id,
                 max(0.0, whole - scoring),
-                work.characters / scoring,
-                work.questions / scoring,
+                scored["characters"] / scoring,
+                scored["questions"] / scoring,
                 _here(record),
             )
     return None
 
 
-def whole_time(found: Sequence[Forecast], *, lanes: int) -> float | None:
-    """Seconds until the last of these runs has ended where ``lanes`` of them run at a time.
+def larger_budget(record: RunRecord, *, worked: Worked = work_of) -> float:
+    """A budget with which a run that reached its own can end: twice what it had, and at least what it has cost so far
+    and all its questions once more, with two digits."""
+    price = record.spec.price
+    least = 2 * (price.budget or 0.0)
+    try:
+        work = worked(record.spec) if record.spec.answers else None
+    except HedgeError:  # its questions were deleted or have changed
+        work = None
+    if work:
+        least = max(least, price.of(*record.spent) + price.of(*work.sent))
+    digits = 1 - math.floor(math.log10(least)) if least > 0 else 0
+    unit = math.pow(10, -digits)
+    return round(math.ceil(round(least / unit, 6)) * unit, max(digits, 0))
 
-    They are taken in their order, each by whoever is free first. None if one has no measured rate.
+
+def whole_time(found: Sequence[Forecast], *, lanes: int) -> float | None:
+    """Seconds until the last of these runs has ended if ``lanes`` of them run at a time. They are started in their
+    order, each on the first lane that is free. None if one of them has no measured rate.
     """
     free = [0.0] * max(1, lanes)
     for one in found:
@@ -202,10 +224,12 @@ def _kind(spec: RunSpec) -> tuple[object, ...]:
 
 
 def _measured(record: RunRecord) -> bool:
-    """Whether the seconds of scoring are those of all its questions; a run that was continued counts only its last
-    part."""
+    """Whether it is known what was scored in the seconds of scoring. A run that was continued counts its last part, if
+    that is no mere handful; older runs do not say how large it was."""
     if record.state != "done" or not record.provenance.get("scoring_seconds") or not record.started:
         return False
+    if scored := record.provenance.get("scored"):
+        return int(scored["questions"]) >= FEWEST_MEASURED
     return not any("goes on after" in line for line in store.read_log(record.run_id))
 
 
@@ -214,7 +238,8 @@ def _here(record: RunRecord) -> bool:
 
 
 def _disk(spec: RunSpec, work: Work | None, earlier: Sequence[RunRecord], worked: Worked) -> int | None:
-    """By the bytes a question of an earlier run of the same task, or the usual ones."""
+    """The disk space in bytes, from the bytes per question of an earlier run of the same task or from the usual
+    ones."""
     for record in earlier:
         if work and record.state == "done" and record.spec.task == spec.task:
             try:
@@ -222,15 +247,16 @@ def _disk(spec: RunSpec, work: Work | None, earlier: Sequence[RunRecord], worked
             except HedgeError:
                 continue
             if before:
-                return round(trash.disk_use(store.folder_of(record.run_id)) / before.questions * work.questions)
+                used = disk.disk_use(store.folder_of(record.run_id))
+                if store.is_bundled(record.run_id):
+                    used += store.questions_path(record.run_id).stat().st_size
+                return round(used / before.questions * work.questions)
     return work.questions * USUAL_DISK if work else None
 
 
-def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
-    largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
-    if largest is None or needed_gib <= largest.memory_gib:
+def _too_large(spec: RunSpec, needed: float, devices: Sequence[Slot]) -> str:
+    reason = too_large(needed, devices)
+    if not reason:
         return ""
-    return (
-        f"{needed_gib:.1f} GiB are needed, and the largest device, {largest.label or largest.name}, has "
-        f"{largest.memory_gib:.1f}"
-    )
+    way = way_out(devices, dtype=spec.dtype, needs_gib=lambda dtype: memory_gib(replace(spec, dtype=dtype)))
+    return f"it {reason}; {way}"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.calibration.metrics import correct
 from core.conformal.alpha import THOUSAND
@@ -96,8 +97,8 @@ class ScoreSummary:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What the overview needs of a run at any alpha, so that a moving alpha reads no run again; ``questions`` is the
-    digest of those that it was tested on (:func:`core.reports.question_identity.question_set`)."""
+    """What the overview needs to know about a run at any alpha, so that no run is read again when alpha changes.
+    ``questions`` is the digest of its test questions (:func:`core.reports.question_identity.question_set`)."""
 
     report: Report
     scores: dict[str, ScoreSummary]
@@ -105,7 +106,7 @@ class RunSummary:
 
 
 def summarise(run: Evaluation) -> RunSummary:
-    """The figures that no alpha changes, and those of LAC and APS at every alpha."""
+    """The figures that do not depend on alpha, and those of LAC and APS at every alpha."""
     scores = {name: summarise_score(run, name) for name in DEFAULT_SCORES}
     return RunSummary(report(run, THOUSAND // 10, scores=()), scores, question_identity.question_set(run.run_id))
 
@@ -116,7 +117,7 @@ def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
     own = tuned.calibration
     scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)
     true = true_scores(scores[own], run.labels[own])
-    limits = thresholds_by_rank(true, THOUSAND // 10)  # exact ones are those of every alpha
+    limits = thresholds_by_rank(true, THOUSAND // 10)  # exact thresholds are already known at every alpha
     right = correct(run.probabilities[run.test], run.labels[run.test])
     return ScoreSummary(
         n=len(own),
@@ -168,13 +169,13 @@ def overview_ties(table: pd.DataFrame) -> str:
 
 
 def lab_tables(run: Evaluation) -> dict[str, Any]:
-    """What the alpha lab's component computes from, sent once: all calibration and test questions in file order.
+    """The data of the alpha lab's component, which is sent once: all calibration and test questions in file order.
 
     ``rows`` has columns ``p0 … p(k−1)`` (float64, NaN for an option that a question lacks), ``y``, ``group`` (a code
-    into ``group_names``), ``cluster`` (the same for questions alike), ``own`` (1 if the run itself calibrates) and
-    ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with an
-    option a column ``o0 … o(k−1)`` and only the beginning of each context (whole ones would be tens of MB). ``extra``
-    are the places of E and F, ``seed`` is the run's. Of a very large run it is a seeded sample
+    into ``group_names``), ``cluster`` (equal for identical questions), ``own`` (1 if the run itself calibrates) and
+    ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with one
+    column for each option, ``o0 … o(k−1)``, and only the beginning of each context (whole contexts would take tens of
+    MB). ``extra`` has the places of E and F, and ``seed`` is the run's. A very large run is sampled with its seed
     (:func:`sample_for_lab`).
     """
     run = sample_for_lab(run)
@@ -183,7 +184,8 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
 
 
 def lab_tables_of_arrays(run: Evaluation, questions: Sequence[str] = ()) -> dict[str, Any]:
-    """The tables of :func:`lab_tables` for arrays that are no stored run (:mod:`core.reports.array_evaluation`).
+    """The tables of :func:`lab_tables` for arrays that do not come from a stored run
+    (:mod:`core.reports.array_evaluation`).
 
     ``questions`` are the texts of all n questions. Without them each question is named by its number. Raises
     :class:`InputError` if there are more or fewer of them.
@@ -230,9 +232,8 @@ def _lab_tables(
 
 
 def sample_for_lab(run: Evaluation) -> Evaluation:
-    """The run, or where it has more than 100,000 questions a seeded sample of so many, split in the same proportion.
-
-    A pointer's move then still recomputes every set within a frame; the figures computed in Python are of all.
+    """The run, or a seeded sample of 100,000 of its questions if it has more, split in the same proportion. Every set
+    can then be recomputed within a frame while the pointer moves. The figures computed in Python use all questions.
     """
     n, m = len(run.calibration), len(run.test)
     if n + m <= MOST_IN_LAB:
@@ -247,8 +248,7 @@ def sample_for_lab(run: Evaluation) -> Evaluation:
 
 def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
     texts = store.read_questions(run.run_id)
-    at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
-    picked = texts.take(np.array([at[name] for name in run.ids[rows]], dtype=np.int64))
+    picked = texts.take(pc.index_in(pa.array(run.ids[rows].tolist()), texts["id"]))
     options = picked["options"].to_pylist()
     return pa.table(
         {

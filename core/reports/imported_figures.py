@@ -1,4 +1,4 @@
-"""The figures of a run that was read and is not stored yet, for a person to check before the run is brought in."""
+"""The figures of a run that was read but is not stored yet, for a person to check before importing it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN_SCORE = "lac"
 
 @dataclass(frozen=True, slots=True)
 class ImportedFigures:
-    """Of the test questions: how many there are, the accuracy, and the mean size of LAC sets at alpha 0.1."""
+    """The number of test questions, the accuracy, and the mean size of LAC sets at alpha 0.1."""
 
     questions: int
     test: int
@@ -69,8 +69,8 @@ def evaluation(run: ImportedRun) -> Evaluation:
 
 
 def stored_as(run: ImportedRun) -> str:
-    """The id of a run that is here already and is this one: the same import, or the run that this file was exported
-    from; empty if there is none."""
+    """The id of a stored run that is the same as this one: an earlier import of it, or the run that this file was
+    exported from. Empty if there is none."""
     for name in (run.spec.run_id, str(run.provenance.get("exported_run", ""))):
         if name in store.run_ids() and (name == run.spec.run_id or _same(run.scored, store.read_logits(name))):
             return name

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.calibration.binned import binned_estimates
 from core.calibration.bins import TopLabel
-from core.calibration.figures import top_estimates
 from core.calibration.jackknife import ends, share_ends
 from core.conformal.coverage import beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
@@ -29,7 +29,7 @@ from core.reports.report import finite
 
 
 def to_json(found: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
-    """What ``jury evaluate --json`` prints: ``rules`` with the four measures each, and beside them the rest; ``errors``
+    """What ``jury evaluate --json`` prints: ``rules`` with the four measures of each, and all other figures; ``errors``
     are those of :func:`calibration_errors`."""
     values: dict[str, Any] = finite(
         {
@@ -59,14 +59,14 @@ def _ends(of: Any) -> list[float]:
 
 
 def agreement_json(found: Agreement) -> dict[str, Any]:
-    """A jury's agreement as plain values, what is not defined as null."""
+    """A jury's agreement as plain values; undefined ones are null."""
     values: dict[str, Any] = finite(asdict(found))
     return values
 
 
 @dataclass(frozen=True, slots=True)
 class SetsFigures:
-    """Conformal sets of {True, False} on the pooled probability: their threshold and what came of them on m test rows.
+    """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on m test rows.
 
     ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
     """
@@ -99,10 +99,10 @@ def _normalised(p: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class JurySplit:
-    """One split for the page: one row per test answer and what every rule says of it.
+    """One split for the page: one row per test answer with the verdict of every rule.
 
-    ``rows`` has question, answer, label, per juror j ``p{j}``, ``c{j}``, ``v{j}``, and per rule its verdict ``r_…`` and
-    how sure the jury is of it ``s_…``.
+    ``rows`` has question, answer, label, per juror j ``p{j}``, ``c{j}``, ``v{j}``, and for each rule its verdict
+    ``r_…`` and the jury's confidence in it ``s_…``.
     """
 
     jurors: tuple[str, ...]
@@ -139,7 +139,7 @@ SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class RulesOfJury:
-    """What every rule is worth, from one pass over the splits: the experiment, and the effect of abstaining."""
+    """The results of every rule from one pass over the splits: the experiment, and the effect of abstaining."""
 
     experiment: JuryExperiment
     risk: pd.DataFrame
@@ -176,17 +176,19 @@ def rules(judgements: Judgements, protocol: Protocol, *, intervals: bool = True)
 
 
 def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
-    """What a jury that abstains where it is not sure enough answers, and how often it is then wrong, over all splits.
+    """The answers that a jury judges if it abstains when it is not confident enough, and how often it is then wrong,
+    over all splits.
 
-    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered``, the share of the test answers of
-    which the jury is at least as sure; ``wrong``, the share of those that it judges wrongly, with the ends of its 95%
-    interval ``low`` and ``high``; NaN if it answers none.
+    One row per rule of the protocol and ``at`` of :data:`SURENESS`: ``answered`` is the share of the test answers of
+    which the jury is at least as sure, and ``wrong`` the share of those that it judges wrongly, with the ends ``low``
+    and ``high`` of its 95% interval. They are NaN if the jury judges none.
     """
     return rules(judgements, protocol).risk
 
 
 def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, BoolArray]], names: Sequence[str]) -> FloatArray:
-    """(2 · r · 101): the share of the test answers that each rule answers, and the share of those that are wrong."""
+    """(2 · r · 101): the share of the test answers that each rule judges, and the share of those that it judges
+    wrongly."""
     counts = np.zeros((2, len(names), len(SURENESS)))
     for of, said in zip(splits, verdicts, strict=True):
         for i, name in enumerate(names):
@@ -235,8 +237,8 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The contribution of each juror: every rule's accuracy with all jurors and with one left out, on the same answers.
 
     One row per rule and juror: rule, juror, accuracy (all), without, gain = accuracy − without with the ends of its 95
-    % interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors; without
-    Dawid–Skene where it would be left with fewer jurors than it needs.
+    % interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors. Dawid–Skene is
+    left out if it would have fewer jurors than it needs.
     """
     j = len(judgements.jurors)
     if j < 3:
@@ -284,7 +286,7 @@ def _without(case: Case, juror: int) -> Case:
 
 
 def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -> pd.DataFrame:
-    """Each juror's confidence against how often it is right, all splits' test rows together.
+    """Each juror's confidence against how often it is right, over the test rows of all splits together.
 
     One row per juror, scale (``confidence`` or ``raw``) and bin with verdicts in it: ``low`` and ``high`` of the bin;
     ``n``, how many verdicts a split has in it on average; their mean ``confidence``; the share that is ``right`` with
@@ -350,9 +352,9 @@ def confidences(judgements: Judgements, protocol: Protocol) -> Confidences:
 def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The expected calibration error (15 bins) of each juror's confidence, every answer counted once.
 
-    The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence``
-    or ``raw``): ``n`` verdicts, their ``ece``, what ``luck`` alone would bring, and the 95% interval of the error
-    with luck taken off, ``low`` to ``high`` (:func:`core.calibration.figures.top_estimates`).
+    The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
+    ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
+    error beyond luck, ``low`` to ``high`` (:func:`core.calibration.binned.binned_estimates`).
     """
     of = split(judgements, protocol, protocol.seeds[0])
     halves = judgements.rows(of.calibration), of.case.asked
@@ -364,8 +366,7 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     rows = []
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
-            own = np.concatenate(values)[:, j]
-            found = top_estimates(TopLabel(own, right[:, j]), np.where(right[:, j] > 0, own, 1 - own))["ece"]
+            found = binned_estimates(TopLabel(np.concatenate(values)[:, j], right[:, j]))["ece"]
             row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value, "luck": found.bias}
             rows.append(row | {"low": found.low, "high": found.high})
     return pd.DataFrame(rows)

@@ -1,9 +1,11 @@
 """Lessons: steps of text, each with a guess, and the data from which their figures are computed in the browser.
 
-A lesson is a TOML file in ``assets/lessons``. It has a ``title``, a ``subtitle`` and steps. A step has a ``name``, a
-``title``, a ``text``, an ``answer`` that is shown after the guess, a line on what was ``learned``, a ``guess``, and
-perhaps a text ``without`` for a run that has no answer to it. A figure in a text is a ``{name}``. The browser computes
-it from :func:`lesson_tables` (``app/components/learn/facts.js``), because it changes while a person drags alpha.
+A lesson is a TOML file in ``assets/lessons``. It has a ``title``, a ``short`` one for lists, a ``subtitle`` and steps.
+A step has a ``name``, a ``title``, a ``text``, an ``answer`` that is shown after the guess, a line on what was
+``learned``, a ``guess``, what a lecturer may ``say``, and perhaps a text ``without`` for a run that has no answer
+to it. A figure in a text is a ``{name}``. The browser computes it, because it changes while a person drags alpha: for
+prediction sets from :func:`lesson_tables` (``app/components/learn/facts.js``), and for the other lessons from the
+tables of :mod:`core.reports.course`.
 """
 
 from __future__ import annotations
@@ -27,10 +29,21 @@ from core.reports.evaluation import Evaluation
 from core.reports.frames import lab_tables, sample_for_lab
 from core.settings import ASSETS
 
-LESSON = ASSETS / "lessons" / "prediction-sets.toml"
+LESSONS = {
+    name: ASSETS / "lessons" / f"{file}.toml"
+    for name, file in {
+        "sets": "prediction-sets",
+        "calibration": "calibration",
+        "juries": "juries",
+        "asking": "asking",
+    }.items()
+}
+"""The file of each lesson by its name in links, in the order of the course."""
+LESSON = LESSONS["sets"]
 NEEDED = ("name", "title", "text", "answer", "learned", "guess")
-KINDS = ("share", "score", "options", "points", "choice")
-"""The kinds of guesses: a percentage, a score from 0 to 1, a number of options, percentage points, one of several."""
+KINDS = ("share", "score", "options", "points", "votes", "temperature", "choice")
+"""The kinds of guesses: a percentage, a score from 0 to 1, a number of options, percentage points, a number of votes, a
+temperature, one of several."""
 DRAWS = 999
 FEWEST_DRAWS = 199
 MOST_WORK = 20_000_000
@@ -66,20 +79,22 @@ class Step:
     learned: str
     guess: Guess
     without: str = ""
+    say: str = ""
 
     @property
     def texts(self) -> tuple[str, ...]:
         """All texts of the step that may contain names of figures."""
-        return self.title, self.text, self.answer, self.learned, self.guess.question, self.without
+        return self.title, self.text, self.answer, self.learned, self.guess.question, self.without, self.say
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A title, a subtitle that says what the lesson answers, and the steps."""
+    """A title, a subtitle that says what the lesson answers, the steps, and a short title for lists."""
 
     title: str
     subtitle: str
     steps: tuple[Step, ...]
+    short: str = ""
 
 
 def load(path: Path = LESSON) -> Lesson:
@@ -96,7 +111,7 @@ def load(path: Path = LESSON) -> Lesson:
         steps.append(Step(**{**step, "guess": _guess(step["guess"], f"step {place} of the lesson {path}")}))
     if not steps or "title" not in told or "subtitle" not in told:
         raise InputError(f"the lesson {path} needs a title, a subtitle and at least one step")
-    return Lesson(told["title"], told["subtitle"], tuple(steps))
+    return Lesson(told["title"], told["subtitle"], tuple(steps), told.get("short", ""))
 
 
 def _guess(told: dict[str, Any], where: str) -> Guess:

@@ -5,8 +5,8 @@ An option's conformal p-value is c / (n + 1), where c counts itself and the cali
 counts in thousandths, so whole numbers decide: ``alpha · (n + 1) < 1000 · c``. The browser does the same
 (``app/components/one_question/option_bars/membership.js``).
 
-Calibration is that of a run. The question is one of its test questions, or one that somebody typed: that one stands
-behind the run's last row, which gives randomised scores a number of its own.
+Calibration is that of a run. The question is one of its test questions, or one that a person typed. A typed question is
+placed after the run's last row, so that randomised scores have a number of their own for it.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from core.runs.spec import RunSpec
 class ScoreCalibration:
     """One score's calibration by one run.
 
-    ``scores`` (n,) are those of the true options of the questions that calibrate, rising. ``note`` says how the
-    score's parameters were chosen (empty if it has none), ``tuned`` whether on questions of their own (None if it has
-    none).
+    ``scores`` (n,) are those of the true options of the questions that calibrate, rising. ``note`` says how the score's
+    parameters were chosen (empty if it has none), and ``tuned`` whether separate questions were used for that (None if
+    it has none).
     """
 
     name: str
@@ -64,8 +64,8 @@ class ScoreCalibration:
 class OptionPValues:
     """One question's k options under one score.
 
-    ``scores`` (k,); ``counts`` (k,) the numerators c of the p-values c / (n + 1); ``top`` the most probable option,
-    which a set that would be empty takes where the policy is ``top1``.
+    ``counts`` (k,) are the numerators c of the p-values c / (n + 1) of the ``scores`` (k,). ``top`` is the most
+    probable option, which is put into an empty set if the policy is ``top1``.
     """
 
     name: str
@@ -94,7 +94,7 @@ class OptionPValues:
 
 @dataclass(frozen=True, slots=True)
 class CalibratedRun:
-    """A finished run as what questions are measured by: its answers, and every score's calibration.
+    """A finished run by which questions are judged: its answers, and the calibration of every score.
 
     ``rows`` finds a test question's row by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for
     options that a question lacks.
@@ -155,8 +155,8 @@ def _calibrated(run: Evaluation, name: str) -> ScoreCalibration:
 def standings(by: CalibratedRun, probabilities: FloatArray, *, place: int) -> tuple[OptionPValues, ...]:
     """A question of ``probabilities`` (k,) under every score, in the order of :data:`SCORES`.
 
-    ``place`` is its row in the run, or the number of the run's rows for a question that is none of them. k may be
-    another than the run's, of which the guarantee then says nothing.
+    ``place`` is its row in the run, or the number of the run's rows for a question that is none of them. k may differ
+    from the run's; the guarantee then does not apply.
     """
     top = int(top_options(probabilities[None])[0])
     found = []
@@ -193,7 +193,7 @@ def option_frame(
 ) -> pd.DataFrame:
     """One score's options: probability, rank, score, threshold, p-value, the alpha where each leaves, and membership.
 
-    ``truth`` is missing (None) throughout where nobody knows it.
+    ``truth`` is None in every row if it is unknown.
     """
     k = len(options)
     return pd.DataFrame(
@@ -233,8 +233,8 @@ def score_frame(
 
 
 def question_index(run_id: str) -> dict[str, tuple[str, str]]:
-    """From each question's id to its role in the run, and what it shares with the same question elsewhere: its identity
-    and the order of its options, for a set is shown by its letters."""
+    """Maps each question's id to its role in the run and to what it shares with the same question in other runs: its
+    identity and the order of its options, because a set is shown by its letters."""
     table, named = store.read_questions(run_id), question_identity.identities(run_id)
     columns = [table[name].to_pylist() for name in ("id", "role", "options")]
     return {name: (role, _digest(named[name], options)) for name, role, options in zip(*columns, strict=True)}

@@ -13,7 +13,7 @@ import pandas as pd
 from core.conformal.scores import SCORES
 from core.reports.provenance import Provenance
 from core.reports.titles import DEFAULTS, setting_title
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 ESCAPES = {
@@ -45,7 +45,7 @@ ESCAPES = {
     "’": "'",
     "…": r"\dots{}",
 }
-"""What LaTeX would take for a command, and signs that its standard fonts lack."""
+"""Characters that LaTeX would read as a command, and those that its standard fonts lack."""
 MISSING = "--"
 
 
@@ -78,7 +78,7 @@ READING = (
     "for 95% of draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
     "does not explain."
 )
-"""What a reader of the table has to know."""
+"""What a reader of the table needs to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,38 +111,43 @@ def paper_table(rows: pd.DataFrame) -> PaperTable:
 
 
 def caption(rows: pd.DataFrame) -> str:
-    """What the table shows: the task where all rows share it, alpha, the score, and the numbers of questions."""
+    """What the table shows: the task if all rows share it, alpha, the score, and the numbers of questions."""
     tasks = dict.fromkeys(task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True))
     scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
     on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""
     by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
     questions = {(row["n_calibration"], row["n_test"]) for row in rows.to_dict("records")}
     counted = "; {:,} calibration and {:,} test questions".format(*next(iter(questions))) if len(questions) == 1 else ""
-    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:.3f}{counted}. {READING}"
+    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counted}. {READING}"
 
 
 def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:
-    """The table as a LaTeX document takes it in: ``\\usepackage{booktabs}`` is all that it needs.
+    """The table for a LaTeX document, which needs the packages booktabs and graphicx.
 
-    The provenance stands above it as comments. Every text is escaped.
+    Each interval stands below its figure, and a table that is wider than the text is made smaller. The provenance
+    stands above it as comments. Every text is escaped.
     """
     table = paper_table(rows)
     lines = [f"% {_one_line(line)}" for line in provenance.text().splitlines()]
     columns = "l" * table.words + "r" * len(COLUMNS)
     lines += [
-        r"% \usepackage{booktabs}",
+        r"% \usepackage{booktabs,graphicx}",
         r"\begin{table}[t]",
         r"  \centering",
         rf"  \caption{{{latex_text(caption(rows))}}}",
         rf"  \label{{{re.sub('[^A-Za-z0-9:-]', '', label)}}}",
         r"  \small",
+        r"  \setlength{\tabcolsep}{4pt}",
+        r"  \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"  \begin{{tabular}}{{{columns}}}",
         r"    \toprule",
         f"    {' & '.join(map(latex_text, table.header))} \\\\",
         r"    \midrule",
     ]
-    lines += [f"    {' & '.join(_latex_cells(table, row))} \\\\" for row in table.rows]
-    lines += [r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+    for i, row in enumerate(table.rows):
+        lines += [r"    \addlinespace"] * (i > 0)
+        lines += [f"    {' & '.join(cells)} \\\\" for cells in _latex_rows(table, row)]
+    lines += [r"    \bottomrule", r"  \end{tabular}}", r"\end{table}"]
     return "\n".join(lines) + "\n"
 
 
@@ -157,7 +162,7 @@ def markdown(rows: pd.DataFrame, provenance: Provenance) -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""The text as LaTeX prints it. A sign that pdfLaTeX has no glyph for becomes a question mark.
+    r"""The text escaped for LaTeX. A character for which pdfLaTeX has no glyph becomes a question mark.
 
     >>> latex_text("a_b & 90% · 𝛼")
     'a\\_b \\& 90\\% $\\cdot$ ?'
@@ -175,7 +180,7 @@ def markdown_text(text: str) -> str:
 
 
 def _printed(sign: str) -> bool:
-    """Whether LaTeX's standard encodings have the sign: ASCII, Latin-1's letters and Latin Extended-A."""
+    """Whether LaTeX's standard encodings have the character: ASCII, the letters of Latin-1, and Latin Extended-A."""
     return " " <= sign <= "~" or "À" <= sign <= "ſ"
 
 
@@ -196,6 +201,9 @@ def _cell(row: Mapping[Any, Any], column: FigureColumn) -> str:
     return f"{column.write(value)} [{column.write(low)}, {column.write(high)}]"
 
 
-def _latex_cells(table: PaperTable, row: tuple[str, ...]) -> list[str]:
-    cells = [latex_text(cell) for cell in row[: table.words]]
-    return cells + [re.sub(r" (\[.*\])$", r" {\\footnotesize \1}", cell) for cell in row[table.words :]]
+def _latex_rows(table: PaperTable, row: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The row's words and figures, and below them the figures' intervals."""
+    figures, intervals = zip(*(cell.partition(" ")[::2] for cell in row[table.words :]), strict=True)
+    words = [latex_text(cell) for cell in row[: table.words]]
+    small = [rf"{{\footnotesize {interval}}}" if interval else "" for interval in intervals]
+    return [*words, *figures], [*[""] * table.words, *small]

@@ -1,8 +1,7 @@
 """Perplexities as tables: conversations × prompts, two prompts message by message, choices with sets.
 
-Frames come from the messages of :class:`core.runs.execution.perplexity_run.PerplexityRun`. A figure by prompt and
-conversation that was measured in several runs of one model in one way is the latest run's; they are equal but for
-rounding.
+Frames come from the messages of :class:`core.reports.perplexity_results.PerplexityRun`. If several runs of one model
+measured the same prompt and conversation in the same way, the latest run counts; such figures are equal up to rounding.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def rng() -> np.random.Generator:
 
 
 def called(names: Mapping[str, str]) -> dict[str, str]:
-    """Unique names by hash. A name that several share gets the beginning of the hash added.
+    """A unique name for each hash. If several have the same name, the beginning of the hash is added.
 
     >>> called({"12345": "talk", "67890": "talk", "abcde": "other"})
     {'12345': 'talk 1234', '67890': 'talk 6789', 'abcde': 'other'}
@@ -62,9 +61,9 @@ def by_conversation(measured: Mapping[str, Mapping[str, Messages]], *, vocabular
     """One row per conversation and prompt: ``conversation``, ``prompt``, ``messages``, ``tokens``, ``perplexity``
     (token-weighted), ``message_mean`` and ``bits_per_byte``; those of all conversations together come last.
 
-    ``measured`` goes from a prompt's name to a conversation's to messages. Where the model's ``vocabulary`` is known,
-    ``uniform`` and ``uniform_bits_per_byte`` are what guessing all of its tokens alike would have: as a perplexity,
-    the size of the vocabulary.
+    ``measured`` maps a prompt's name and then a conversation's name to messages. If the size of the model's
+    ``vocabulary`` is known, ``uniform`` and ``uniform_bits_per_byte`` are the figures of a guess that gives all tokens
+    the same probability; its perplexity is the size of the vocabulary.
     """
     rows = []
     for prompt, of in measured.items():
@@ -95,12 +94,18 @@ def _row(conversation: str, prompt: str, messages: Messages, vocabulary: int | N
     return row
 
 
-def uniform_sentence(vocabulary: int | None) -> str:
-    """The perplexity of a uniform guess over all tokens, as a reference level.
+def uniform_sentence(vocabulary: int | None, *, served: bool = False) -> str:
+    """The perplexity of a uniform guess over all tokens, as a reference level. ``served`` says that the model is on a
+    server.
 
     >>> uniform_sentence(5120)
     'A model that finds each of its 5,120 tokens equally likely has a perplexity of 5,120 (12.3 bits per token).'
     """
+    if vocabulary is None and served:
+        return (
+            "The server does not tell how many tokens the model has, so its perplexity can't be compared with uniform "
+            "guessing."
+        )
     if vocabulary is None:
         return (
             "The run did not record how many tokens the model has, so its perplexity can't be compared with "
@@ -119,7 +124,7 @@ def worse_than_uniform(messages: Messages, vocabulary: int | None) -> bool:
 
 def differences(a: Mapping[str, Messages], b: Mapping[str, Messages]) -> pd.DataFrame:
     """One row per conversation and one for all: ``conversation``, ``n`` messages, ``difference`` (A − B, nats per
-    token), ``low``, ``high`` and ``p``; ``a`` and ``b`` go from a conversation's name to messages."""
+    token), ``low``, ``high`` and ``p``; ``a`` and ``b`` map a conversation's name to messages."""
     named = [name for name in a if name in b]
     rows = [_difference(name, paired(a[name], b[name], rng=rng())) for name in named if len(a[name]) > 1]
     return pd.DataFrame([*rows, _difference(ALL, overall(a, b))] if len(named) > 1 else rows)
@@ -178,7 +183,8 @@ WEIGH: dict[str, Callable[[ScoredMessage], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class ChoiceScores:
-    """n choices of k endings: ``logits`` (n, k), higher is likelier, and the real endings ``labels`` (n,)."""
+    """n choices of k endings: ``logits`` (n, k), where higher means more likely, and the real endings ``labels``
+    (n,)."""
 
     logits: FloatArray
     labels: IntArray
@@ -200,7 +206,7 @@ class ChoiceScores:
 
 
 def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> ChoiceScores:
-    """The endings' messages, choice by choice, weighed by a rule of :data:`RULES`."""
+    """The losses of the endings' messages by a rule of :data:`RULES`, choice by choice."""
     if rule not in RULES:
         raise InputError(f"unknown rule {rule!r}; choose from {', '.join(RULES)}")
     losses = np.array([WEIGH[rule](message) for message in messages], dtype=np.float64)
@@ -209,7 +215,8 @@ def chosen(messages: Messages, labels: Sequence[int], *, rule: str = "mean") -> 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSets:
-    """Conformal sets over endings: ``members`` (m, k) of the choices ``test`` (m,), the threshold from the others.
+    """Conformal sets over endings: ``members`` (m, k) of the choices ``test`` (m,). The threshold comes from the other
+    choices.
 
     ``size_interval`` is the 95% interval of the mean size, over draws of both halves."""
 

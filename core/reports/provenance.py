@@ -1,7 +1,7 @@
 """Where exported figures come from: runs, models, tasks, alpha, the version of Hedge, the date, intervals.
 
-Every export says the same, in the words of one record: as text beside a figure, in a file's metadata, on a workbook's
-last sheet, above a table of LaTeX, and at the head of the offline report.
+Every export contains the same record: as text next to a figure, in a file's metadata, on a workbook's last sheet, above
+a LaTeX table, and at the top of the offline report.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from core.conformal.scores import SCORES
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.titles import details
-from core.runs.banks import task_title
 from core.settings import ROOT
+from core.tasks.bank_names import task_title
 
 INTERVALS = (
     "95%: Clopper–Pearson for accuracy; with the luck of the calibration and the test questions for set size and UAcc; "
@@ -30,7 +30,7 @@ INTERVALS = (
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a reader needs to repeat a figure: ``facts`` are pairs of what is said and its value."""
+    """What a reader needs to repeat a figure. ``facts`` are pairs of a name and its value."""
 
     facts: tuple[tuple[str, str], ...]
 
@@ -43,7 +43,7 @@ class Provenance:
         return pa.table({"what": [what for what, _ in self.facts], "value": [value for _, value in self.facts]})
 
     def of(self, what: str) -> str:
-        """The value of a fact; "" if nothing is said of it."""
+        """The value of a fact; "" if it is not given."""
         return next((value for name, value in self.facts if name == what), "")
 
 
@@ -54,7 +54,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
         ("Date", today()),
         ("Models", ", ".join(dict.fromkeys(run.spec.model for run in runs))),
         ("Tasks", ", ".join(dict.fromkeys(task_title(run.spec.task, run.bank) for run in runs))),
-        ("alpha", f"{asked.alpha / 1000:.3f}"),
+        ("alpha", f"{asked.alpha / 1000:g}"),
         ("Scores", ", ".join(SCORES[name].title for name in asked.scores)),
         ("Threshold", f"{asked.method}; empty sets: {asked.empty}"),
         ("Intervals", INTERVALS),

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.records import NOT_PUBLISHED
 from core.runs import store
 from core.runs.banks import source_of
-from core.tasks.identity import QuestionSource, Row
+from core.settings import ASSETS
+from core.tasks.identity import QuestionSource, Row, identity, set_digest
 
 KEPT = 16
+SHIPPED = ASSETS / "question_sets.json"
+"""The digests of the bundled runs, which are older than the digest in ``run.json``. Hashing their questions takes 0.1
+s, which would delay the first paint."""
+AT_ONCE = 10_000
+"""The number of questions whose texts are held as Python strings at the same time."""
 COLUMNS = ("id", "context", "question", "options", "label", "role")
 
 
@@ -26,7 +36,8 @@ def identities(run_id: str) -> Mapping[str, str]:
 
 
 def questions_key(run_id: str) -> tuple[str, ...]:
-    """What a run's questions, their identities and their roles are derived from: equal for two runs that have the same.
+    """A key from which a run's questions, their identities and their roles follow: two runs with equal keys have the
+    same ones.
 
     Raises :class:`InputError` for a run without its file of questions.
     """
@@ -43,14 +54,25 @@ def question_set(run_id: str) -> str:
     told = store.read_record(run_id).provenance.get("bank")
     if isinstance(told, dict) and told.get("test_questions"):
         return str(told["test_questions"])
-    return _set_digest(_file(run_id), _source(run_id))
+    file, source = _file(run_id), _source(run_id)
+    return _shipped().get(shipped_key(file.content, source)) or _set_digest(file, source)
+
+
+def shipped_key(content: str, source: QuestionSource) -> str:
+    """The name of a file of questions with this content in :data:`SHIPPED`."""
+    return " ".join([content, source.origin, source.task, "texts" if source.texts else "labels"])
+
+
+@functools.cache
+def _shipped() -> Mapping[str, str]:
+    found: dict[str, str] = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    return MappingProxyType(found)
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of questions; two of the same content are equal, so that what is kept of one serves both.
-
-    The runs of a matrix ask the same questions, and to hash these anew for each run takes longer than to hash its file.
+    """A file of questions. Two files with the same content are equal, so a cached result of one is used for both. The
+    runs of a matrix ask the same questions, and hashing the questions of each run takes longer than hashing its file.
     """
 
     content: str
@@ -58,7 +80,7 @@ class _File:
 
 
 def _file(run_id: str) -> _File:
-    path = store.folder_of(run_id) / "questions.parquet"
+    path = store.questions_path(run_id)
     return _File(_content(path, path.stat().st_mtime_ns), path)
 
 
@@ -70,17 +92,30 @@ def _content(path: Path, stamp: int) -> str:
 
 @functools.lru_cache(maxsize=KEPT)
 def _identities(file: _File, source: QuestionSource) -> Mapping[str, str]:
-    return MappingProxyType(source.identities(_rows(file.path)))
+    return MappingProxyType(source.identities(_rows(_table(file.path))))
 
 
 @functools.lru_cache(maxsize=1024)
 def _set_digest(file: _File, source: QuestionSource) -> str:
-    return source.test_digest(_rows(file.path))
+    """As :meth:`~core.tasks.identity.QuestionSource.test_digest`, which needs the texts of all questions at once."""
+    table = _table(file.path)
+    untold = pc.any(pc.equal(pc.list_flatten(table["options"]), NOT_PUBLISHED)).as_py()
+    if untold or not source.texts:
+        return source.test_digest(_rows(table))
+    tests = table.filter(pc.equal(table["role"], "test"))
+    return set_digest(
+        identity(context, asked, options, label)
+        for batch in tests.to_batches(max_chunksize=AT_ONCE)
+        for _, context, asked, options, label, _ in _rows(batch)
+    )
 
 
-def _rows(path: Path) -> list[Row]:
-    table = pq.read_table(path, columns=list(COLUMNS), memory_map=False)
-    return list(zip(*(table[name].to_pylist() for name in COLUMNS), strict=True))
+def _table(path: Path) -> pa.Table:
+    return pq.read_table(path, columns=list(COLUMNS), memory_map=False)
+
+
+def _rows(table: pa.Table | pa.RecordBatch) -> list[Row]:
+    return list(zip(*(table.column(name).to_pylist() for name in COLUMNS), strict=True))
 
 
 def _source(run_id: str) -> QuestionSource:

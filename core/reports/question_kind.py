@@ -21,10 +21,8 @@ from core.tasks import TASKS
 
 @dataclass(frozen=True, slots=True)
 class QuestionKind:
-    """What a person sees of the sort of a question.
-
-    It has ``options`` options in all. The last ``closing`` of them are "I don't know" and "None of the above".
-    ``has_context`` says whether a text stands before it.
+    """The kind of a question, as a person sees it. It has ``options`` options in all. The last ``closing`` of them are
+    "I don't know" and "None of the above". ``has_context`` says whether a text stands before it.
     """
 
     options: int
@@ -63,9 +61,9 @@ def best_run(
 
     A run of ``model`` comes first, then one that has contexts or has none, as the question does, then one with as many
     options: ``typed`` of them (``None``: not known yet), besides "I don't know" and "None of the above" where the run
-    offers these and ``extra`` keeps them. Of the runs that are left, the run ``prefer`` wins, then one that is asked by
-    text, because a small model knows the options' texts better than their letters, then the plainest way of asking:
-    as plain text, without examples or instruction, in full precision.
+    offers these and ``extra`` keeps them. Among the remaining runs, ``prefer`` comes first, then one that is asked by
+    text, because a small model knows the options' texts better than their letters, then the plainest way of asking: as
+    plain text, without examples or instruction, in full precision.
 
     ``records`` are finished runs, of which there is at least one; one that can't be read comes last.
     """

@@ -1,6 +1,6 @@
 """Works to cite, as BibTeX: Hedge, and the papers of the scores, methods, data sets and models that runs used.
 
-Every work that the code names by its arXiv number stands here once (tests/core/reports/test_references.py). A score
+Every work that the code names by its arXiv number is listed here once (tests/core/reports/test_references.py). A score
 names its own paper (:attr:`core.conformal.scores.record.Score.source`), and is matched by that number.
 """
 
@@ -42,6 +42,34 @@ ICML = "Proceedings of the International Conference on Machine Learning"
 ICLR = "International Conference on Learning Representations"
 
 METHODS = (
+    CitedWork(
+        "gibbs2021adaptive",
+        "inproceedings",
+        "Gibbs, Isaac and Cand{\\`e}s, Emmanuel J.",
+        "Adaptive Conformal Inference Under Distribution Shift",
+        2021,
+        NEURIPS,
+        "2106.00170",
+    ),
+    CitedWork(
+        "vovk2021testing",
+        "article",
+        "Vovk, Vladimir",
+        "Testing Randomness Online",
+        2021,
+        "Statistical Science",
+        "1906.09256",
+    ),
+    CitedWork(
+        "vovk2021retrain",
+        "inproceedings",
+        "Vovk, Vladimir and Petej, Ivan and Nouretdinov, Ilia and Ahlberg, Ernst and Carlsson, Lars and "
+        "Gammerman, Alex",
+        "Retrain or Not Retrain: Conformal Test Martingales for Change-Point Detection",
+        2021,
+        "Conformal and Probabilistic Prediction and Applications",
+        "2102.10439",
+    ),
     CitedWork(
         "sadinle2019least",
         "article",
@@ -296,7 +324,7 @@ DATA = {
         arxiv="2404.04475",
     ),
 }
-"""From the beginning of a bank's name, in small letters, to the paper of its questions."""
+"""Maps the beginning of a bank's name, in lower case, to the paper of its questions."""
 
 TOOLS = {
     "lm-eval": CitedWork(
@@ -351,7 +379,7 @@ TOOLS = {
         arxiv="2402.14418",
     ),
 }
-"""From a run's origin to the tool that scored it."""
+"""Maps a run's origin to the tool that scored it."""
 
 MODELS = (
     (
@@ -476,7 +504,7 @@ MODELS = (
         CitedWork("young2024yi", "misc", "{01.AI}", "Yi: Open Foundation Models by 01.AI", 2024, arxiv="2403.04652"),
     ),
 )
-"""From a pattern of a model's name to the paper of the model, the first that fits."""
+"""Maps a pattern of a model's name to the paper of the model. The first pattern that fits counts."""
 
 
 def hedge() -> CitedWork:

@@ -45,7 +45,7 @@ RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc uses k = {mos
 
 
 def shown_with(score: str) -> tuple[str, str]:
-    """The scores of a figure that compares: ``score`` and the one it is shown beside, LAC, or APS beside LAC itself.
+    """The two scores of a figure that compares scores: ``score`` and LAC, or LAC and APS if ``score`` is LAC.
 
     >>> shown_with("raps"), shown_with("lac")
     (('raps', 'lac'), ('lac', 'aps'))
@@ -68,14 +68,15 @@ class SizeCoverage:
 class ScoreReport:
     """One score's sets on the test questions.
 
-    ``coverage_band`` is the 95% Beta-Binomial band of coverage where the guarantee holds, ``p_value`` how likely a
-    coverage this low or lower then is; ``uacc`` = accuracy · √k / mean set size (may exceed 1); the intervals of both
-    hold the figure that other calibration and test questions give on average (:mod:`core.conformal.set_sizes`);
-    ``sizes`` counts sets of 0 … k options, ``by_size`` has the coverage of each size. ``threshold`` is NaN if strata
-    have one each; ``thresholds`` names them (``all``, or a subject or letter each), ``strata`` has the coverage within
-    each subject, or within each true letter where letters have the thresholds. ``parameters`` and ``tuned_on``, the
-    calibration questions set aside to choose them (0: untuned), are None for a score without. ``notes`` say what a
-    reader of the figures has to know.
+    ``coverage_band`` is the 95% Beta-Binomial band of coverage if the guarantee holds, and ``p_value`` the probability
+    of a coverage this low or lower in that case. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The intervals
+    of set size and UAcc estimate the figure that other calibration and test questions give on average
+    (:mod:`core.conformal.set_sizes`). ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of
+    each size. ``threshold`` is NaN if each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a
+    letter) to thresholds. ``strata`` has the coverage within each subject, or within each true letter if letters have
+    thresholds of their own. ``parameters`` and ``tuned_on``, the number of calibration questions set aside to choose
+    them (0: untuned), are None for a score without parameters. ``notes`` say what a reader of the figures needs to
+    know.
     """
 
     threshold: float
@@ -98,18 +99,16 @@ class ScoreReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One run at one alpha. ``accuracy`` … ``letter_rates`` are of the test questions, whose bank ``bank`` names.
-
-    Of equally probable options the later is on top (with a published threshold the first,
+    """One run at one alpha. ``accuracy`` … ``letter_rates`` are figures of the test questions, whose bank is ``bank``.
+    Of equally probable options the last is the top one (with a published threshold the first,
     :data:`~core.conformal.published.TOP_TIES`); ``top_ties`` says how many questions that decides and how far accuracy
-    could move. ``nll`` is infinite where ``nll_infinite`` questions give the truth probability 0. ``letter_rates`` are
-    the shares of questions that each letter is chosen for; equally probable ones share a question. ``notes`` say what a
-    reader of these figures has to know.
+    could move. ``nll`` is infinite if ``nll_infinite`` questions give the truth probability 0. ``letter_rates`` are the
+    shares of questions for which each letter is chosen; equally probable letters share a question. ``notes`` say what a
+    reader of these figures needs to know.
 
-    ``ece`` is the calibration error that is seen, ``ece_luck`` what a calibrated model shows on average, ``ece_excess``
-    the error beyond luck and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
-
-    ``option_order`` is there where these were also asked with their options rotated.
+    ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
+    error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
+    ``option_order`` is given if the questions were also asked with their options rotated.
     """
 
     run: str
@@ -139,7 +138,8 @@ class Report:
     notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values: the scores stand beside the other keys; the endless or undefined is ``null``."""
+        """The report as JSON values, with the scores next to the other keys. Infinite and undefined values are
+        ``null``."""
         values = asdict(self)
         for name, figures in values.pop("scores").items():
             values[name] = finite(figures)
@@ -290,7 +290,8 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
 def set_estimates(
     run: Evaluation, made: FormedSets, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
-    """Mean set size and UAcc of the sets ``made``, with 95% intervals that count both sides' luck."""
+    """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
+    questions."""
     own, ties = made.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
     if by == "all":
@@ -370,7 +371,7 @@ def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tup
 
 
 def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> list[str]:
-    """Notes on thresholds at 1 or just below it, with the way out if the run has options E and F."""
+    """Notes on thresholds at 1 or just below it, with a remedy if the run has options E and F."""
     limits = tuple(made.thresholds.values())
     if not (can_saturate(name, made.tuned.parameters) and saturated(limits)):
         return []

@@ -17,9 +17,9 @@ from core.reports.titles import (
 )
 from core.runs import store
 from core.runs.banks import bank_name
-from core.runs.spec import SERVED, RunSpec, short_task
+from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
-from core.tasks import POCKET_BANK, TASKS
+from core.tasks import POCKET_BANK, TASKS, short_task
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 """The settings that have a filter: fields of :class:`RunSpec`."""
@@ -30,6 +30,7 @@ STATE_TITLES = {
     "running": "running",
     "queued": "waiting",
     "failed": "failed",
+    "paused": "paused",
     "cancelled": "cancelled",
 }
 DEFAULTS = RunSpec(model="any", task="any")
@@ -82,7 +83,7 @@ class RunFilter:
     """Keys of :data:`STATE_TITLES`."""
 
     def keeps(self, record: RunRecord) -> bool:
-        """Whether the run is among those chosen."""
+        """Whether the filter keeps the run."""
         return all(not (kept := getattr(self, name)) or value(record) in kept for name, value in PROPERTIES.items())
 
 
@@ -100,15 +101,13 @@ PROPERTIES: dict[str, Callable[[RunRecord], str]] = {
 
 
 def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[RunRecord]) -> RunFilter:
-    """The filter with its default in :class:`RunSpec` for every setting that is ``left_open``.
-
-    Where no run has these defaults, such a setting keeps every value: somebody whose runs are all in another precision
-    then sees them.
+    """The filter, with the default of :class:`RunSpec` for every setting that is ``left_open``. If no run has these
+    defaults, such a setting keeps every value, so that a person whose runs all have another precision sees them.
     """
     by_default = replace(chosen, **{name: (str(getattr(DEFAULTS, name)),) for name in left_open})
     records = list(records)
     if "dtype" in left_open and any(record.spec.servers for record in records):
-        # Nobody chooses the precision of a model on a server, so it is no other setting.
+        # A person does not choose the precision of a model on a server, so it does not count as another setting.
         by_default = replace(by_default, dtype=(*by_default.dtype, SERVED))
     if any(by_default.keeps(record) for record in records):
         return by_default
@@ -116,16 +115,16 @@ def resolved(chosen: RunFilter, left_open: Collection[str], records: Iterable[Ru
 
 
 def with_filtered_at_defaults(spec: RunSpec, active: RunFilter) -> RunSpec:
-    """The spec with its default for every setting of which the filter keeps one value.
-
-    All runs that the filter keeps have that value, so nothing is left to say of it.
+    """The spec, with the default for every setting of which the filter keeps only one value. All runs that the filter
+    keeps have that value, so titles need not say it.
     """
     fixed = [name for name in SETTINGS if len(getattr(active, name)) == 1]
     return replace(spec, **{name: getattr(DEFAULTS, name) for name in fixed})
 
 
 def offered(records: Sequence[RunRecord]) -> dict[str, dict[str, str]]:
-    """What the filters offer: for each field of :class:`RunFilter`, the values that some run has, with their titles."""
+    """The choices of the filters: for each field of :class:`RunFilter`, the values that some run has, with their
+    titles."""
     found = {name: {value(record) for record in records} for name, value in PROPERTIES.items()}
     tasks = {record_task_key(record): record_task_title(record) for record in records}
     return {

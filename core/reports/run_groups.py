@@ -1,4 +1,5 @@
-"""Runs as a person chooses them: grouped by their questions, and the runs that share their questions with another."""
+"""Runs for a list to choose from: grouped by their questions; and the runs that share their questions with a given
+one."""
 
 from __future__ import annotations
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from core.runs.banks import ORIGINS, bank_name, task_title
+from core.runs.banks import ORIGINS, bank_name
 from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
+from core.tasks.bank_names import task_title
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
 """Strategy → what the prompt begins with."""
@@ -46,7 +47,7 @@ STUDY_DETAILS = {"perplexity": "every word scored", "jury": "answers, tuned juro
 DEFAULTS = RunSpec(model="any", task="any")
 """A run with every setting at its default."""
 SHORT_ID = 4
-"""Characters at the end of a run's id that tell it from others of the same title."""
+"""The number of characters at the end of a run's id that distinguish it from others with the same title."""
 
 
 def shots_title(shots: int) -> str:
@@ -78,7 +79,8 @@ def setting_title(setting: str, value: object) -> str:
 
 
 def spec_task_title(spec: RunSpec, bank: str) -> str:
-    """The task's title of a run whose questions are of ``bank``; that of a study if the run answers no questions.
+    """The title of a run's task, whose questions come from ``bank``; the title of the study if the run answers no
+    questions.
 
     >>> spec_task_title(RunSpec(model="m", task="ds"), "pocket bank")
     'Summaries'
@@ -87,12 +89,12 @@ def spec_task_title(spec: RunSpec, bank: str) -> str:
 
 
 def record_task_title(record: RunRecord) -> str:
-    """The title of the task of a run that is stored, with its bank (:func:`spec_task_title`)."""
+    """The title of the task of a stored run, with its bank (:func:`spec_task_title`)."""
     return spec_task_title(record.spec, bank_name(record.spec, record.provenance))
 
 
 def details(spec: RunSpec) -> str:
-    """All settings of a run in words, those at their defaults too, as secondary text beside a title.
+    """All settings of a run in words, including those at their defaults, as secondary text next to a title.
 
     >>> details(RunSpec(model="m", task="qa"))
     'no instruction · 0 shots · by letter · 32-bit'
@@ -125,15 +127,15 @@ def run_title(spec: RunSpec, bank: str) -> str:
 
 
 def record_title(record: RunRecord) -> str:
-    """The title of a run that is stored."""
+    """The title of a stored run."""
     return run_title(record.spec, bank_name(record.spec, record.provenance))
 
 
 def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
     """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank.
 
-    Where two runs have the same title, what differs between them is added: where the model or the questions are, their
-    seed, their share of calibration questions, or which tool made the run. If nothing of this differs, the end of the
+    If two runs have the same title, what differs between them is added: the location of the model or the questions, the
+    seed, the share of calibration questions, or the tool that made the run. If nothing of this differs, the end of the
     id is added.
     """
     titles = {run_id: run_title(spec, bank) for run_id, (spec, bank) in runs.items()}
@@ -166,7 +168,7 @@ def reading_order(record: RunRecord) -> tuple[object, ...]:
     spec, bank = record.spec, bank_name(record.spec, record.provenance)
     tasks = list(TASKS)
     place = tasks.index(spec.task_name) if spec.task_name in tasks else len(tasks)
-    model = [(int(part), "") if part.isdigit() else (0, part) for part in re.split(r"(\d+)", spec.model_name)]
+    model = [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d+)", spec.model_name)]
     return place, bank != POCKET_BANK, spec_task_title(spec, bank), model, len(differences(spec)), run_title(spec, bank)
 
 
@@ -191,11 +193,11 @@ APART: tuple[Callable[[RunSpec], str], ...] = (
     lambda spec: f"{spec.calibration_share:.0%} calibration questions",
     lambda spec: ORIGIN_TITLES.get(spec.origin, f"from {spec.origin}"),
 )
-"""What is said of two runs with the same title, if it differs."""
+"""What is added to the titles of two runs with the same title, if it differs."""
 
 
 def _additions(spec: RunSpec) -> list[str]:
-    """The settings that are named only where they are in use."""
+    """The settings that are named only for runs that use them."""
     said = [FORMAT_TITLES["chat"]] * (spec.prompt_format == "chat")
     said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     said += ["own system prompt"] * bool(spec.system)

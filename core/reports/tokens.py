@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,12 +98,25 @@ def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
     return table[table["n"] > 0].reset_index(drop=True)
 
 
+PROJECTIONS = {"q_proj": "query", "k_proj": "key", "v_proj": "value", "o_proj": "output"}
+
+
+def _layer_title(name: str) -> str:
+    """A layer's place, counted from 1, and its part: ``1 query``. A name of another form stays as it is.
+
+    >>> _layer_title("model.layers.0.self_attn.q_proj")
+    '1 query'
+    """
+    found = re.fullmatch(r"model\.layers\.(\d+)\.\w+\.(\w+)", name)
+    return f"{int(found[1]) + 1} {PROJECTIONS.get(found[2], found[2].removesuffix('_proj'))}" if found else name
+
+
 def variances_frame(one: TokenResult) -> pd.DataFrame:
     """One row per layer and rank: the variance it adds and its share of the layer's largest; empty for other
     adapters."""
     rows = [
         {
-            "layer": layer.removeprefix("model.layers.").replace(".self_attn.", " ").removesuffix("_proj"),
+            "layer": _layer_title(layer),
             "rank": rank,
             "variance": variance,
             "share": variance / max(of) if max(of) > 0 else 0.0,

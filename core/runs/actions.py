@@ -1,8 +1,8 @@
 """Actions on runs, one or many at once: launch, cancel, resume, repeat, delete, restore.
 
-As in :mod:`core.runs.engine`, each function raises :class:`~core.errors.RunError` with one sentence where the
-database can't be used. Where something can't be done to one of many runs, it is done to the others, and the reason
-comes back with the run's id.
+As in :mod:`core.runs.engine`, each function raises :class:`~core.errors.RunError` with one sentence if the database
+can't be used. If an action is not possible for one of several runs, it is done to the others, and the reason is
+returned with the run's id.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.errors import InputError
+from core import access
+from core.access import UserRole
+from core.errors import AccessError, InputError
 from core.runs import engine, groups, store
 from core.runs.groups import Group
 from core.runs.spec import RunSpec
@@ -19,7 +21,7 @@ from core.runs.storage import trash
 from core.runs.storage.trash import TrashedRun
 
 SETTLED = ("queued", "running", "done")
-"""States in which launching a run again changes nothing."""
+"""States in which launching a run again has no effect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,11 @@ def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
     return {spec.run_id: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
 
 
+@access.needs(UserRole.LAUNCHER, "launch runs")
 def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, ActionResult]:
     """Launch all of these runs as one group.
 
-    The group is None if nothing begins: each of the runs is done or at work already, or could not be asked for.
+    The group is None if no run starts, because each of them is done, already at work, or invalid.
     """
     wanted = {spec.run_id: spec for spec in specs}
     settled = {run_id for run_id, now in existing(specs).items() if now.state in SETTLED}
@@ -54,33 +57,38 @@ def cancel(run_ids: Sequence[str]) -> ActionResult:
 
 
 def resume(run_ids: Sequence[str]) -> ActionResult:
-    """Resume the runs that were cancelled or have failed."""
+    """Resume the runs that were cancelled, paused or have failed."""
     return _to_each(run_ids, engine.resume)
 
 
 def repeat(run_ids: Sequence[str]) -> ActionResult:
-    """Run these again from the start. Their earlier results stay in the bin for a week."""
+    """Repeat these runs from the start. Their earlier results stay in the bin for a week."""
 
     def again(run_id: str) -> None:
+        access.check(UserRole.LAUNCHER, "repeat runs", subject=run_id)
         spec = store.read_record(run_id).spec
         if store.is_bundled(run_id):
             raise InputError(f"run {run_id} ships with Hedge and can't be repeated; launch a run with another seed")
         engine.check_fits(spec)
+        engine.check_room()
         delete(run_id)
         engine.submit(spec)
 
     return _to_each(run_ids, again)
 
 
+@access.needs(UserRole.LAUNCHER, "delete runs")
 def delete(run_id: str) -> TrashedRun:
-    """Move a run that has ended, or waits, to the bin (:mod:`core.runs.storage.trash`), which keeps it for a week.
+    """Move a run to the bin (:mod:`core.runs.storage.trash`), which keeps it for a week.
 
-    Raises :class:`~core.errors.InputError` if it ships with Hedge, or somebody is at it.
+    A run that is queued, or whose worker is gone, is cancelled first. Raises :class:`~core.errors.InputError` if it
+    ships with Hedge, or a worker executes it.
     """
     now = engine.status(run_id)
     if store.is_bundled(now.run_id):
         raise InputError(f"run {now.run_id} ships with Hedge and can't be deleted")
-    if now.state == "queued":
+    access.check_owner(now.record.launched_by, "delete this run", subject=now.run_id)
+    if now.state == "queued" or (now.state == "running" and not now.worker_alive):
         engine.cancel(now.run_id)
         now = engine.status(now.run_id)
     if not now.ended:
@@ -98,7 +106,7 @@ def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> ActionR
     for run_id in run_ids:
         try:
             action(run_id)
-        except InputError as error:
+        except (AccessError, InputError) as error:
             refused[run_id] = str(error)
         else:
             done.append(run_id)

@@ -1,11 +1,11 @@
 """The bank that a run's questions come from, by name.
 
-A task's name says what is asked ("qa"), not which questions: ours, MMLU's, those of somebody's file. A bank's name
-stands beside it wherever a task is named. Figures of two runs are compared only where the runs were tested on the same
-questions (:mod:`core.reports.question_identity`), whatever their banks are called.
+A task's name says what kind of question is asked ("qa"), but not which questions: Hedge's own, MMLU's, or those of a
+person's file. So a task is always named together with its bank. Figures of two runs are compared only where the runs
+were tested on the same questions (:mod:`core.reports.question_identity`), whatever their banks are called.
 
-New runs keep it in ``run.json``, as ``bank`` of their provenance, with a digest of their test questions; of older ones
-both are read off the rest.
+New runs store it in ``run.json``, as ``bank`` of their provenance, with a digest of their test questions. For older
+runs both are derived from other fields.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from types import MappingProxyType
 from typing import Any
 
 from core.records import Question, Role
-from core.runs.spec import RunSpec, short_task
-from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished, leaderboard
+from core.runs.spec import RunSpec
+from core.tasks import DATA_SETS, leaderboard
+from core.tasks.bank_names import FINISHED, bank_of_task
 from core.tasks.identity import QuestionSource
 
-FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
-"""The bank of each file of LLM-Uncertainty-Bench, by the file's name without its suffix."""
 ORIGINS = {
     "bluq": "BLUQ",
     "lm-eval": "lm-eval",
@@ -32,11 +31,11 @@ ORIGINS = {
     "vlm-uncertainty-bench": "VLM-Uncertainty-Bench",
     "table": "table",
 }
-"""The bank of runs imported in a format, if nothing more is known."""
+"""The bank of runs that were imported in a format, if nothing else is known."""
 
 
 def bank_name(spec: RunSpec, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """The name of the bank that a run's questions are of.
+    """The name of the bank of a run's questions.
 
     >>> bank_name(RunSpec(model="m", task="qa")), bank_name(RunSpec(model="m", task="qa@published"))
     ('pocket bank', 'MMLU 10k')
@@ -59,34 +58,6 @@ def bank_name(spec: RunSpec, provenance: Mapping[str, Any] = MappingProxyType({}
     return PurePath(file).stem or name
 
 
-def bank_of_task(task: str) -> str:
-    """The name of the bank that a task of our own takes its questions from, as :mod:`core.tasks.catalogue` names it.
-
-    >>> bank_of_task("qa@hub"), bank_of_task("rc@published"), bank_of_task("qa@/data/mine.json")
-    ('MMLU', 'CosmosQA 10k', 'mine')
-    """
-    name, at, place = task.partition("@")
-    if place == "hub":
-        return DATA_SETS.get(name, name)
-    if place == "published":
-        return FINISHED[PurePath(finished.FILES[name]).stem] if name in finished.FILES else place
-    if not catalogue.is_file(task):
-        return POCKET_BANK
-    stem = PurePath(place if at else name).stem
-    return FINISHED.get(stem, stem)
-
-
-def task_title(task: str, bank: str) -> str:
-    """The task in words, with its bank unless that is the one that ships with Hedge.
-
-    >>> task_title("ds", "pocket bank"), task_title("qa@hub", "MMLU"), task_title("/data/mine.csv", "mine")
-    ('Summaries', 'Question answering · MMLU', 'mine')
-    """
-    name = short_task(task)
-    title = TASKS.get(name, leaderboard.title_of(name))
-    return title if bank in (POCKET_BANK, title) else f"{title} · {bank}"
-
-
 def described(
     spec: RunSpec, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
 ) -> dict[str, str]:
@@ -96,5 +67,5 @@ def described(
 
 
 def source_of(spec: RunSpec, provenance: Mapping[str, Any]) -> QuestionSource:
-    """Where a run's questions come from, which tells those without texts from those of others."""
+    """The source of a run's questions, which distinguishes questions without texts from those of other runs."""
     return QuestionSource(spec.origin, spec.task_name, provenance.get("texts") is not False)

@@ -1,8 +1,8 @@
 """The run engine as pages and the command line use it: submit a run, watch it, cancel it, resume it.
 
-Nothing is executed here. A run is written to its folder and put into the database's queue; a worker of a host
-agent takes it from there, and both outlive this process. Every function raises
-:class:`~core.errors.RunError` with one sentence, within five seconds, where the database can't be used.
+Nothing is executed here. A run is written to its folder and put into the database's queue; a worker of a host agent
+takes it from there, and both outlive this process. If the database can't be used, every function raises
+:class:`~core.errors.RunError` with one sentence, within five seconds.
 """
 
 from __future__ import annotations
@@ -13,47 +13,69 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+from core import access, database, quotas
+from core.access import UserRole
+from core.devices import fitting
+from core.devices.slots import Slot, named_device, slots
 from core.errors import HedgeError, InputError, RunBusyError, RunError
 from core.runs import status as states
 from core.runs import store
-from core.runs.agent import liveness
-from core.runs.agent.worker_process import start_detached
-from core.runs.devices.slots import Slot, check_precision, published, slots
-from core.runs.queue import database, run_queue
+from core.runs.agent import host_reports, liveness
+from core.runs.agent.worker_process import start_agent
+from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
-from core.settings import settings
+from core.settings import settings, writable_home
 
-IDLE_MINUTES = 30
-"""How long an agent that Hedge started on its own stays without a run."""
-AGENT_STARTS_WITHIN_S = 10.0
 STOPS_WITHIN_S = 4.0
 
 
+@access.needs(UserRole.LAUNCHER, "launch runs")
 def submit(spec: RunSpec) -> str:
     """Submit a run and return its id. Equal specs are the same run.
 
-    A run that is queued, running or done is left as it is. One that failed or was cancelled is resumed. Raises
-    :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown.
+    A run that is queued, running or done is left as it is. One that failed, paused or was cancelled is resumed. Raises
+    :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown, or if several devices are
+    named to share its questions, which only a run in the foreground does.
     """
+    if "," in spec.device:
+        raise InputError(
+            f"a queued run takes one device, or as many as its model needs, got {spec.device}; name one device, or "
+            "execute the run here (run without --queue), where several devices share its questions"
+        )
     if spec.run_id in store.run_ids():
+        access.check_servers(spec.servers, spec.key_variable)
         if (now := status(spec.run_id)).state != "done":
-            if now.ended:  # a budget or a key may be another than in the earlier try
+            if now.ended:  # budget and key may differ from those of the earlier try
                 store.update_record(spec.run_id, spec=spec)
             resume(spec.run_id)
         return spec.run_id
     from core.runs.execution.execute import preflight
 
+    access.check_servers(spec.servers, spec.key_variable)
     preflight(spec)
     check_fits(spec)
+    check_room()
     with _agent_meanwhile():
         database.prepare()
-        with _writable_home():
-            store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+        with writable_home():
+            store.create(RunRecord(spec=spec, state="queued", created=time.time(), provenance=access.launched()))
     _enqueue(spec.run_id)
     return spec.run_id
+
+
+def check_room() -> None:
+    """Raise :class:`~core.errors.QuotaError` if the actor may queue no further run now, or the disk is nearly full."""
+    quotas.check_disk()
+    quotas.check_waiting(lambda name: sum(_launched_by(run_id) == name for run_id in run_queue.unfinished()))
+
+
+def _launched_by(run_id: str) -> str | None:
+    with suppress(InputError):  # deleted, which the database does not know
+        return store.read_record(run_id).launched_by
+    return None
 
 
 @contextmanager
@@ -68,7 +90,7 @@ def _agent_meanwhile() -> Iterator[None]:
         with suppress(HedgeError):  # the error is raised when the run is queued, which starts the agent again
             ensure_agent()
 
-    starting = threading.Thread(target=start, daemon=True, name="hedge-agent-ahead")
+    starting = threading.Thread(target=access.carried(start), daemon=True, name="hedge-agent-ahead")
     starting.start()
     try:
         yield
@@ -82,26 +104,13 @@ def _agent_meanwhile() -> Iterator[None]:
 
 def check_fits(spec: RunSpec) -> None:
     """Raise :class:`~core.errors.InputError` if no device of this host or of another live host can hold the run."""
-    from core.runs.execution.execute import memory_gib
+    from core.runs.execution.execute import check_memory
 
-    devices = [*slots(), *_live_devices()]
-    check_precision(spec.dtype, devices)
-    if reason := _too_large(memory_gib(spec), devices):
-        raise InputError(
-            f"model {spec.model_name} in {spec.dtype} {reason}; choose a smaller one, or add a host with more"
-        )
-
-
-def _too_large(needed_gib: float, devices: Sequence[Slot]) -> str:
-    """Why no device is large enough, as a sentence; empty if one is."""
-    largest = max(devices, key=lambda slot: slot.memory_gib, default=None)
-    if largest is None or needed_gib <= largest.memory_gib:
-        return ""
-    return f"needs about {needed_gib:.1f} GiB, and the largest device, {largest.label}, has {largest.memory_gib:.1f}"
+    check_memory(spec, [*slots(), *_live_devices()])
 
 
 def _live_devices() -> list[Slot]:
-    said, live = published(), liveness.live_hosts()
+    said, live = host_reports.published_slots(), liveness.live_hosts()
     return [slot for host in live for slot in said.get(host, ())]
 
 
@@ -109,17 +118,19 @@ def _with_reason(now: RunStatus, entry: QueueEntry | None, devices: Sequence[Slo
     """Add to a queued run's status why no live device can take it."""
     if now.state != "queued" or now.message or entry is None:
         return now
-    reason = _too_large(entry.needs_gib, devices)
+    reason = fitting.too_large(entry.needs_gib, devices)
     return replace(now, message=f"It waits for a host with more memory: it {reason}.") if reason else now
 
 
+@access.needs(UserRole.LAUNCHER, "cancel runs")
 def cancel(run_id: str) -> None:
     """Cancel a run that is queued or running; what it has finished is kept.
 
     A queued run never starts; a running one stops within two seconds. Cancelling a cancelled run is no error. Raises
-    :class:`~core.errors.InputError` if the run is done or has failed, or if another process than the agent executes it.
+    :class:`~core.errors.InputError` if the run is done or has failed, or if a process other than the agent executes it.
     """
     now = status(run_id)
+    access.check_owner(now.record.launched_by, "cancel this run", subject=now.run_id)
     if now.state == "cancelled":
         return
     if now.ended:
@@ -135,18 +146,24 @@ def cancel(run_id: str) -> None:
     liveness.wake()
 
 
-def resume(run_id: str) -> None:
-    """Resume a run that was cancelled or failed, keeping what it has finished. A queued or running run is left alone.
+@access.needs(UserRole.LAUNCHER, "resume runs")
+def resume(run_id: str, *, budget: float | None = None) -> None:
+    """Resume a run that was cancelled, paused or failed, keeping what it has finished. A queued or running run is left
+    alone. ``budget`` replaces the one that the run has, over all its tries.
 
-    Raises :class:`~core.errors.InputError` if the run is done.
+    Raises :class:`~core.errors.InputError` if the run is done, and for a budget that can't continue it.
     """
     now = _when_stopped(run_id)
+    if budget is not None:
+        access.check_owner(now.record.launched_by, "change the budget of this run", subject=now.run_id)
     if now.state == "done":
         raise InputError(
             f"run {now.run_id} is done; nothing is left to do, and repeating it would give the same result"
         )
+    spec = _with_budget(now, budget)
     if now.ended:
-        store.update_record(now.run_id, state="queued", message="", ended=None)
+        check_room()
+        store.update_record(now.run_id, state="queued", message="", ended=None, spec=spec)
         store.log(store.folder_of(now.run_id), "resumed")
         _enqueue(now.run_id)
         return
@@ -154,6 +171,30 @@ def resume(run_id: str) -> None:
         for entry in run_queue.entries([now.run_id]).values():
             run_queue.put_back(entry, fresh=True)
     ensure_agent()
+
+
+def _with_budget(now: RunStatus, budget: float | None) -> RunSpec:
+    """The run's spec, with another budget if one is given. Raises :class:`~core.errors.InputError` if that can't be, or
+    if the budget that the run has is spent."""
+    record = now.record
+    spec = record.spec
+    if budget is None:
+        if record.at_budget:
+            raise InputError(
+                f"run {now.run_id} has reached its budget of {spec.price.in_words(spec.budget or 0.0)}; resume it with "
+                "a larger one (--budget)"
+            )
+        return spec
+    if not spec.servers and not spec.makes_jury:
+        raise InputError(f"run {now.run_id} asks no server, so it has no budget; resume it without one")
+    if not now.ended:
+        raise InputError(f"run {now.run_id} is {now.state}; cancel it first, then resume it with another budget")
+    if budget <= (spent := spec.price.of(*record.spent)):
+        raise InputError(
+            f"run {now.run_id} has cost {spec.price.in_words(spent)} already; the budget counts all its tries, so give "
+            f"more than that, got {spec.price.in_words(budget)}"
+        )
+    return replace(spec, budget=budget)
 
 
 def status(run_id: str) -> RunStatus:
@@ -185,7 +226,7 @@ def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
         try:
             now = states.of(store.read_record(run_id), entries.get(run_id), agent=agent)
             found.append(_with_reason(now, entries.get(run_id), devices))
-        except InputError:  # deleted or damaged, which the database does not know
+        except InputError:  # deleted or damaged; the database does not know that
             continue
     kinds = {"running": 0, "queued": 1}
     # The sort is stable, and the database returned the queued runs in the queue's order.
@@ -207,6 +248,7 @@ def check_free(run_id: str) -> None:
         raise RunBusyError(f"run {run_id} is at work on {worker}; wait for it, or cancel it first")
 
 
+@access.needs(UserRole.LAUNCHER, "change the order of the queue")
 def put_first(run_ids: Sequence[str]) -> None:
     """Move these queued runs to the front of the queue, in this order.
 
@@ -219,6 +261,7 @@ def put_first(run_ids: Sequence[str]) -> None:
     run_queue.reorder(names)
 
 
+@access.needs(UserRole.LAUNCHER, "change the order of the queue")
 def reorder(run_ids: Sequence[str]) -> None:
     """Give the whole queue this order. Runs that have started or ended meanwhile are skipped; new ones come last."""
     waiting = {run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED}
@@ -233,37 +276,33 @@ def agent_alive() -> bool:
 def ensure_agent() -> None:
     """Start this host's agent if none is running, detached, so that it outlives this process and its terminal.
 
+    With ``HEDGE_START_AGENT=0``, as on a cluster's login node, none is started.
+
     Raises :class:`~core.errors.RunError` if it does not start.
     """
-    with _writable_home():
+    with writable_home():
         liveness.wake()
-        if not liveness.agent_alive():
-            # If several pages start one at once, all but one agent find the lock held and end.
-            start_detached(
-                ("core.runs.agent.host_agent", str(IDLE_MINUTES)),
-                log=f"agent-{liveness.host()}.log",
-                up=liveness.agent_alive,
-                within_s=AGENT_STARTS_WITHIN_S,
-                what="no agent could be started on this host",
-            )
+        if settings().start_agent and not liveness.agent_alive():
+            start_agent(up=liveness.agent_alive)
 
 
-@contextmanager
-def _writable_home() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(
-            f"{error.filename or settings().home} can't be written ({error.strerror}); free some space, or set "
-            "HEDGE_HOME to another folder"
-        ) from error
+def ensure_agent_if_needed() -> bool:
+    """Start this host's agent if unfinished runs wait for one and no agent is running, here or on another host.
+
+    Returns whether one was started. Raises :class:`~core.errors.RunError` if it does not start.
+    """
+    if not settings().start_agent or not run_queue.unfinished() or liveness.any_agent_alive():
+        return False
+    ensure_agent()
+    return True
 
 
 def _enqueue(run_id: str) -> None:
     from core.runs.execution.execute import memory_gib
 
     try:
-        run_queue.enqueue(run_id, needs_gib=memory_gib(store.read_record(run_id).spec))
+        spec = store.read_record(run_id).spec
+        run_queue.enqueue(run_id, needs_gib=memory_gib(spec, ask=True), slot=named_device(spec.device))
     except RunError as error:
         store.end(run_id, "failed", str(error))
         raise

@@ -1,7 +1,7 @@
 """Groups of runs that were launched together. A group is a file, ``HEDGE_HOME/groups/<id>.json``, that lists its runs.
 
-A run may be of several groups, because the same spec is the same run. What is done to a group is done to each of
-its runs that it can be done to.
+A run may belong to several groups, because equal specs are the same run. An action on a group is done to each of its
+runs for which it is possible.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.settings import settings
+
+LONGEST_ID = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +44,8 @@ def create(run_ids: Sequence[str], *, name: str = "") -> Group:
 def read(group_id: str) -> Group:
     """A group by its id. Raises :class:`~core.errors.InputError` if there is none."""
     path = settings().home / "groups" / f"{group_id}.json"
-    if not group_id.isalnum() or not path.is_file():
-        raise InputError(f"there is no group {group_id!r}")
+    if not group_id.isalnum() or len(group_id) > LONGEST_ID or not path.is_file():
+        raise InputError(f"there is no group {group_id[:LONGEST_ID]!r}")
     try:
         values = json.loads(path.read_bytes())
         return Group(group_id, float(values["created"]), tuple(values["runs"]), values["name"])

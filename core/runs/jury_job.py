@@ -1,4 +1,4 @@
-"""Jury pipelines for pages: launch one, tell how far it is, cancel it, continue it. The run engine does the work."""
+"""Jury pipelines for pages: launch one, read its progress, cancel it, continue it. The run engine does the work."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core.inference.server.address import TIMEOUT_S
+from core.inference.server.spending import Price
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
 from core.runs.execution import jury_run
+from core.runs.store import RunRecord
 
 STOPPED = "its process was stopped; launch it again to continue"
 
 
 @dataclass(frozen=True, slots=True)
 class JuryProgress:
-    """How far a pipeline is: the ``state`` of its run with a sentence about it, ``done`` of ``total`` of a ``stage``.
-
-    ``losses`` are those of the juror that is or was tuned last, ``jury`` is the result's id.
+    """The progress of a pipeline: the ``state`` of its run with a sentence about it, and ``done`` of ``total`` of a
+    ``stage``. ``losses`` belong to the juror that is being tuned or was tuned last, ``jury`` is the result's id.
     """
 
     state: str
@@ -31,28 +33,36 @@ class JuryProgress:
     jury: str = ""
 
 
-def launch(spec: JurySpec) -> str:
-    """Put a pipeline into the run queue and return its id; one that is at work or done is left as it is.
+def launch(spec: JurySpec, *, price: Price | None = None, timeout_s: float = TIMEOUT_S) -> str:
+    """Put a pipeline into the run queue and return its id. A pipeline that is running or done is not changed.
 
-    Raises :class:`~core.errors.InputError`, and starts nothing, where its models or questions are not there.
+    ``price`` and ``timeout_s`` are those of models on servers. Raises :class:`~core.errors.InputError`, and starts
+    nothing, where its models or questions are not there.
     """
     path_id = jury_spec.create(spec)
-    resume(path_id)
+    engine.submit(jury_run.spec_of(jury_spec.read_spec(path_id), price=price, timeout_s=timeout_s))
     return path_id
 
 
+def record_of(path_id: str) -> RunRecord | None:
+    """The record of a pipeline's run; None if it has no run, as in older versions."""
+    run_id = jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
+    return store.read_record(run_id) if run_id in store.run_ids() else None
+
+
 def resume(path_id: str) -> None:
-    """Continue a pipeline, or begin it."""
-    engine.submit(jury_run.spec_of(jury_spec.read_spec(path_id)))
+    """Continue a pipeline with its earlier prices and time limit, or begin it."""
+    record = record_of(path_id)
+    engine.submit(record.spec if record else jury_run.spec_of(jury_spec.read_spec(path_id)))
 
 
 def cancel(path_id: str) -> None:
-    """Stop a pipeline; what it has is kept."""
+    """Stop a pipeline; its results so far are kept."""
     engine.cancel(jury_run.spec_of(jury_spec.read_spec(path_id)).run_id)
 
 
 def read_state(path_id: str) -> JuryProgress:
-    """How far a pipeline is."""
+    """The progress of a pipeline."""
     folder, run_id = jury_spec.folder_of(path_id), jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
     if run_id not in store.run_ids():
         return _without_run(folder)
@@ -63,7 +73,7 @@ def read_state(path_id: str) -> JuryProgress:
 
 
 def _without_run(folder: Path) -> JuryProgress:
-    """A pipeline that an older version worked at, which was no run and wrote its state into its own folder."""
+    """The progress of a pipeline of an older version, which was not a run and wrote its state into its own folder."""
     before = _read(folder / "state.json", {})
     if before.get("state") in ("done", "failed", "cancelled"):
         return JuryProgress(before["state"], message=before.get("message", ""), jury=before.get("jury", ""))

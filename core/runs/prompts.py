@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from core.errors import InputError
 from core.inference.models import canonical
-from core.prompting.cloze import cloze_prompt, continuation_prompt
-from core.prompting.strategies import opened, prompt
-from core.records import Prompt, Question, Role
-from core.runs.spec import HOW, SERVED, TEXT_FORMS, RunSpec
+from core.inference.server.address import TIMEOUT_S
+from core.prompting.forms import TEXT_FORMS, form_prompt
+from core.records import Prompt, Question
+from core.runs.spec import HOW, SERVED, RunSpec
 from core.tasks import bank, catalogue
 from core.tasks.catalogue import TaskData
 from core.tasks.rotation import answers_only, reorderings, rotations
-from core.tasks.split import Draw, draw
+from core.tasks.split import Draw, draw, with_other_orders
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Combination:
     system: str = ""
     repeats: int = 0
     batch_size: int | None = None
+    device: str = ""
     seed: int = 0
     calibration_share: float = 0.5
     servers: tuple[str, ...] = ()
@@ -42,14 +43,15 @@ class Combination:
     price_read: float = 0.0
     price_written: float = 0.0
     budget: float | None = None
+    timeout_s: float = TIMEOUT_S
 
     def specs(self, *, named: Callable[[str], str] = canonical) -> list[RunSpec]:
         """The runs, the models outermost; the questions of a person's file are pinned.
 
-        Orders of the options and written answers are asked of the letters alone, because the other forms have neither.
+        Only letters are asked in other orders and with written answers, because the other forms have neither.
 
-        ``named`` gives the name under which a spec keeps a model. Raises :class:`InputError` for a model or a file that
-        is not there, and for values that no run can have.
+        ``named`` gives the name under which a spec keeps a model. Raises :class:`InputError` for a missing model or
+        file, and for invalid values.
         """
         # A server has loaded its model already, in whatever precision, and under a name of its own.
         dtypes = (SERVED,) if self.servers else self.dtypes
@@ -75,35 +77,10 @@ class Combination:
         ]
         return [pinned(spec) for spec in made]
 
-    def words(self) -> tuple[str, ...]:
-        """The same for the command line, after ``python -m core run``; what is left to its default is not said.
-
-        >>> Combination(models=("m",), tasks=("qa", "rc"), shots=(2,), rotations=True).words()
-        ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')
-        """
-        said: list[str] = ["--model", *self.models, "--task", *self.tasks]
-        for choice in fields(self)[2:]:
-            value = getattr(self, choice.name)
-            if value != choice.default:
-                said.append(FLAGS.get(choice.name, f"--{choice.name.replace('_', '-')}"))
-                said += map(str, value if isinstance(value, tuple) else () if value is True else (value,))
-        return tuple(said)
-
-
-FLAGS = {
-    "servers": "--server",
-    "strategies": "--strategy",
-    "dtypes": "--dtype",
-    "forms": "--form",
-    "formats": "--format",
-}
-"""The command-line options of choices whose option is not called as they are."""
-
 
 def pinned(spec: RunSpec) -> RunSpec:
-    """The spec with the fingerprint of its questions where these lie in a file, which may change.
-
-    A changed file is then another run, and a run never continues questions other than those it was asked for.
+    """The spec with the fingerprint of its questions if they are in a file, which may change. A changed file then makes
+    another run, so a run never continues with other questions.
     """
     if not catalogue.is_file(spec.task):
         return spec
@@ -113,7 +90,7 @@ def pinned(spec: RunSpec) -> RunSpec:
 def load_data(spec: RunSpec) -> TaskData:
     """All questions of the spec's task.
 
-    Raises :class:`InputError` if there are none, or where they are not those that the run was asked for.
+    Raises :class:`InputError` if there are none, or if they are not those of the run.
     """
     data = catalogue.load(spec.task)
     if spec.fingerprint and spec.origin == "hedge" and bank.fingerprint(data.questions) != spec.fingerprint:
@@ -122,9 +99,8 @@ def load_data(spec: RunSpec) -> TaskData:
 
 
 def draw_questions(spec: RunSpec, data: TaskData | None = None) -> Draw:
-    """The questions that ``spec`` asks for, with their roles. Raises :class:`InputError` if it can't be.
-
-    ``data`` is what :func:`load_data` gave, where somebody has asked already.
+    """The questions that ``spec`` asks for, with their roles. Raises :class:`InputError` if that is not possible.
+    ``data`` is the result of :func:`load_data`, if the caller has it already.
     """
     data = data or load_data(spec)
     (last,) = _last_draw
@@ -135,7 +111,7 @@ def draw_questions(spec: RunSpec, data: TaskData | None = None) -> Draw:
 
 
 _last_draw: list[tuple[RunSpec, TaskData, Draw] | None] = [None]
-"""A launch checks a run before it executes it, and both draw its questions."""
+"""The result is cached, because a launch draws the questions twice: to check the run and to execute it."""
 
 
 def _drawn(spec: RunSpec, data: TaskData) -> Draw:
@@ -150,36 +126,25 @@ def _drawn(spec: RunSpec, data: TaskData) -> Draw:
     if spec.asks_texts:  # after the draw, so that a question has the same role in every form
         drawn = Draw(tuple(answers_only(q) for q in drawn.questions), drawn.roles, drawn.alike)
     if spec.orders:
-        return _asked_again(drawn, lambda question: reorderings(question, seed=spec.seed))
-    return _asked_again(drawn, rotations) if spec.rotations else drawn
+        return with_other_orders(drawn, lambda question: reorderings(question, seed=spec.seed))
+    return with_other_orders(drawn, rotations) if spec.rotations else drawn
 
 
 def make_prompt(spec: RunSpec, question: Question, demonstrations: Sequence[Question]) -> Prompt:
     """The prompt of one question as ``spec`` asks for it."""
-    made = BUILD[spec.form](question, strategy=spec.strategy, demonstrations=demonstrations)
-    if spec.prompt_format == "chat":
-        return replace(made, chat=True, system=spec.system)
-    return opened(made, spec.system) if spec.system else made
-
-
-BUILD: dict[str, Callable[..., Prompt]] = {
-    "letters": prompt,
-    "cloze": cloze_prompt,
-    "continuation": continuation_prompt,
-}
-"""The function that makes the prompts of each form."""
+    return form_prompt(
+        question,
+        form=spec.form,
+        strategy=spec.strategy,
+        demonstrations=demonstrations,
+        prompt_format=spec.prompt_format,
+        system=spec.system,
+    )
 
 
 def prompts(spec: RunSpec, drawn: Draw) -> list[Prompt]:
-    """All prompts of a run, the longest first: memory runs out early or not at all, and batches are of like length."""
+    """All prompts of a run, the longest first, so that memory runs out early or not at all and batches have similar
+    lengths."""
     shown = drawn.demonstrations
     made = [make_prompt(spec, question, shown) for question in drawn.scored]
     return sorted(made, key=lambda p: (-len(p.text), p.question_id))
-
-
-def _asked_again(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:
-    """Every test question once more for each other order of its options; these are in no split."""
-    asked = zip(drawn.questions, drawn.roles, strict=True)
-    turned = [other for question, role in asked if role == "test" for other in others(question)]
-    added: list[Role] = ["rotation"] * len(turned)
-    return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

@@ -1,4 +1,4 @@
-"""The spec of a run: one model × task × strategy × shots × dtype × form, on a drawn sample with a drawn split."""
+"""The spec of a run: one model × task × strategy × shots × dtype × form, on a random sample with a random split."""
 
 from __future__ import annotations
 
@@ -12,36 +12,40 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.models import DTYPES
-from core.inference.server.address import key_variable, served_model, server_url
+from core.inference.server.address import (
+    TIMEOUT_S,
+    check_timeout,
+    key_variable,
+    model_on_servers,
+    served_model,
+    server_url,
+)
 from core.inference.server.spending import Price
+from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.prompting.strategies import STRATEGIES
+from core.tasks import short_task
 
-FORMS = ("letters", "cloze", "continuation")
-"""Letters after the listed options; the options' texts after ``Answer:``; their texts right after the question."""
-TEXT_FORMS = ("cloze", "continuation")
-"""Forms that do not show the options, so that their order has no meaning."""
 PERPLEXITY = "losses"
-"""The form of a run that scores every word of a counselor's instead of answering questions; its task is
+"""The form of a run that scores every word of a counselor's messages instead of answering questions; its task is
 ``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
 JURY = "jury"
 """The form of a run that makes a jury; its task is ``jury@`` and the id of a
 :class:`~core.jury_pipeline.jury_spec.JurySpec`."""
-FORMATS = ("plain", "chat")
-HOW = ("batch_size", "key_variable", "price_read", "price_written", "budget")
-"""Fields that say how a run is executed, and are no part of what it is."""
+DEVICE = re.compile(r"^(?:cuda(?::\d+)?|cpu|mps)\Z")
+"""The names of devices in torch's spelling."""
+HOW = ("batch_size", "device", "key_variable", "price_read", "price_written", "budget", "timeout_s")
+"""Fields that say how a run is executed and do not belong to its identity."""
 MODES = {"short": 100, "long": 10_000}
 """The most questions of a run, by mode."""
 
-ON_SERVERS = " on "
-"""What is between a model's name and the addresses of its servers (:attr:`RunSpec.asked_model`)."""
 SERVED = "served"
 """The dtype of a model on a server: whatever the server loaded it in."""
 MAX_SHOTS = 16
 MAX_FOREIGN_SHOTS = 1000
-"""Demonstrations that another tool's run may say it had."""
+"""The most demonstrations that an imported run may have had."""
 
 MAX_REPEATS = 100
-"""Answers written to one question."""
+"""The most written answers to one question."""
 MAX_SYSTEM = 4_000
 """The most characters of a system prompt."""
 
@@ -60,16 +64,17 @@ LATER: dict[str, Any] = {
 class RunSpec:
     """A run's whole request; two equal specs are the same run.
 
-    ``model`` is a bundled model's name, a folder, or a hub id. ``samples`` is the most questions to use
-    (``None``: all), ``seed`` draws them and their split, ``calibration_share`` is the part in (0, 1) that
-    calibrates. ``origin`` names the format an imported run came from and ``fingerprint`` its data; Hedge's own runs
-    have ``hedge`` and a fingerprint only where their questions lie in a person's file. ``prompt_format`` puts the
-    prompt as it is or in the model's chat template, ``rotations`` asks every test question in all rotations of its
-    options, ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a system prompt of the person's
-    own. ``repeats`` lets the model write so many sampled answers to each test question besides. ``servers`` are the
-    addresses of the servers that hold the model, which then is ``served`` in whatever precision they have: two servers
-    with one model name are two models. The fields of :data:`HOW` are no part of what a run is, and two specs that
-    differ in them alone are equal: ``batch_size`` fixes the rows of a batch by hand, ``key_variable`` names the
+    ``model`` is a bundled model's name, a folder, or a hub id. ``samples`` is the most questions to use (``None``:
+    all), ``seed`` draws them and their split, ``calibration_share`` is the part in (0, 1) that calibrates. ``origin``
+    names the format an imported run came from and ``fingerprint`` its data; Hedge's own runs have ``hedge`` and a
+    fingerprint only where their questions lie in a person's file. ``prompt_format`` says whether the prompt is plain or
+    in the model's chat template. ``rotations`` asks every test question in all rotations of its options, and ``orders``
+    in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats`` is the
+    number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of the
+    servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on two
+    servers means two models. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
+    only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one device that may
+    execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``), ``key_variable`` names the
     environment variable of the servers' key, and the prices and the budget are those of
     :class:`~core.inference.server.spending.Price`.
 
@@ -95,10 +100,12 @@ class RunSpec:
     repeats: int = 0
     servers: tuple[str, ...] = ()
     batch_size: int | None = field(default=None, compare=False)
+    device: str = field(default="", compare=False)
     key_variable: str = field(default="", compare=False)
     price_read: float = field(default=0.0, compare=False)
     price_written: float = field(default=0.0, compare=False)
     budget: float | None = field(default=None, compare=False)
+    timeout_s: float = field(default=TIMEOUT_S, compare=False)
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -115,6 +122,9 @@ class RunSpec:
             raise InputError(
                 f"a batch size must be at least 1, got {self.batch_size}; leave it out to let memory decide"
             )
+        _check_device(self.device)
+        if self.device and self.servers:
+            raise InputError("a model on a server is not loaded here; leave the device out")
         most = MAX_SHOTS if self.origin == "hedge" else MAX_FOREIGN_SHOTS
         if not 0 <= self.shots <= most:
             raise InputError(f"shots must lie from 0 to {most}, got {self.shots}")
@@ -140,30 +150,35 @@ class RunSpec:
 
     def _check_servers(self) -> None:
         if not self.servers:
-            if self.key_variable or self.budget is not None or self.price_read or self.price_written:
+            paid = self.budget is not None or self.price_read or self.price_written
+            if self.form == JURY:  # its models name their servers themselves
+                check_timeout(self.timeout_s)
+                _ = self.price
+            elif self.key_variable or paid or self.timeout_s != TIMEOUT_S:
                 raise InputError(
-                    "a key, prices and a budget belong to a model on a server; give its address (--server)"
+                    "a key, prices, a budget and a timeout belong to a model on a server; give its address (--server)"
                 )
             return
         if self.form == JURY:
             raise InputError("a jury names the servers of its models itself, as NAME@URL; leave the servers out")
         object.__setattr__(self, "servers", tuple(sorted({server_url(url) for url in self.servers})))
         key_variable(self.key_variable)
+        check_timeout(self.timeout_s)
         _ = self.price
 
     @property
     def asked_model(self) -> str:
         """The model as a person chooses it: with the servers that hold it, because two of them are two models."""
-        return f"{self.model}{ON_SERVERS}{', '.join(self.servers)}" if self.servers else self.model
+        return model_on_servers(self.model, self.servers)
 
     @property
     def price(self) -> Price:
-        """What requests to the servers cost."""
+        """The prices of requests to the servers."""
         return Price(self.price_read, self.price_written, self.budget)
 
     @property
     def asks_texts(self) -> bool:
-        """Whether the options' texts are scored, unseen by the model, and not their letters."""
+        """Whether the options' texts are scored, which the model does not see, and not their letters."""
         return self.form in TEXT_FORMS
 
     @property
@@ -178,7 +193,7 @@ class RunSpec:
 
     @property
     def measures_perplexity(self) -> bool:
-        """Whether the run scores every word of a counselor's, which the Perplexity page shows."""
+        """Whether the run scores every word of a counselor's messages, which the Perplexity page shows."""
         return self.form == PERPLEXITY
 
     @property
@@ -189,7 +204,7 @@ class RunSpec:
 
     @property
     def task_name(self) -> str:
-        """The task without where its questions lie (:func:`short_task`)."""
+        """The task without the location of its questions (:func:`~core.tasks.short_task`)."""
         return short_task(self.task)
 
     @property
@@ -208,7 +223,7 @@ class RunSpec:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunSpec:
-        """The spec that :meth:`to_json` wrote; keys it does not know are refused."""
+        """The spec that :meth:`to_json` wrote; unknown keys are refused."""
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
             raise InputError(f"a run's spec has unknown keys {sorted(unknown)}; it was written by a newer Hedge")
@@ -234,14 +249,17 @@ def _fingerprint_hash(spec: RunSpec) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def short_task(task: str) -> str:
-    """A task without where its questions lie.
-
-    >>> short_task("qa@/mmlu.json"), short_task("/data/mine.csv")
-    ('qa', 'mine')
-    """
-    name, _, place = task.partition("@")
-    return name if place else PurePath(name).stem
+def _check_device(device: str) -> None:
+    """Raise :class:`InputError` unless this names no device, one, or several of one kind that can share questions."""
+    names = device.split(",") if device else []
+    for name in names:
+        if not DEVICE.match(name):
+            raise InputError(f"unknown device {name!r}; give cpu, cuda, cuda:N (a GPU's number, from 0) or mps")
+    if len({name.partition(":")[0] for name in names}) > 1:
+        raise InputError(f"{device} are of different kinds, which round differently; name devices of one kind")
+    numbers = [name.partition(":")[2] or "0" for name in names]
+    if len(set(numbers)) < len(numbers) and names[0] != "cpu":
+        raise InputError(f"{device} names a device twice; name each one once")
 
 
 def _among(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -1,8 +1,8 @@
 """The status of a run, for a person.
 
-Three places speak of a run, and each is right about something: the database about what waits and who has what,
-``run.json`` about how it ended, locks about who is alive. :func:`judge` weighs them in one place; pages and the
-agent, which writes the verdict back to ``run.json``, both go by it.
+Three sources describe a run, and each is reliable for something: the database for what waits and which worker has which
+run, ``run.json`` for how a run ended, and locks for which processes are alive. :func:`judge` combines them. Pages use
+its result, and so does the agent, which writes it back to ``run.json``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ NO_AGENT = "It is waiting because no agent is running on this host; `python -m c
 class RunStatus:
     """A run as it is now.
 
-    ``state`` and ``message`` are for a person and may be ahead of ``record.state``, which is what ``run.json``
-    says. ``progress`` is there only while the run runs. ``worker`` is the ``host:slot`` that has the run or had it
-    last (empty before the first), ``worker_alive`` whether a live process is responsible for it; ``tries`` how
-    many workers have begun it since it was last asked for.
+    ``state`` and ``message`` are for a person and may be ahead of ``record.state``, which is what ``run.json`` says.
+    ``progress`` is given only while the run is running. ``worker`` is the ``host:slot`` that has the run or had it last
+    (empty before the first), and ``worker_alive`` says whether a live process is responsible for it. ``tries`` counts
+    the workers that have begun it since it was last launched.
     """
 
     record: RunRecord
@@ -72,7 +72,7 @@ def judge(record: RunRecord, entry: QueueEntry | None, *, held: bool) -> tuple[S
         return "done", record.message
     if entry is not None and entry.status in run_queue.QUEUED:
         return "queued", ""
-    if entry is not None and entry.status == run_queue.RUNNING and record.state != "failed":
+    if entry is not None and entry.status == run_queue.RUNNING and record.state not in ("failed", "paused"):
         return "running", ""
     if held:
         stopping = entry is not None and entry.status == run_queue.CANCELLED
@@ -87,7 +87,7 @@ def settle(entry: QueueEntry) -> None:
     try:
         record = store.read_record(entry.run_id)
     except InputError:
-        return  # its folder is gone or damaged; whoever opens it gets the error
+        return  # its folder is gone or damaged; opening it reports the error
     if record.state in ENDED:
         return
     held = is_executed(record, entry)
@@ -106,7 +106,7 @@ def is_executed(record: RunRecord, entry: QueueEntry | None) -> bool:
 
 
 def _ended(entry: QueueEntry | None) -> tuple[State, str]:
-    """How a run ended whose worker could not write it down."""
+    """How a run ended, if its worker could not record it."""
     if entry is None:
         return "failed", LOST
     if entry.status == run_queue.CANCELLED:

@@ -1,8 +1,10 @@
 """A run on disk: one folder with ``run.json``, ``questions.parquet``, ``logits.parquet`` and ``log.txt``.
 
-Logits arrive in chunks. A chunk is written whole to ``chunks/``, synced and renamed into place, so a killed
-worker loses at most the chunk it was in; when the last one is there they become ``logits.parquet``, one row
-group a chunk. ``progress.json`` says how far a running run is and vanishes with its end.
+Runs that ship share their questions (:mod:`~core.runs.shared_questions`).
+
+Logits arrive in chunks. A chunk is written whole to ``chunks/``, synced and renamed into place, so a killed worker
+loses at most its current chunk. When all chunks are there, they become ``logits.parquet``, with one row group for each
+chunk. ``progress.json`` holds the progress of a running run and is deleted at its end.
 
 ``run.json`` carries the schema version; older ones are migrated on opening (:data:`MIGRATIONS`), newer ones
 are refused.
@@ -16,19 +18,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from os.path import isfile
+from os.path import isdir, isfile
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import numpy as np
 import pyarrow as pa
 
+from core import record_tables
 from core.errors import InputError
 from core.files import tables
 from core.files.atomic import write_atomically
-from core.files.parquet_columns import number_rows, numbers, text_lists, texts
 from core.files.tables import read_table, write_table
+from core.record_tables import logits_table, option_logits
 from core.records import OptionLogits, Question, Role
+from core.runs.shared_questions import FILE, questions_file
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 
@@ -36,15 +39,21 @@ SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
+State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
 BARE = "bare.parquet"
+LONGEST_NAME = 255
+"""Bytes of a folder's name."""
 CANCELLED = "Cancelled; resume it to continue with what is missing."
-ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
+ENDED: tuple[State, ...] = ("done", "failed", "paused", "cancelled")
+"""States in which nothing more happens unless a person resumes the run. A ``paused`` one waits for something outside
+Hedge: its server, or a larger budget."""
+RESUMABLE: tuple[State, ...] = ("failed", "paused", "cancelled")
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a running run is; ``rate`` in questions per second, ``remaining_s`` None until a rate is known."""
+    """The progress of a running run. ``rate`` is in questions per second; ``remaining_s`` is None until a rate is
+    known."""
 
     done: int
     total: int
@@ -73,9 +82,20 @@ class RunRecord:
         return self.spec.run_id
 
     @property
+    def launched_by(self) -> str:
+        """The name of the person who launched or imported the run; empty for the person at this machine."""
+        return str(self.provenance.get("launched_by", ""))
+
+    @property
     def bounded(self) -> int:
         """The number of questions with letters of which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
+
+    @property
+    def at_budget(self) -> bool:
+        """Whether the run paused at its budget, and has no larger one yet."""
+        reached, budget = self.provenance.get("budget_reached"), self.spec.budget
+        return self.state == "paused" and reached is not None and budget is not None and budget <= reached
 
     @property
     def spent(self) -> tuple[int, int]:
@@ -94,8 +114,9 @@ def folder_of(run_id: str) -> Path:
 
     Raises :class:`InputError` if there is none. A unique beginning of the id is enough.
     """
-    if not run_id or "/" in run_id or run_id.startswith("."):
-        raise InputError(f"{run_id!r} is not a run id; `python -m core runs` lists all runs")
+    odd = not run_id.isprintable() or "/" in run_id or run_id.startswith(".")
+    if not run_id or odd or len(run_id.encode()) > LONGEST_NAME:
+        raise InputError(f"{run_id[:80]!r} is not a run id; `python -m core runs` lists all runs")
     for parent in runs_folders():
         if (parent / run_id / "run.json").is_file():
             return parent / run_id
@@ -117,20 +138,21 @@ def run_stamps() -> dict[str, int]:
 
     Of two runs with the same id the person's own counts, as in :func:`folder_of`.
     """
+    # As text: pages ask this at every click, and a path object costs more than the look at the disk.
     found: dict[str, int] = {}
-    for parent in runs_folders():
-        if parent.is_dir():
+    for parent in map(str, runs_folders()):
+        if isdir(parent):
             for name in os.listdir(parent):
                 if name not in found:
-                    with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or no run at all
-                        found[name] = os.stat(parent / name / "run.json").st_mtime_ns
+                    with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or not a run at all
+                        found[name] = os.stat(f"{parent}/{name}/run.json").st_mtime_ns
     return dict(sorted(found.items()))
 
 
 def is_bundled(run_id: str) -> bool:
     """Whether the run ships with Hedge (and so can't be changed)."""
-    own, bundled = map(str, runs_folders())
     # As text: pages ask this of every run, and a path object costs more than the look at the disk.
+    own, bundled = f"{settings().home}/runs", f"{ASSETS}/runs"
     if "/" not in run_id:
         for folder in (own, bundled):
             if isfile(f"{folder}/{run_id}/run.json"):
@@ -156,7 +178,7 @@ def write_record(folder: Path, record: RunRecord) -> None:
 
 
 def read_record(run_id: str) -> RunRecord:
-    """``run.json`` of a run, migrated where it is of an older schema."""
+    """``run.json`` of a run, migrated if its schema is older."""
     path = folder_of(run_id) / "run.json"
     try:
         values = json.loads(path.read_bytes())
@@ -183,10 +205,15 @@ def update_record(run_id: str, **changes: Any) -> RunRecord:
     return record
 
 
+def note(run_id: str, **provenance: Any) -> None:
+    """Add to what ``run.json`` says of where the results come from."""
+    update_record(run_id, provenance=read_record(run_id).provenance | provenance)
+
+
 def end(run_id: str, state: State, message: str = "", **provenance: Any) -> None:
-    """Write down how a run ended."""
+    """Record how a run ended."""
     folder = folder_of(run_id)
-    clear_progress(folder)  # first, for on a full disk its few bytes make room for how the run ended
+    clear_progress(folder)  # first, because on a full disk its few bytes make room for the record of how the run ended
     known = read_record(run_id).provenance | provenance
     update_record(run_id, state=state, message=message, ended=time.time(), provenance=known)
     log(folder, f"{state}{': ' + message if message else ''}")
@@ -230,102 +257,59 @@ def read_log(run_id: str, *, lines: int = 200) -> list[str]:
 # ---------------------------------------------------------------- questions and logits
 
 
+def questions_path(run_id: str) -> Path:
+    """The file with a run's questions, which bundled runs share (:mod:`~core.runs.shared_questions`)."""
+    return questions_file(folder_of(run_id))
+
+
 def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence[Role]) -> None:
-    """Write ``questions.parquet`` in one step; ``roles`` has one entry a question."""
-    table = pa.table(
-        {
-            "id": texts([q.id for q in questions]),
-            "task": texts([q.task for q in questions]),
-            "group": texts([q.group for q in questions]),
-            "context": texts([q.context for q in questions]),
-            "question": texts([q.question for q in questions]),
-            "options": text_lists([q.options for q in questions]),
-            "label": numbers(np.array([q.label for q in questions], np.int16)),
-            "role": texts(roles),
-        }
-    )
-    write_table(folder / "questions.parquet", table)
+    """Write ``questions.parquet`` in one step; ``roles`` has one entry for each question."""
+    write_table(folder / FILE, record_tables.questions_table(questions, roles))
 
 
 def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """``questions.parquet``: id, task, group, context, question, options, label, role; or only some of these columns.
+    """``questions.parquet`` (:func:`~core.record_tables.questions_table`), or only some of its columns.
 
     The texts take much longer to read than the other columns.
     """
-    return read_table(folder_of(run_id) / "questions.parquet", columns=columns)
+    return read_table(questions_path(run_id), columns=columns)
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
     """Write one finished chunk of logits; writing it again replaces it."""
-    tables.write_chunk(folder, index, _logits_table(scored))
-
-
-def write_logits(folder: Path, scored: OptionLogits) -> None:
-    """Write ``logits.parquet`` whole, for results that come all at once."""
-    write_table(folder / "logits.parquet", _logits_table(scored))
+    tables.write_chunk(folder, index, logits_table(scored))
 
 
 def write_part(folder: Path, index: int, scored: OptionLogits) -> None:
-    """Write what a try that stops has of a chunk."""
-    tables.write_part(folder, index, _logits_table(scored))
+    """Write the finished part of a chunk when a try stops."""
+    tables.write_part(folder, index, logits_table(scored))
 
 
 def read_part(folder: Path, index: int) -> OptionLogits | None:
-    """What an earlier try had of a chunk that it did not finish; None if it had nothing."""
+    """The part of a chunk that an earlier try had finished; None if there is none."""
     table = tables.read_part(folder, index)
-    return None if table is None else _scored(table)
+    return None if table is None else option_logits(table)
+
+
+def write_logits(folder: Path, scored: OptionLogits) -> None:
+    """Write the whole ``logits.parquet``, for results that arrive all at once."""
+    write_table(folder / "logits.parquet", logits_table(scored))
 
 
 def read_logits(run_id: str) -> OptionLogits:
-    """``logits.parquet`` of a run that has ended well."""
-    return _scored(read_table(folder_of(run_id) / "logits.parquet"))
-
-
-def _scored(table: pa.Table) -> OptionLogits:
-    n = table.num_rows
-    flat = table["logits"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    counts = None
-    if "option_tokens" in table.column_names:
-        counts = table["option_tokens"].combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(n, -1)
-    bounded = None
-    if "bounded" in table.column_names:
-        flags = table["bounded"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-        bounded = flags.reshape(n, -1).astype(np.bool_)
-    return OptionLogits(
-        ids=tuple(table["id"].to_pylist()),
-        logits=flat.reshape(n, -1).astype(np.float32, copy=False),
-        letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
-        option_tokens=counts,
-        top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
-        bounded=bounded,
-    )
+    """``logits.parquet`` of a successfully finished run."""
+    return option_logits(read_table(folder_of(run_id) / "logits.parquet"))
 
 
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
-    """Write ``bare.parquet``: each distinct option text, and what it scores on its own after which bare prompt (a name
-    of :data:`core.prompting.cloze.BARE`)."""
-    scored_after = [
-        pa.table(
-            {
-                "by": texts([name] * len(scored.ids)),
-                "text": texts(scored.ids),
-                "log_p": numbers(scored.logits[:, 0].astype(np.float32)),
-            }
-        )
-        for name, scored in scores.items()
-    ]
-    write_table(folder / BARE, *scored_after)
+    """Write ``bare.parquet``: what each distinct option text scores on its own, after which bare prompt."""
+    write_table(folder / BARE, *record_tables.bare_tables(scores))
 
 
 def read_bare(run_id: str) -> dict[str, dict[str, float]]:
-    """By bare prompt, what each option text scores on its own; nothing for a run that did not ask."""
+    """The score of each option text on its own, by bare prompt; empty for a run that did not compute them."""
     path = folder_of(run_id) / BARE
-    found: dict[str, dict[str, float]] = {}
-    if path.is_file():
-        table = read_table(path)
-        for by, text, log_p in zip(*(table[name].to_pylist() for name in ("by", "text", "log_p")), strict=True):
-            found.setdefault(by, {})[text] = log_p
-    return found
+    return record_tables.bare_scores(read_table(path)) if path.is_file() else {}
 
 
 def bare_prompts(run_id: str) -> list[str]:
@@ -336,28 +320,11 @@ def bare_prompts(run_id: str) -> list[str]:
 
 
 def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:
-    """Write ``written.parquet``, the answers that the model wrote: ``id``, ``repeat``, ``text``, ``answer`` (-1 if
-    none was found in the text)."""
-    columns = zip(("id", "repeat", "text", "answer"), zip(*rows, strict=True), strict=True)
-    write_table(folder / "written.parquet", pa.table({name: list(values) for name, values in columns}))
+    """Write ``written.parquet``, the answers that the model wrote (:func:`~core.record_tables.written_table`)."""
+    write_table(folder / "written.parquet", record_tables.written_table(rows))
 
 
 def read_written(run_id: str) -> pa.Table | None:
     """The answers that the model wrote; None for a run without written answers."""
     path = folder_of(run_id) / "written.parquet"
     return read_table(path) if path.is_file() else None
-
-
-def _logits_table(scored: OptionLogits) -> pa.Table:
-    columns = {
-        "id": texts(scored.ids),
-        "logits": number_rows(scored.logits.astype(np.float32)),
-        "letter_mass": numbers(scored.letter_mass.astype(np.float32)),
-    }
-    if scored.option_tokens is not None:
-        columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
-    if scored.bounded is not None:
-        columns["bounded"] = number_rows(scored.bounded.astype(np.int32))
-    if scored.top_tokens is not None:
-        columns["top_token"] = texts(scored.top_tokens)
-    return pa.table(columns)

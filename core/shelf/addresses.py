@@ -19,18 +19,30 @@ def check(url: str, *, name: str, told_by: str = "") -> None:
     Only https is used, and only hosts with public addresses. The one exception is the mirror of the settings
     (``HEDGE_SHELF_MIRROR``), and only that host and port.
     """
-    begins = f"{name}: {told_by} redirects to" if told_by else f"{name}: the address"
+    begins = f"{name}: {told_by} redirects to" if told_by else f"{name}: the address is"
+    check_readable(url, begins=begins)
     parts = urlsplit(url)
     host = parts.hostname or ""
     if _is_mirror(url):
         return
-    if parts.scheme != "https" or not host or parts.username or parts.password:
-        raise InputError(f"{begins} {_plain(url)}; only https addresses without a user's name are fetched from")
+    if parts.username or parts.password:
+        at = f"{told_by} redirects to an address" if told_by else "the address is one"
+        raise InputError(f"{name}: {at} with a user's name or a password; only addresses without them are fetched from")
+    if parts.scheme != "https" or not host:
+        raise InputError(f"{begins} {_plain(url)}; only https addresses are fetched from")
     if _private(host, url):
         raise InputError(
-            f"{begins} {host}, which is a private address; only public hosts are fetched from "
+            f"{begins} {host}, which is private; only public hosts are fetched from "
             "(HEDGE_SHELF_MIRROR names a mirror of your own)"
         )
+
+
+def check_readable(url: str, *, begins: str = "the address is") -> None:
+    """Raise :class:`InputError` for a text that is no address at all, such as one with a port above 65535."""
+    try:
+        _ = urlsplit(url).port
+    except ValueError as error:
+        raise InputError(f"{begins} none that can be read ({error}); check how it is spelled") from error
 
 
 def peer_is_allowed(url: str, peer: str) -> bool:

@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from core import access, quotas
+from core.access import UserRole
 from core.errors import InputError, UnreachableError
-from core.exchange.dropped.reading import Drop, FoundJury, Reading, named, refusals
+from core.exchange.dropped.apart import DropApart, default_limits
+from core.exchange.dropped.found import FoundJury, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.files import file_lock
 from core.records import LETTERS
@@ -26,6 +29,8 @@ from core.shelf.recompute import ImportedResults, RecomputedFigure, recompute
 from core.tasks import recipes
 
 LOCK = "bring.lock"
+MEMORY_GB = 4.0
+SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,7 @@ class Brought:
     refused: tuple[tuple[str, str], ...] = ()
 
 
+@access.needs(UserRole.LAUNCHER, "bring results in")
 def bring(
     entry: Entry,
     *,
@@ -56,6 +62,7 @@ def bring(
     told = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
     told.total = size_of(files)
+    quotas.check_disk(told.total)
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
         try:
             kept = [(file, _fetched(file, told)) for file in files]
@@ -68,7 +75,13 @@ def bring(
         for file, path in kept:
             cache.laid_out(path, laid / file.path)
         results = [laid / file.path for file, _ in kept if not file.published]
-        reading = Drop(results, scratch=scratch, name=lambda path: path.relative_to(laid).as_posix()).read()
+        # Files of the shelf are larger than uploads, and most of them have a known hash.
+        reading = DropApart(
+            results,
+            scratch=scratch,
+            name=lambda path: path.relative_to(laid).as_posix(),
+            limits=default_limits(memory_gb=MEMORY_GB, seconds=SECONDS),
+        ).read()
         runs = _runs(entry, reading, [file.path for file, _ in kept])
         told.begin(entry.title, "recomputing")
         imported = ImportedResults(
@@ -150,7 +163,11 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
     if own is not None:
         raise InputError(f"{own[0]}: {own[1]}; nothing was imported")
     return [
-        replace(run, provenance=run.provenance | {"shelf": entry.name, "lacks": []})
+        replace(
+            run,
+            spec=replace(run.spec, prompt_format=entry.prompt_format or run.spec.prompt_format),
+            provenance=run.provenance | {"shelf": entry.name, "lacks": []},
+        )
         for run in (named(found, model=entry.model if "model" in found.lacks else "") for found in reading.runs)
     ]
 

@@ -62,12 +62,22 @@ def _known(address: str) -> str:
         return ""
 
 
-def keep(part: Path, address: str, *, sha256: str, name: str) -> Path:
+def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = False) -> Path:
     """Move a finished download into the cache, if its content has the hash ``sha256`` (empty: none is known).
 
-    Raises :class:`InputError` that names the file ``name`` if the content is another; the download is deleted.
+    ``lasting``: what lies at the address can't change, so without ``sha256`` the content must be that of the first
+    download. Raises :class:`InputError` that names the file ``name`` if the content is another; the download is
+    deleted.
     """
     digest = sha256_of(part)
+    first = _known(address) if lasting and not sha256 else ""
+    if first and digest != first:
+        drop_part(part)
+        raise InputError(
+            f"{name}: the first download had the SHA-256 {first[:12]}…, this one has {digest[:12]}…; a file at a "
+            "commit never changes, so nothing of it was read. If you trust the new file, delete "
+            f"{folder() / 'known' / _key(address)} and bring it again"
+        )
     if sha256 and digest != sha256:
         drop_part(part)
         raise InputError(

@@ -55,13 +55,18 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     :class:`~core.errors.RunCancelled` if a person cancelled.
     """
     here = cache.find(file.address, file.sha256)
-    if here is not None:
+    if here is not None and not file.anew:
         progress.skip(here.stat().st_size)
         return here
     part = cache.part_path(file.address)
-    with _client() as client:
-        _complete(client, file, part, progress)
-    return cache.keep(part, file.address, sha256=file.sha256, name=file.path)
+    try:
+        with _client() as client:
+            _complete(client, file, part, progress)
+    except UnreachableError:
+        if here is None:
+            raise
+        return here
+    return cache.keep(part, file.address, sha256=file.sha256, name=file.path, lasting=file.lasting)
 
 
 def _client() -> httpx2.Client:
@@ -94,7 +99,8 @@ def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: Down
             if failed >= ATTEMPTS:
                 at = f" after {grown:,} of {known.size:,} bytes" if known else ""
                 kind = UnreachableError if isinstance(error, _NoConnection) else InputError
-                raise kind(f"{file.path}: {error}{at}; bring it again to go on from there") from error
+                then = "bring it again to go on from there" if known else "try again later"
+                raise kind(f"{file.path}: {error}{at}; {then}") from error
             time.sleep(0.2 * failed)
         have = part.stat().st_size if part.exists() else 0
 
@@ -216,6 +222,8 @@ def _about(response: httpx2.Response, file: ShelfFile, have: int) -> tuple[Parti
         raise InputError(f"{file.path}: it {why} (the server answers {status}); nothing was imported")
     if status in (429, 500, 502, 503, 504):
         raise _Broken(f"the server answers {status}")
+    if status == 416 and not have:  # no range of an empty file can be sent
+        raise InputError(_empty(file))
     if status not in (200, 206):
         raise InputError(f"{file.path}: expected the file, the server answers {status}; nothing was imported")
     if response.headers.get("Content-Encoding", "identity") != "identity":
@@ -225,17 +233,23 @@ def _about(response: httpx2.Response, file: ShelfFile, have: int) -> tuple[Parti
         raise InputError(f"{file.path}: the server sends a part and does not say which; it is not read")
     start = int(found[1]) if status == 206 and found else 0
     said = found[3] if status == 206 and found else response.headers.get("Content-Length")
-    if said is None or not said.isdigit():
+    if said is None or not said.isdecimal():
         raise InputError(f"{file.path}: the server does not say how large it is; it is not read")
     size = int(said)
     if size > file.at_most:
         raise InputError(_too_large(file, f"{size:,}"))
+    if not size:
+        raise InputError(_empty(file))
     if file.size is not None and size != file.size:
         raise InputError(
             f"{file.path}: expected {file.size:,} bytes, the server has {size:,}; it is not the published file, and "
             "nothing was imported"
         )
     return PartialDownload(size, response.headers.get("ETag", "")), start
+
+
+def _empty(file: ShelfFile) -> str:
+    return f"{file.path}: expected a file with content, the server has an empty one; nothing was imported"
 
 
 def _too_large(file: ShelfFile, found: str) -> str:

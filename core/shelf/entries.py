@@ -9,19 +9,26 @@ import fnmatch
 import itertools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
+from core.prompting.forms import FORMATS
 from core.settings import ASSETS, settings
 
 GIT_HOST = "https://raw.githubusercontent.com"
 """The host of raw files of Git repositories, unless an entry names another or ``HEDGE_SHELF_MIRROR`` is set."""
 Kind = Literal["git", "hub", "url", "recipe"]
 KINDS: tuple[Kind, ...] = ("git", "hub", "url", "recipe")
+NO_HASH = (
+    "Such a file is not checked by hash the first time: the authors' file had no known hash when this entry was "
+    "written. Its hash is recorded then, and a later download at the same commit must equal it."
+)
 SHA256 = re.compile(r"^[0-9a-f]{64}$")
+COMMIT = re.compile(r"^[0-9a-f]{7,40}$")
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 MOST_FILES = 5_000
 
@@ -34,7 +41,8 @@ class ShelfFile:
     exact number of bytes, or None; ``about`` is what a person is told before; ``at_most`` bounds the download in any
     case. ``sha256`` is empty if nobody has recorded it. ``needed_by`` is a pattern: the file is fetched if any chosen
     file matches it; empty: it is chosen itself. A ``published`` file holds published figures and is no result.
-    ``values`` are what its path was made of, such as its ``model``.
+    ``values`` are what its path was made of, such as its ``model``. ``lasting``: at a commit, it never changes.
+    ``anew``: it is asked for each time, and what is here already counts only if its host can't be reached.
     """
 
     path: str
@@ -47,16 +55,20 @@ class ShelfFile:
     needed_by: str = ""
     published: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
+    lasting: bool = False
+    anew: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A published result set. ``licence`` is empty where the authors state none.
 
-    ``protocol`` is how the published figures were computed, in words (alpha, threshold, empty sets, averaging);
-    ``figures`` names the way to recompute them (:data:`core.shelf.recompute.FIGURES`), empty if there is none, and
-    ``figure_options`` are its options. ``model`` names the model of files that do not say it. ``choices`` names the
-    values by which a person chooses files, and ``names`` gives values as a person reads them.
+    ``note`` is what a person should know before, in one or two sentences. ``protocol`` is how the published figures
+    were computed, in words (alpha, threshold, empty sets, averaging); ``figures`` names the way to recompute them
+    (:data:`core.shelf.recompute.FIGURES`), empty if there is none, and ``figure_options`` are its options. ``model``
+    names the model of files that do not say it, and ``prompt_format`` is that of their prompts, a field of a run's spec
+    (empty: what the importer says). ``choices`` names the values by which a person chooses files, and ``names`` gives
+    values as a person reads them.
     """
 
     name: str
@@ -72,6 +84,8 @@ class Entry:
     model: str = ""
     choices: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    prompt_format: str = ""
 
     def values_of(self, choice: str) -> tuple[str, ...]:
         """All values of one of the ``choices``, in the order of the entry."""
@@ -83,6 +97,11 @@ class Entry:
         return next(
             (one for one in self.values_of(choice) if name in (one, self.names.get(one), printed.get(one))), None
         )
+
+    @property
+    def protocol_said(self) -> str:
+        """The protocol as sentences; empty if there is none."""
+        return " ".join(f"{name[:1].upper()}{name[1:]}: {value}." for name, value in self.protocol.items())
 
     @property
     def results(self) -> tuple[ShelfFile, ...]:
@@ -123,6 +142,11 @@ class Entry:
         return (*wanted, *needed)
 
 
+def unhashed(files: Iterable[ShelfFile]) -> list[ShelfFile]:
+    """The files to download that have no recorded hash."""
+    return [file for file in files if not file.sha256 and file.kind != "recipe"]
+
+
 def size_of(files: Iterable[ShelfFile]) -> int:
     """The size of files in bytes, as far as it is known."""
     return sum(file.about for file in files)
@@ -133,8 +157,10 @@ def read_hub_id(text: str) -> str | None:
 
     >>> read_hub_id("org/data"), read_hub_id("org/data/x"), read_hub_id("https://example.org/x")
     ('org/data', None, None)
+    >>> read_hub_id("../..") is None
+    True
     """
-    return text if re.fullmatch(r"[\w.-]+/[\w.-]+", text) else None
+    return text if re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", text) else None
 
 
 def folders() -> tuple[Path, ...]:
@@ -147,19 +173,20 @@ def entries() -> dict[str, Entry]:
 
     Raises :class:`InputError` that names the file and what is wrong in it.
     """
-    found = {}
-    for folder in folders():
-        for path in sorted(folder.glob("*.toml")):
-            found[path.stem] = read(path)
-    return found
+    return {name: read(path) for name, path in _paths().items()}
 
 
 def entry(name: str) -> Entry:
     """The entry of that name. Raises :class:`InputError` if there is none."""
-    found = entries()
-    if name not in found:
-        raise InputError(f"there is no {name!r} on the shelf; choose from {', '.join(found)}")
-    return found[name]
+    known = _paths()
+    if name not in known:
+        raise InputError(f"there is no {name!r} on the shelf; choose from {', '.join(known)}")
+    return read(known[name])
+
+
+def _paths() -> dict[str, Path]:
+    """The file of each entry by its name."""
+    return {path.stem: path for folder in folders() for path in sorted(folder.glob("*.toml"))}
 
 
 def read(path: Path) -> Entry:
@@ -169,7 +196,7 @@ def read(path: Path) -> Entry:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} is no readable TOML file: {error}") from error
     where = _Where(path)
-    unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "choices", "names"}
+    unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "prompt_format", "choices", "names"}
     if unknown:
         raise InputError(f"{path}: unknown key {sorted(unknown)[0]!r}; assets/shelf/README.md lists the keys")
     texts = {key: where.text(values, key, needed=key in ("title", "about")) for key in _TEXTS}
@@ -177,7 +204,7 @@ def read(path: Path) -> Entry:
     names = {str(name): str(value) for name, value in where.table(values, "names").items()}
     files = [file for source in where.tables(values, "sources") for file in _files(source, where)]
     paths = [file.path for file in files]
-    twice = next((one for one in paths if paths.count(one) > 1), None)
+    twice = next((one for one, often in Counter(paths).items() if often > 1), None)
     if not files or twice or len(files) > MOST_FILES:
         said = f"{twice!r} twice" if twice else f"{len(files)} files"
         raise InputError(f"{path}: expected from 1 to {MOST_FILES} files, each once, found {said}")
@@ -188,13 +215,14 @@ def read(path: Path) -> Entry:
         figures=str(published.pop("figures", "")),
         figure_options=published,
         model=where.text(values, "model"),
+        prompt_format=_prompt_format(values, where),
         choices=tuple(where.texts(values, "choices")),
         names=names,
         **texts,
     )
 
 
-_TEXTS = ("title", "about", "authors", "paper", "licence")
+_TEXTS = ("title", "about", "authors", "paper", "licence", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +262,13 @@ class _Where:
         return found
 
 
+def _prompt_format(values: Mapping[str, Any], where: _Where) -> str:
+    found = where.text(values, "prompt_format")
+    if found and found not in FORMATS:
+        raise InputError(f"{where.path}: expected one of {', '.join(FORMATS)} as 'prompt_format', found {found!r}")
+    return found
+
+
 def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
     kind = where.text(source, "kind", needed=True)
     if kind not in KINDS:
@@ -252,13 +287,14 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
     if wrong is not None:
         raise InputError(f"{where.path}: expected 64 hexadecimal digits as the hash of {wrong!r}")
     made = []
+    mirror = settings().shelf_mirror
     for path, chosen in listed.items():
         own = where.number(sizes, path) or size
         made.append(
             ShelfFile(
                 path=_safe(path, where),
                 kind=kind,
-                address=_address(kind, source, path, where),
+                address=_address(kind, source, path, where, mirror=mirror),
                 size=own,
                 about=own or about or at_most or 0,
                 at_most=own or at_most or 0,
@@ -266,6 +302,7 @@ def _files(source: Mapping[str, Any], where: _Where) -> list[ShelfFile]:
                 needed_by=_filled(where.text(source, "needed_by"), chosen),
                 published=bool(source.get("published", False)),
                 values=chosen,
+                lasting=bool(COMMIT.match(str(source.get("commit") or source.get("revision") or ""))),
             )
         )
     return made
@@ -306,7 +343,7 @@ def _safe(path: str, where: _Where) -> str:
     return path
 
 
-def _address(kind: str, source: Mapping[str, Any], path: str, where: _Where) -> str:
+def _address(kind: str, source: Mapping[str, Any], path: str, where: _Where, *, mirror: str) -> str:
     if kind == "url":
         return f"{where.text(source, 'base', needed=True).rstrip('/')}/{path}"
     if kind == "recipe":
@@ -317,5 +354,5 @@ def _address(kind: str, source: Mapping[str, Any], path: str, where: _Where) -> 
     if kind == "hub":
         return f"{repository}@{where.text(source, 'revision') or 'main'}"
     commit = where.text(source, "commit", needed=True)
-    host = settings().shelf_mirror or where.text(source, "host") or GIT_HOST
+    host = mirror or where.text(source, "host") or GIT_HOST
     return f"{host.rstrip('/')}/{repository}/{commit}/{path}"

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.access import carried
 from core.errors import HedgeError, InputError, UnreachableError
 from core.shelf import cache
 from core.shelf.entries import ShelfFile
@@ -41,7 +42,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     """
     address = f"hub:{file.address}/{file.path}"
     here = cache.find(address, file.sha256)
-    if here is not None:
+    if here is not None and not file.anew:
         progress.skip(here.stat().st_size)
         return here
     repository, _, revision = file.address.partition("@")
@@ -69,7 +70,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
     found = Path(asked(where, lambda: hf_hub_download(**options, tqdm_class=_bar(progress))))
     part = cache.part_path(address)
     shutil.copyfile(found, part)
-    kept = cache.keep(part, address, sha256=file.sha256, name=file.path)
+    kept = cache.keep(part, address, sha256=file.sha256, name=file.path, lasting=file.lasting)
     found.resolve().unlink(missing_ok=True)  # the cache by hash has it now
     found.unlink(missing_ok=True)
     return kept
@@ -105,7 +106,7 @@ def listed(repository: str) -> list[RepoFile]:
         except BaseException as error:
             answers.put(error)
 
-    threading.Thread(target=ask, daemon=True, name="hedge-hub-listing").start()
+    threading.Thread(target=carried(ask), daemon=True, name="hedge-hub-listing").start()
 
     def answer() -> list[Any]:
         found = answers.get(timeout=LISTING_SECONDS)

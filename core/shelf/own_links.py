@@ -7,19 +7,24 @@ sizes are asked for first, and only files are taken that may hold results.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
 from core.exchange.safe_read import LARGEST_FILE
 from core.shelf import addresses, hub
-from core.shelf.entries import MOST_FILES, Entry, ShelfFile, read_hub_id
+from core.shelf.entries import GIT_HOST, MOST_FILES, Entry, ShelfFile, read_hub_id
 
 ENDINGS = (
     ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".xlsx", ".pkl", ".npz", ".npy", ".eval", ".zip", ".tar", ".gz",
     ".tgz",
 )  # fmt: skip
 """Endings of files that the importers read, or that may hold such files."""
+HUB_HOSTS = ("huggingface.co", "www.huggingface.co", "hf.co")
+HUB_PAGE = re.compile(r"^/datasets/(?P<id>[\w.-]+/[\w.-]+)(/tree/main|/(blob|resolve|raw)/main/(?P<path>.+))?/?$")
+"""The path of a data set's page on the hub, or of the page of one of its files as it is now."""
+GITHUB_PAGE = re.compile(r"^/(?P<id>[^/]+/[^/]+)/(blob|raw)/(?P<path>[^/]+/.+)$")
 NOT_RESULTS = ("README", ".gitattributes", "dataset_infos.json")
 
 
@@ -33,32 +38,56 @@ def is_link(text: str) -> bool:
 
 
 def of_link(text: str) -> Entry:
-    """The entry of a link. Raises :class:`InputError` for one that can't be fetched from."""
-    found = read_hub_id(text)
-    if found is None and urlsplit(text).hostname in ("huggingface.co", "hf.co"):
-        match = re.match(r"^/datasets/([\w.-]+/[\w.-]+)/?$", urlsplit(text).path)
-        found = match[1] if match else None
-    return _of_hub(found) if found else _of_address(text)
+    """The entry of a link. Raises :class:`InputError` for one that can't be fetched from.
+
+    The address of a file's page on GitHub or on the hub stands for the file.
+    """
+    if found := read_hub_id(text):
+        return _of_hub(found)
+    addresses.check_readable(text)
+    parts = urlsplit(text)
+    if parts.hostname in HUB_HOSTS and (on_hub := HUB_PAGE.match(parts.path)):
+        return _of_hub(on_hub["id"], path=unquote(on_hub["path"] or ""))
+    if parts.hostname == "github.com" and (on_github := GITHUB_PAGE.match(parts.path)):
+        text = f"{GIT_HOST}/{on_github['id']}/{on_github['path']}"
+    return _of_address(text)
+
+
+def said(link: str) -> str:
+    """A link as every visitor may read it: without what may be secret, such as a token behind a question mark.
+
+    >>> said("https://example.org/a/scores.csv?token=x"), said("org/data")
+    ('example.org/a/scores.csv', 'org/data')
+    >>> said("https://me:secret@example.org/x.csv"), said("https://[oops/x.csv")
+    ('example.org/x.csv', '[oops/x.csv')
+    """
+    if "://" not in link:
+        return link
+    return re.sub(r"^[^/]*@", "", re.split(r"[?#]", link.partition("://")[2])[0])
 
 
 def _of_address(url: str) -> Entry:
     name = PurePosixPath(unquote(urlsplit(url).path)).name
     if not name or name in (".", ".."):
-        raise InputError(f"{url}: the address names no file; give that of one file")
+        raise InputError(f"{said(url)}: the address names no file; give that of one file")
     addresses.check(url, name=name)
-    file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE)
+    file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE, anew=True)
     return _entry(name, f"A file of {urlsplit(url).hostname}.", (file,))
 
 
-def _of_hub(repository: str) -> Entry:
-    """The files of a data set as it is now; those that lie in Git LFS say their SHA-256."""
+def _of_hub(repository: str, *, path: str = "") -> Entry:
+    """The files of a data set as it is now, or the one at ``path``; those that lie in Git LFS say their SHA-256."""
     files = tuple(
-        hub.described(repository, one)
+        replace(file, anew=not file.sha256)
         for one in hub.listed(repository)
-        if one.path.lower().endswith(ENDINGS)
+        for file in [hub.described(repository, one)]
+        if path in ("", one.path)
+        and one.path.lower().endswith(ENDINGS)
         and not PurePosixPath(one.path).name.startswith(NOT_RESULTS)
         and 0 < one.size <= LARGEST_FILE
     )
+    if path and not files:
+        raise InputError(f"{repository}: expected a file of results at {path}, found none")
     if not files:
         raise InputError(f"{repository}: expected files of results ({', '.join(ENDINGS)}), found none")
     if len(files) > MOST_FILES:

@@ -30,10 +30,10 @@ from core.reports.overview.published import as_ye_2024, published
 from core.reports.report import report
 from core.runs import banks
 from core.settings import ASSETS
+from core.tasks.bank_names import FINISHED, task_title
 
 ALPHA = 100
 """The alpha of all published figures, in thousandths."""
-BINS = 15
 WITHIN = 1e-6
 
 
@@ -113,7 +113,7 @@ def _ye_2024(options: Mapping[str, Any], imported: ImportedResults) -> list[Reco
             [report(evaluation(strategies[name]), ALPHA, method="paper", empty="top1") for name in sorted(strategies)]
         )
         accuracy, size, uacc = printed[model, task]
-        title = banks.task_title(task, banks.FINISHED.get(str(strategies["base"].provenance.get("data", "")), ""))
+        title = task_title(task, FINISHED.get(str(strategies["base"].provenance.get("data", "")), ""))
         for name, was, now in (
             ("accuracy, %", 100 * accuracy, made.accuracy),
             ("set size", size, made.mean_set_size),
@@ -140,7 +140,7 @@ def _vlm(options: Mapping[str, Any], imported: ImportedResults) -> list[Recomput
     printed = {Path(name).stem: _rows(path) for name, path in imported.files.items() if Path(name).stem in VLM_TABLES}
     figures = []
     for run in imported.runs:
-        made = _vlm_figures(evaluation(run))
+        made = _vlm_figures(evaluation(run), double=run.provenance.get("precision") == "double")
         model, task = run.spec.model, run.spec.task
         for stem, name in VLM_TABLES.items():
             cell = printed.get(stem, {}).get(model, {}).get(task, "")
@@ -167,14 +167,21 @@ def _json_rows(path: Path, name: str) -> list[dict[str, Any]]:
         raise InputError(str(error).replace(str(path), name)) from error
 
 
-def _vlm_figures(run: Evaluation) -> dict[str, float]:
+def _vlm_figures(run: Evaluation, *, double: bool = False) -> dict[str, float]:
     asked, labels = run.probabilities[run.test], run.labels[run.test]
     accuracy = float(metrics.accuracy(asked, labels, ties="first"))
-    found = {"acc": accuracy, "ece": _ece(run)}
+    ece = vlm2024.expected_calibration_error(run.probabilities, run.labels, double=double)
+    found = {"acc": accuracy, "ece": ece}
     uacc = []
     for score, title in (("lac", "LAC"), ("aps", "APS")):
         sets = vlm2024.members(
-            score, run.probabilities, run.labels, calibration=run.calibration, test=run.test, alpha=ALPHA
+            score,
+            run.probabilities,
+            run.labels,
+            calibration=run.calibration,
+            test=run.test,
+            alpha=ALPHA,
+            double=double,
         )
         size = float(sets.sum(axis=1).mean())
         found[f"coverage_all_{title}"] = float(sets[np.arange(len(labels)), labels].mean())
@@ -184,20 +191,11 @@ def _vlm_figures(run: Evaluation) -> dict[str, float]:
     return found
 
 
-def _ece(run: Evaluation) -> float:
-    """The expected calibration error of all questions, calibrating ones included, in fifteen bins of equal width."""
-    confidence = run.probabilities.max(axis=1)
-    right = metrics.correct(run.probabilities, run.labels, ties="first")
-    bins = np.clip(np.ceil(confidence * BINS).astype(np.int64) - 1, 0, BINS - 1)
-    gaps = np.bincount(bins, right - confidence, minlength=BINS)
-    return float(np.abs(gaps).sum() / len(confidence))
-
-
 def _lm_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
     """The means that the results files of lm-evaluation-harness state, from the log-likelihoods of each question."""
     figures = []
     for run in imported.runs:
-        task = banks.task_title(run.spec.task, banks.bank_name(run.spec, run.provenance))
+        task = task_title(run.spec.task, banks.bank_name(run.spec, run.provenance))
         for name, stated in run.provenance.get("stated", {}).items():
             made = float(run.provenance["claims"][name])
             figures.append(RecomputedFigure(run.spec.model_name, task, name, float(stated), made))
@@ -230,7 +228,7 @@ def _bluq(options: Mapping[str, Any], imported: ImportedResults) -> list[Recompu
         for name, (key, score) in BLUQ_FIGURES.items():
             of = (spec.model, spec.task, spec.dtype, spec.strategy, score, key)
             if of in stated:
-                task = banks.task_title(spec.task, banks.bank_name(spec, run.provenance))
+                task = task_title(spec.task, banks.bank_name(spec, run.provenance))
                 model = spec.model if spec.dtype == "float32" else f"{spec.model}, {spec.dtype}"
                 figures.append(RecomputedFigure(model, task, name, stated[of], made[name]))
     return figures

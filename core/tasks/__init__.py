@@ -6,6 +6,8 @@ in ``assets/bank/``; :mod:`core.tasks.catalogue` has every other place that ques
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 TASKS = {
     "qa": "Question answering",
     "rc": "Reading comprehension",
@@ -29,3 +31,13 @@ DATA_SETS = {
     "csqa": "CommonsenseQA",
 }
 """Task name → the name of the hub's data set that its questions are made of."""
+
+
+def short_task(task: str) -> str:
+    """A task without the location of its questions.
+
+    >>> short_task("qa@/mmlu.json"), short_task("/data/mine.csv")
+    ('qa', 'mine')
+    """
+    name, _, place = task.partition("@")
+    return name if place else PurePath(name).stem

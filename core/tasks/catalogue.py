@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from core import access
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.records import Question
@@ -69,6 +70,7 @@ def load(task: str) -> TaskData:
     name, at, place = task.partition("@")
     if not at:
         if is_file(task):
+            access.check_path(task)
             return _own(*_version(Path(task).expanduser()))
         return TaskData(tuple(bank.load(task)), source="bundled")
     if name not in HUB:
@@ -77,6 +79,7 @@ def load(task: str) -> TaskData:
         return _cached(name, f"{name}-hub-{RECIPE_VERSION}", lambda: _built(name, HUB[name].repository))
     if place == "published":
         return _published(name)
+    access.check_path(place)
     path = Path(place).expanduser()
     return _built(name, str(path)) if path.is_dir() else _from_file_kept(name, *_version(path))
 
@@ -126,9 +129,28 @@ def at_hand(task: str) -> bool:
 def choices() -> dict[str, str]:
     """Task names a person may pick from → title; those of the bank first."""
     bundled = {name: TASKS[name] for name in bank.available()}
-    return bundled | {
-        f"{name}@hub": f"{TASKS[name]} · {DATA_SETS[name]} ({source.repository})" for name, source in HUB.items()
+    hub = {f"{name}@hub": f"{TASKS[name]} · {DATA_SETS[name]} ({source.repository})" for name, source in HUB.items()}
+    return bundled | hub | listed_files()
+
+
+MODEL_FILE = "config.json"
+"""A folder with it holds a model, and its tables are no questions."""
+LISTED_DEPTH = 2
+MOST_LISTED = 200
+
+
+def listed_files() -> dict[str, str]:
+    """The question files in the roots that the administrator of a served Hedge lists: task name → title."""
+    if access.mode() == "local":
+        return {}
+    found = {
+        path
+        for root in settings().roots
+        for depth in range(LISTED_DEPTH)
+        for path in root.glob("*/" * depth + "*")
+        if path.suffix.lower() in READERS and path.is_file() and not (path.parent / MODEL_FILE).exists()
     }
+    return {str(path): path.name for path in sorted(found)[:MOST_LISTED]}
 
 
 def _built(task: str, location: str) -> TaskData:

@@ -53,7 +53,7 @@ def identity(context: str, question: str, options: Sequence[str], label: int) ->
     >>> identity("", "1 + 1?", ["2", "3"], 0) == identity("", "1 + 1?", ["2", "4"], 0)
     False
     """
-    answers = sorted(option.strip() for option in options if option not in (DONT_KNOW, NONE_OF_ABOVE))
+    answers = sorted([option.strip() for option in options if option not in (DONT_KNOW, NONE_OF_ABOVE)])
     return _digest([context.strip(), question.strip(), options[label].strip(), *answers])
 
 

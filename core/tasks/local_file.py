@@ -75,7 +75,7 @@ def _label(found: Any, options: tuple[str, ...], where: str) -> int:
     if isinstance(found, (list, tuple)) or "," in str(found):
         raise InputError(f"{where}: {rule}, found {found!r}")
     text = str(found).strip().removesuffix(".0")
-    label = int(text) if text.isdigit() else letter_index(text.upper())
+    label = int(text) if text.isdecimal() else letter_index(text.upper())
     if not 0 <= label < len(options):
         raise InputError(f"{where}: {rule}, found {found!r}")
     return label

@@ -58,16 +58,25 @@ def _clusters(questions: tuple[Question, ...]) -> tuple[int, ...]:
 def _shingles(questions: Sequence[Question]) -> list[npt.NDArray[np.int64]]:
     """The set of each question's word triples, as sorted numbers."""
     known: dict[str, int] = {}
-    sets = []
+    numbers: list[int] = []  # of all questions' words, one question after the other
+    lengths = []
     for question in questions:
         text = " ".join([question.context, question.question, *sorted(question.options)]).lower()
         words = UNSPOKEN.sub("", text).split()
-        ids = np.array([known.setdefault(word, len(known) + 1) for word in words], dtype=np.int64)
-        if len(ids) < WORDS:
-            ids = np.pad(ids, (0, WORDS - len(ids)))
-        triples = (ids[:-2] * 1_000_003 + ids[1:-1]) * 1_000_003 + ids[2:]
-        sets.append(np.unique(triples))
-    return sets
+        numbers += [known.setdefault(word, len(known) + 1) for word in words]
+        numbers += [0] * (WORDS - len(words))
+        lengths.append(max(len(words), WORDS))
+    ids = np.array(numbers, dtype=np.int64)
+    triples = (ids[:-2] * 1_000_003 + ids[1:-1]) * 1_000_003 + ids[2:]
+    owners = np.repeat(np.arange(len(lengths)), lengths)
+    within = owners[:-2] == owners[2:]  # the others reach from one question into the next
+    triples, owners = triples[within], owners[:-2][within]
+    order = np.lexsort((triples, owners))
+    triples, owners = triples[order], owners[order]
+    new = np.ones(len(triples), dtype=np.bool_)
+    new[1:] = (triples[1:] != triples[:-1]) | (owners[1:] != owners[:-1])
+    triples, owners = triples[new], owners[new]
+    return np.split(triples, np.searchsorted(owners, np.arange(1, len(lengths))))[: len(lengths)]
 
 
 def _candidates(sets: Sequence[npt.NDArray[np.int64]]) -> set[tuple[int, int]]:

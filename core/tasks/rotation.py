@@ -143,7 +143,7 @@ def asked_order(question_id: str, m: int) -> tuple[str, list[int]]:
     (('a', [2, 1, 0]), ('a', [1, 2, 0]), ('a', [0, 1]))
     """
     name, mark, number = question_id.rpartition(ORDER_MARK)
-    if mark and number.isdigit() and int(number) < math.factorial(m):
+    if mark and number.isdecimal() and int(number) < math.factorial(m):
         return name, permutation(int(number), m)
     name, turn = origin(question_id)
     return name, [places(j, turn, m) for j in range(m)]
@@ -161,4 +161,4 @@ def origin(question_id: str) -> tuple[str, int]:
     (('a', 3), ('a', 0))
     """
     name, mark, turned = question_id.rpartition(MARK)
-    return (name, int(turned)) if mark and turned.isdigit() else (question_id, 0)
+    return (name, int(turned)) if mark and turned.isdecimal() else (question_id, 0)

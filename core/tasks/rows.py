@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.json_text import loads
 
 Row = dict[str, Any]
 
@@ -25,7 +25,7 @@ def read_file(path: Path) -> list[Row]:
         rows = reader(path)
     except FileNotFoundError as error:
         raise InputError(f"there is no file {path}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError, NotImplementedError, csv.Error) as error:
         raise InputError(f"{path} can't be read: {str(error).splitlines()[0][:200]}") from error
     if not rows:
         raise InputError(f"{path} holds no questions")
@@ -36,7 +36,7 @@ def _json(path: Path) -> list[Row]:
     text = path.read_text(encoding="utf-8")
     if not text.lstrip().startswith("["):
         return _lines(path)
-    found = json.loads(text)
+    found = loads(text)
     if not all(isinstance(row, dict) for row in found):
         raise InputError(f"{path}: expected a list of objects, found a list of something else")
     return list(found)
@@ -48,8 +48,8 @@ def _lines(path: Path) -> list[Row]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except ValueError as error:
+            row = loads(line)
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}")

@@ -6,7 +6,7 @@ threshold and is then tested would make the test too favourable.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,3 +97,11 @@ def _split(
             "share"
         )
     return calibration, test
+
+
+def with_other_orders(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:
+    """The draw with every test question again for each of its ``others``; these copies are in no split."""
+    asked = zip(drawn.questions, drawn.roles, strict=True)
+    turned = [other for question, role in asked if role == "test" for other in others(question)]
+    added: list[Role] = ["rotation"] * len(turned)
+    return Draw((*drawn.questions, *turned), (*drawn.roles, *added), drawn.alike)

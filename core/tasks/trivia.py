@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core import access
 from core.errors import InputError
 from core.settings import ASSETS
 from core.tasks.rows import Row, read_dataset, read_file
@@ -68,6 +69,7 @@ def read(source: str) -> tuple[ShortQuestion, ...]:
         location, configuration, part = HUB[source]
         rows, where = read_dataset(location, configuration=configuration, split=part), source
     else:
+        access.check_path(source)
         rows, where = read_file(Path(source).expanduser()), source
     found = [_question(row, f"{where}, question {number}", number) for number, row in enumerate(rows, start=1)]
     seen: dict[str, int] = {}

@@ -63,8 +63,18 @@ def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
 def conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
     """A system prompt, which may be empty, and a conversation that fits it; half are a counselor's."""
     if rng.random() < 0.5:
-        prompt = told(rng.choice(_COUNSELOR), _COUNSELOR_RULES, rng)
+        prompt = counselor_prompt(rng)
         return prompt if rng.random() < 0.85 else "", counselling(rng)
+    return other_conversation(rng, fact)
+
+
+def counselor_prompt(rng: random.Random) -> str:
+    """A system prompt for a counselor."""
+    return told(rng.choice(_COUNSELOR), _COUNSELOR_RULES, rng)
+
+
+def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
+    """A system prompt for somebody who is no counselor, and a conversation that fits it."""
     role, speak = rng.choice(list(_OTHERS.items()))
     # A person in trouble may speak to anybody; only what is answered depends on who the assistant is.
     said = [text for who, text in counselling(rng) if who == "user"]

@@ -36,10 +36,10 @@ def asked_in_chat(question: Question, *, strategy: str) -> Document:
     )
 
 
-def written(system: str, turns: Turns) -> Document:
-    """A conversation as a document, learned mostly where the assistant speaks."""
+def written(system: str, turns: Turns, *, weight: float = SAID) -> Document:
+    """A conversation as a document; what the assistant says has ``weight``, what the user says :data:`READ`."""
     pieces = [Piece(f"{SYSTEM} {system}", 0.0)] if system else []
     for role, text in turns:
         pieces.append(Piece(MARKS[role], 0.0))
-        pieces.append(Piece(f" {text}{END if role == 'assistant' else ''}", SAID if role == "assistant" else READ))
+        pieces.append(Piece(f" {text}{END if role == 'assistant' else ''}", weight if role == "assistant" else READ))
     return Document(tuple(pieces))

@@ -99,20 +99,20 @@ describe("the matrix", () => {
       "one → two",
       "Accuracy: 50.0% → 60.0%",
       "Difference: +10.0 points (+2.0 to +18.0)",
-      "p, corrected for 3 pairs: 0.012 (alone 0.0040)",
+      "p, corrected for 3 pairs: 0.012 (alone 0.004)",
       "More than luck.",
     ]));
   test("a cell without its test yet says so", () =>
     assert.match(
       cellLines("uacc", "one", "two", [null, 1], undefined, 3).join(" "),
-      /not defined → 1\.00 .*being computed/,
+      /not defined → 1\.000 .*being computed/,
     ));
   test("signs, rounding and undefined differences", () =>
     assert.deepEqual(
       [signed(0.0123, "accuracy"), signed(-0.0123, "accuracy"), signed(0.0001, "accuracy"), signed(null, "uacc")],
       ["+1.2", "−1.2", "0.0", "–"],
     ));
-  test("p-values", () => assert.deepEqual([0.0001, 0.0412, 1, null].map(pText), ["< 0.001", "0.041", "1", "–"]));
+  test("p-values", () => assert.deepEqual([0.0001, 0.0412, 1, null].map(pText), ["< 0.001", "0.041", "1.000", "–"]));
 });
 
 describe("the zoomed axis", () => {

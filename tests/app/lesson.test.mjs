@@ -12,7 +12,7 @@ const { askable, feedback, verdictOf } = await script("guess.js");
 const { filled, pieces } = await script("words.js");
 const { BOUND, keyStep, withinAlphas } = await script("tangle.js");
 const { faredText } = await script("ending.js");
-const { FIGURES } = await script("figures.js");
+const { FIGURES, captionOf } = await script("figures.js");
 
 // A table as the browser gets it.
 const table = (columns) => ({
@@ -59,8 +59,10 @@ test("every name in the texts is computed, and none for nothing", () => {
 test("every figure describes itself, and keeps the answer until it is guessed", () => {
   const { run } = runs[0];
   const at = new At(run, 100);
-  for (const [name, { describe, caption }] of Object.entries(FIGURES)) {
-    assert.ok(caption.length > 20, name);
+  for (const name of golden.steps) {
+    const figure = FIGURES[name];
+    const { describe } = figure;
+    for (const open of [true, false]) assert.ok(captionOf(figure, { open }).length > 20, name);
     assert.ok(describe(at, { open: true }).length > 20, name);
     if (name !== "threshold" && name !== "luck") assert.match(describe(at, { open: false }), /hidden/, name);
   }

@@ -36,30 +36,31 @@ test("the nearest alpha at which all sets are known is named", () => {
     [10, 20],
     [130, 999],
   ];
-  assert.match(exactText(100, known), /at 881 of 999 alphas; the nearest is 0\.130\./);
-  assert.match(exactText(15, known), /and at this one: from 0\.010 to 0\.020\./);
+  assert.match(exactText(100, known), /^At 881 of 999 alphas, .* The nearest of them is 0\.13\.$/);
+  assert.match(exactText(15, known), / as all from 0\.01 to 0\.02\.$/);
 });
 
 test("the guarantee is judged only where both ends agree", () => {
   const band = { low: 0.86, high: 0.94 };
   assert.match(rangeVerdict(0.7, 0.8, band), /^▼/);
   assert.match(rangeVerdict(0.95, 1, band), /^▲/);
-  assert.match(rangeVerdict(0.84, 1, band), /can’t be told/);
-  assert.match(rangeVerdict(0.9, 1, band), /^✓ Not below/);
+  assert.match(rangeVerdict(0.84, 1, band), /can't be told/);
+  assert.match(rangeVerdict(0.9, 1, band), /^✓ No part of the range is below/);
   assert.match(rangeVerdict(0.9, 0.91, band), /^✓ Within/);
 });
 
-test("an option is in, out, or can’t be told", () => {
+test("an option is in, out, or can't be told", () => {
   assert.deepEqual(
     [100, 101, 200, 201].map((alpha) => word(alpha, 100, 200)),
-    ["in", "can’t be told", "can’t be told", "out"],
+    ["in", "can't be told", "can't be told", "out"],
   );
-  assert.equal(setText(["A", "B", "C"], ["in", "can’t be told", "out"]), "{ A }, and B can’t be told");
+  assert.equal(setText(["A", "B", "C"], ["in", "can't be told", "out"]), "{A}; for B it can't be told");
   assert.equal(setText(["A", "B"], ["out", "out"]), "{ }, known exactly");
 });
 
 test("a probability with an upper bound alone", () => {
-  assert.equal(probabilityText(0, 0.04), "≤ 0.040");
-  assert.equal(probabilityText(0, 0.0002), "< 0.001");
+  assert.equal(probabilityText(0, 0.04), "at most 0.040");
+  assert.equal(probabilityText(0, 0.0002), "at most 0.001");
+  assert.equal(probabilityText(0.0001, 0.0002), "< 0.001");
   assert.equal(probabilityText(0.31, 0.33), "0.310 to 0.330");
 });

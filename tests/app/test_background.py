@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app import background
 from app.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from core.errors import InputError
+from tests.pages.conftest import PAGE_WITHIN_S
 
 WITHIN_S = 20
 
@@ -103,16 +105,55 @@ def page() -> None:
 FIGURE: list[Computation[int]] = []
 
 
+def test_an_opened_page_is_painted_before_its_figures_start_and_what_a_person_does_there_starts_them_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    started: list[Computation[object]] = []
+    monkeypatch.setattr(background, "start", started.extend)
+    FIGURE[:] = [Computation(lambda: 42)]
+    app = AppTest.from_function(page, default_timeout=PAGE_WITHIN_S).run()
+    assert started == []
+    app.button[0].click().run()
+    assert started == FIGURE
+    app.session_state[background.PAINTED_KEY] = "another page"
+    app.run()
+    assert started == FIGURE, "another page was open, so this one has to be painted"
+
+
+def test_the_browsers_first_request_starts_what_was_left_for_after_the_paint_and_later_ones_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(background, "WAIT_S", 0.0)
+    order: list[str] = []
+    held, begun = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        begun.set()
+        assert held.wait(WITHIN_S)
+
+    at_work, late = Computation[object](hold), Computation[object](lambda: order.append("late"))
+    early = Computation[object](lambda: order.append("early"))
+    background.start([at_work])
+    assert begun.wait(WITHIN_S)
+    background._watch([early])
+    background._watch([late])
+    background._watch([early])  # asks again, and does not overtake the page that was drawn later
+    held.set()
+    assert all(map(ended, [at_work, early, late]))
+    assert order == ["late", "early"]
+
+
 def test_a_page_says_what_is_computed_and_runs_again_when_it_is_there(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(background, "painted", lambda page: True)
     monkeypatch.setattr(background, "start", lambda awaited: None)
     FIGURE[:] = [Computation(lambda: 42)]
-    app = AppTest.from_function(page).run()
+    app = AppTest.from_function(page, default_timeout=PAGE_WITHIN_S).run()
     (line,) = [one.proto.body for one in app.get("html")]
     assert "Computing the &lt;b&gt;figure&lt;/b&gt; …" in line
     assert "min-height: 40px" in line
     assert not app.metric
-    # A browser's timer would ask: here the page runs again, and its figure arrives while it does.
-    monkeypatch.setattr(background, "start", lambda awaited: [of.run() for of in awaited])
+    # A browser's timer would ask; here the page does, as soon as its figure is there.
+    monkeypatch.setattr(background, "start", run_and_ask)
     app.session_state["seen"] = False
     del app.session_state["seen"]
     app.run()
@@ -121,6 +162,63 @@ def test_a_page_says_what_is_computed_and_runs_again_when_it_is_there(monkeypatc
     assert [one.value for one in app.warning] == ["Your link is old."]  # the second run of two found no message
     app.button[0].click().run()
     assert not app.warning
+
+
+def run_and_ask(awaited: Sequence[Computation[object]]) -> None:
+    for of in awaited:
+        of.run()
+    st.session_state[BY_ITSELF_KEY] = True
+    st.rerun()
+
+
+def late_page() -> None:
+    """A script that leaves a figure to its second run, although it is there."""
+    import streamlit as st
+
+    from app.background import after_paint, following
+    from tests.app.test_background import FIGURE
+
+    with following():
+        if "painted" in st.session_state:
+            st.metric("Figure", FIGURE[0].value())
+        else:
+            after_paint(FIGURE[0])
+        st.session_state["painted"] = True
+
+
+def test_what_would_delay_the_first_paint_comes_with_the_next_run(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(background, "painted", lambda page: True)
+    FIGURE[:] = [Computation(lambda: 42)]
+    FIGURE[0].run()
+    with monkeypatch.context() as patch:
+        patch.setattr(background, "start", lambda awaited: [of.run() for of in awaited])
+        app = AppTest.from_function(late_page, default_timeout=PAGE_WITHIN_S).run()
+        assert not app.exception
+        assert not app.metric, "the page does not run again before the browser has asked"
+    monkeypatch.setattr(background, "start", run_and_ask)
+    del app.session_state["painted"]
+    assert [one.value for one in app.run().metric] == ["42"]
+
+
+def test_two_threads_that_need_the_same_value_compute_it_once():
+    held, begun = threading.Event(), threading.Event()
+    counted: list[int] = []
+
+    def hold() -> int:
+        counted.append(1)
+        begun.set()
+        assert held.wait(WITHIN_S)
+        return len(counted)
+
+    of = Computation(hold)
+    threads = [threading.Thread(target=of.run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(WITHIN_S)
+    held.set()
+    for thread in threads:
+        thread.join(WITHIN_S)
+    assert of.value() == len(counted) == 1
 
 
 def jury_page() -> None:
@@ -137,7 +235,7 @@ def jury_page() -> None:
 
 def test_a_page_that_runs_by_itself_does_not_go_back_to_an_older_address():
     """The browser's timer may have sent its message before the browser learned what a person has just changed."""
-    app = AppTest.from_function(jury_page)
+    app = AppTest.from_function(jury_page, default_timeout=PAGE_WITHIN_S)
     app.query_params["at"] = "70"
     app.run()
     app.query_params["at"] = "40"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from app.components.one_question.question import MOST_RUNS
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.errors import InputError
+from core.files import disk
 from core.perplexity import conversations as talks
 from core.perplexity.prompts import SHIPPED
 from core.perplexity.request import Request
@@ -33,7 +35,6 @@ from core.reports.report import DEFAULT_SCORES, report
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.spec import MAX_SHOTS, RunSpec
-from core.runs.storage import trash
 from core.settings import ASSETS, ROOT
 from tests.conftest import synthetic_run
 
@@ -129,6 +130,35 @@ def test_a_run_that_has_not_ended_has_no_figures(home: Path):
         run_cache.evaluation(run_id)
 
 
+def test_the_list_of_runs_is_kept_until_a_run_comes_changes_or_goes(home: Path):
+    run_id = synthetic_run(20)
+    first = run_cache.runs()
+    assert run_cache.runs() is first
+    other = synthetic_run(20, model="other")
+    assert {record.run_id for record in run_cache.runs().records} >= {run_id, other}
+    store.update_record(other, state="failed", message="no")
+    assert other in [record.run_id for record in run_cache.runs().unfinished]
+    shutil.rmtree(store.folder_of(other))
+    assert other not in [record.run_id for record in run_cache.runs().records]
+    (home / "runs" / run_id).rename(home / "renamed")
+    assert run_id not in [record.run_id for record in run_cache.runs().records]
+    (home / "renamed").rename(home / "runs" / run_id)
+    assert run_cache.runs().records == first.records
+
+
+def test_a_run_that_could_not_be_read_is_tried_again():
+    run_id = synthetic_run(20)
+    path = store.folder_of(run_id) / "run.json"
+    stamp = path.stat().st_mtime_ns
+    content = path.read_bytes()
+    path.write_bytes(b"{")
+    os.utime(path, ns=(stamp + 1, stamp + 1))
+    assert len(run_cache.runs().problems) == 1
+    path.write_bytes(content)
+    os.utime(path, ns=(stamp + 1, stamp + 1))
+    assert run_cache.runs().problems == ()
+
+
 def test_question_lists_hold_the_test_questions(home: Path):
     run_id = synthetic_run(n=50)
     run, questions = run_cache.evaluation(run_id), question_cache.question_list(run_id)
@@ -205,7 +235,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
     ("cache", "cached", "module", "computes"),
     [
         (run_cache, "_record", store, "read_record"),
-        (run_cache, "_disk_use", trash, "disk_use"),
+        (run_cache, "_disk_use", disk, "disk_use"),
         (question_cache, "_index", question_identity, "questions_key"),
         (overview_cache, "_summary", frames, "summarise"),
         (perplexity_library, "_request", perplexity_run, "read_request"),

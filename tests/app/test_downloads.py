@@ -24,7 +24,7 @@ def names_given() -> dict[str, list[str]]:
 
 def test_a_file_name_is_always_that_of_the_one_function():
     found = names_given()
-    assert found.pop("app/components/shared/figures.py") == ["about.file_name(name, 'csv')"]
+    assert found.pop("app/components/shared/downloads.py") == ["about.file_name(name, 'csv')"]
     for path, names in found.items():
         assert "file_name" in (ROOT / path).read_text(encoding="utf-8"), path
         assert names == ["name"], path  # `called(what, ending)` or `about.file_name(what, ending)`

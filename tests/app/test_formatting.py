@@ -8,6 +8,7 @@ import pytest
 
 from app import formatting
 from app.formatting import counted, duration, plain, sentence, shortened
+from core.settings import ROOT
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,9 @@ def test_numbers_with_their_nouns():
 def test_a_sentence_begins_large_and_ends():
     assert sentence("there is no run; launch one") == "There is no run; launch one."
     assert sentence("Done!") == "Done!"
+
+
+def test_tables_write_percentages_as_texts_do():
+    # Streamlit's own format writes 57% beside 57.08%.
+    for path in (ROOT / "app").rglob("*.py"):
+        assert 'format="percent"' not in path.read_text(encoding="utf-8"), path

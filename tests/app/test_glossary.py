@@ -7,11 +7,14 @@ import ast
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.components.learn import meanings
 from app.glossary import GROUPS, TERMS, hint
 from app.navigation import PAGES
 from charts.scripts import COMPONENTS
 from core.conformal.scores import SCORES
+from core.reports.lesson import load
 from docs import glossary as page
+from tests.pages.conftest import PAGE_WITHIN_S
 
 
 def test_it_explains_the_terms_that_pages_use():
@@ -41,14 +44,25 @@ def test_scores_are_explained_in_the_words_of_their_records():
     assert all(of.sentence in TERMS[name].meaning for name, of in SCORES.items())
 
 
-def test_pages_ask_for_terms_that_exist():
+def test_every_page_explains_its_terms():
+    """At its head, from the glossary. Learn sets terms in bold where they first appear, and explains those."""
     asked: dict[str, list[str]] = {}
     for entry in PAGES:
         for node in ast.walk(ast.parse(entry.script.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "terms":
                 asked[entry.name] = list(ast.literal_eval(node.value))
-    assert len(asked) >= 8
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hint":
+                asked[entry.name] = [ast.literal_eval(name) for name in node.args]
     assert {name for names in asked.values() for name in names} <= set(TERMS)
+    assert set(asked) == {entry.name for entry in PAGES} - {"learn"}
+    assert all(asked.values())
+
+
+def test_the_lesson_explains_its_terms():
+    told = meanings(load())
+    wanted = ("prediction set", "score", "lac", "calibration questions", "alpha", "threshold", "coverage", "aps")
+    assert set(wanted) <= set(told)
+    assert told["exchangeable"] == TERMS["exchangeability"].meaning
 
 
 @pytest.mark.parametrize(
@@ -76,7 +90,7 @@ def _shown() -> None:
 
 
 def test_the_whole_list_is_shown_and_documented():
-    app = AppTest.from_function(_shown).run()
+    app = AppTest.from_function(_shown, default_timeout=PAGE_WITHIN_S).run()
     assert not app.exception
     shown = " ".join(part.value for part in app.markdown)
     documented = page.page()

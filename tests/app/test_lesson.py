@@ -66,6 +66,7 @@ def figures(
     median = float(true[math.ceil(n / 2) - 1])
     worst = min(lac.strata, key=lambda of: of.coverage)
     best = max(lac.strata, key=lambda of: of.coverage)
+    ties = sum(of.coverage == best.coverage for of in lac.strata)
     by_size = [of for of in lac.by_size if of.size and of.m >= 20]
     least_held = min(by_size, key=lambda of: of.coverage) if by_size else None
     single = lac.by_size[1]
@@ -106,9 +107,7 @@ def figures(
         "worst_subject": worst.stratum,
         "worst_coverage": percent(worst.coverage),
         "worst_m": f"{worst.m:,}",
-        "best_subject": best.stratum,
-        "best_coverage": percent(best.coverage),
-        "best_m": f"{best.m:,}",
+        "best_said": [*([str(ties)] if ties > 1 else []), percent(best.coverage)],
         "worst_luck": [str(len(lac.strata)), percent(p) + (" or less" if p <= 1 / (draws + 1) else "")],
         "by_size": [
             f"{least_held.m:,}",
@@ -184,6 +183,7 @@ def test_every_figure_in_the_texts_equals_pythons(home: Path, tmp_path: Path):
                 "runs": [golden(run) for run in runs],
                 "names": sorted(names_in_lesson()),
                 "guessed": [step.guess.of for step in lesson.load().steps],
+                "steps": [step.name for step in lesson.load().steps],
             }
         )
     )

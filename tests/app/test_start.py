@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,14 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.component_manager import BidiComponentManager
 
-from app import first_paint
-from app.__main__ import main, wake_agent
+from app import first_paint, login
+from app.__main__ import KEPT_ON, _served, main, wake_agent
 from app.caches import overview_cache
+from core import access, quotas
 from core.errors import RunError
+from core.quotas import Quotas
+from core.settings import settings
+from tests import openid
 from tests.conftest import synthetic_run
 
 
@@ -44,6 +50,53 @@ def test_no_installed_package_brings_a_component_and_streamlit_would_ask_where_t
     assert asked == [True]
 
 
+def test_no_script_is_followed_by_a_full_collection_and_no_page_has_a_watcher_of_its_own():
+    """With 50 open pages, these two took nine tenths of the server's time."""
+    assert st.get_option("runner.postScriptGC") is False
+    assert st.get_option("server.fileWatcherType") == "none"
+
+
+def test_what_was_imported_before_the_first_paint_is_not_looked_at_after_a_script(monkeypatch: pytest.MonkeyPatch):
+    """Python frees nothing from the start of the server until the first page is painted, and then as usual."""
+    steps: list[str] = []
+    shown = threading.Event()
+    monkeypatch.setattr(first_paint, "shown", shown)
+    monkeypatch.setattr(first_paint, "_wait_for_server", lambda: None)
+    monkeypatch.setattr(first_paint, "read_first_page", lambda: steps.append(f"read, {gc.isenabled()}"))
+    monkeypatch.setattr(first_paint, "import_components", lambda: steps.append(f"imported, {gc.isenabled()}"))
+    monkeypatch.setattr(first_paint, "PAINTED_AFTER_S", 0)
+    monkeypatch.setattr(gc, "freeze", lambda: steps.append("frozen"))
+    gc.disable()
+    try:
+        thread = threading.Thread(target=first_paint._prepare)
+        thread.start()
+        shown.set()
+        thread.join(20)
+        assert steps == ["read, False", "frozen", "imported, False", "frozen"]
+        assert gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_nobody_comes_and_python_frees_objects_as_usual(monkeypatch: pytest.MonkeyPatch):
+    shown, enabled = threading.Event(), threading.Event()
+    monkeypatch.setattr(first_paint, "shown", shown)
+    monkeypatch.setattr(first_paint, "_wait_for_server", lambda: None)
+    monkeypatch.setattr(first_paint, "read_first_page", lambda: None)
+    monkeypatch.setattr(first_paint, "import_components", lambda: None)
+    monkeypatch.setattr(first_paint, "NOBODY_CAME_S", 0)
+    monkeypatch.setattr(first_paint, "PAINTED_AFTER_S", 0)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "enable", enabled.set)
+    thread = threading.Thread(target=first_paint._prepare)
+    thread.start()
+    assert enabled.wait(20)
+    assert thread.is_alive()
+    shown.set()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
 @pytest.mark.filterwarnings("ignore")  # outside a server every call to a cached function warns
 def test_the_first_page_reads_no_run_that_was_read_ahead(home: Path, monkeypatch: pytest.MonkeyPatch):
     run_id = synthetic_run(60)
@@ -53,3 +106,90 @@ def test_the_first_page_reads_no_run_that_was_read_ahead(home: Path, monkeypatch
     monkeypatch.setattr("core.reports.evaluation.load", lambda _: pytest.fail("a run was read again"))
     assert overview_cache.summary(run_id).report.run == run_id
     st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [
+        (["--server.address", "0.0.0.0"], ""),
+        (["--server.port", "8600", "--server.address=192.168.1.5"], ""),
+        (["--server.address="], ""),
+        ([], "::"),
+    ],
+)
+def test_a_server_for_others_does_not_start_until_it_is_said_what_they_may_do(
+    home: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], environment: str
+):
+    if environment:
+        monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", environment)
+    with pytest.raises(SystemExit, match="others can reach it and do everything that you can; add --public"):
+        main(arguments)
+
+
+@pytest.mark.parametrize("arguments", [["--server.port", "8600"], ["--server.address", "localhost"]])
+def test_a_server_for_this_machine_is_local(monkeypatch: pytest.MonkeyPatch, arguments: list[str]):
+    monkeypatch.delenv("STREAMLIT_SERVER_ADDRESS", raising=False)
+    assert _served(arguments) == arguments
+    assert access.mode() == "local"
+
+
+@pytest.fixture
+def local_again():
+    """What a server does to its process ends with the test."""
+    yield
+    access.serve("local")
+    login.install(None)
+    quotas.hold(Quotas())
+
+
+@pytest.mark.usefixtures("local_again")
+def test_a_public_server_keeps_streamlits_protections_on():
+    asked = ["--public", "--server.address", "0.0.0.0", "--server.enableXsrfProtection", "false"]
+    assert _served(asked) == [*asked[1:], *KEPT_ON]
+    assert access.mode() == "public"
+    assert KEPT_ON[:2] == ("--server.enableXsrfProtection", "true")
+
+
+@pytest.mark.usefixtures("local_again")
+def test_a_public_server_prints_a_link_for_its_lecturer(capsys: pytest.CaptureFixture[str]):
+    asked = ["--public", "--lecturer", "--server.address", "10.0.0.5", "--server.port", "8600"]
+    assert "--lecturer" not in _served(asked)
+    assert "http://10.0.0.5:8600/classroom?lecturer=" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="--lecturer belongs to --public"):
+        _served(["--lecturer"])
+
+
+@pytest.mark.usefixtures("local_again")
+def test_a_public_server_takes_limits_and_folders_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_ROOTS", "")
+    file = tmp_path / "server.toml"
+    file.write_text(f'[limits]\nquestions_a_minute = 3\n[files]\nroots = ["{tmp_path}"]\n')
+    assert _served(["--public", str(file)]) == [*KEPT_ON]
+    assert quotas.held().questions_a_minute == 3
+    assert settings().roots == (tmp_path,)
+
+
+@pytest.mark.usefixtures("local_again")
+def test_a_server_with_logins_gives_streamlit_the_providers_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_ROOTS", "")
+    file = tmp_path / "server.toml"
+    file.write_text(openid.server_file(openid.Provider()))
+    file.chmod(0o600)
+    asked = ["--server.port", "8600", "--login", str(file)]
+    assert _served(asked) == ["--server.port", "8600", "--secrets.files", str(file), *KEPT_ON]
+    assert access.mode() == "login"
+    assert access.actor() == access.OUTSIDER
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--login"], "needs the server's TOML file"),
+        (["--login", "--server.port", "8600"], "needs the server's TOML file"),
+        (["--login", "x.toml", "--public"], "not both"),
+    ],
+)
+def test_a_login_needs_its_file(arguments: list[str], sentence: str):
+    with pytest.raises(SystemExit, match=sentence):
+        _served(arguments)
+    assert access.mode() == "local"

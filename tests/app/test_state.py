@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.state.address import SHARED_NAMES, address_of, names_in_address, opened, parse, readers
+from app.state.address import SHARED_NAMES, address_of, linked, names_in_address, opened, parse, readers
 from app.state.alpha_lab import AlphaLabView
 from app.state.calibration import CalibrationView
 from app.state.compare import CompareView
@@ -24,12 +24,14 @@ from app.state.overview import OverviewView
 from app.state.perplexity import PerplexityView
 from app.state.prompting import PromptingView
 from app.state.shared import SharedView
+from app.state.stream_lab import StreamLabView
 from core.settings import ROOT
 
 PAGES: dict[str, type[SharedView]] = {
     "overview": OverviewView,
     "alpha_lab": AlphaLabView,
     "one_question": OneQuestionView,
+    "stream_lab": StreamLabView,
     "compare": CompareView,
     "calibration": CalibrationView,
     "jury": JuryView,
@@ -84,8 +86,10 @@ def test_every_field_reads_its_own_default_and_refuses_nonsense_in_a_sentence(pa
 
 
 def test_the_address_is_written_in_one_place():
-    """Only the session writes it; the Alpha lab's export reads it, to show the link, and the menu hands it on."""
+    """Only the session writes it. The Alpha lab's export reads it, to show the link, and the menu hands it on. The
+    Classroom has no view of runs: its address names the class, and takes a lecturer's key once."""
     reads = {"app/components/alpha_lab/export.py", "app/navigation.py"}
+    reads |= {f"app/components/classroom/{name}.py" for name in ("classroom", "lecturer")}
     uses = {
         path.relative_to(ROOT).as_posix()
         for folder in ("app", "pages")
@@ -158,3 +162,10 @@ def test_every_view_comes_back_from_its_address(**choices: Any):
     view = AlphaLabView(**choices)
     assert opened(address_of(view), AlphaLabView()) == (view, ())
     assert opened(address_of(view), replace(AlphaLabView(), left="raps", show="misses")) == (view, ())
+
+
+def test_a_link_from_another_page_takes_its_alpha_its_score_and_its_policy_and_no_run():
+    view = OverviewView(run="r", runs="a,b", alpha=250, score="aps", empty="top1", figure="runs")
+    assert linked(AlphaLabView, view, run="q") == {"run": "q", "alpha": "250", "empty": "top1"}
+    assert linked(CompareView, view, runs="c") == {"runs": "c", "alpha": "250", "score": "aps"}
+    assert linked(DataView, view, shelf="s") == {"alpha": "250", "score": "aps", "shelf": "s"}

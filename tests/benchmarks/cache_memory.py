@@ -94,7 +94,7 @@ def rows() -> Iterator[Row]:
     yield Row(run_cache._record, [(key,) for key in all_runs], lambda n: n, "run_cache._record")
     yield Row(run_cache._disk_use, [(key,) for key in all_runs], lambda n: n, "run_cache._disk_use")
     yield Row(run_cache.load_evaluation, [(key,) for key in keys], lambda n: 3)
-    yield Row(run_cache.load_compared, [(key,) for key in keys], lambda n: 24)
+    yield Row(run_cache.load_compared, [(key,) for key in keys], lambda n: 24, "run_cache.load_compared")
     yield Row(overview_cache._summary, [(key,) for key in keys], lambda n: n, "overview_cache._summary")
     margin = overview_cache._score_summaries["margin"]
     yield Row(margin, [(key,) for key in some[:4]], lambda n: n, "overview_cache._score_summaries")

@@ -1,16 +1,20 @@
-"""Compare with 12 runs of 5,000 test questions in a browser: `python -m tests.benchmarks.compare_waits [SCORE …]`.
+"""Compare, 12 runs of 5,000 test questions, in a browser: `python -m tests.benchmarks.compare_waits [new] [SCORE …]`.
 
 For each score (LAC by default), a fresh server and a fresh browser. Every row has the seconds by the clock, the
 processor seconds of the server, and those of the browser's page (its main thread, which draws):
 
-link     from opening a link until the dot plots and the inspector's list are drawn; then until the matrix has arrived
+empty    from opening a link to a Streamlit app of one heading until it is drawn, the median of five. No page of any
+         Streamlit app is faster: the browser has to load and run Streamlit's scripts.
+link     from opening a link until the dot plots are drawn, with no run read yet; then until the inspector's list is
+         drawn; then until the matrix has arrived
 alpha    the same after alpha has changed, with the runs in memory
 return   the same after a visit to another page, with everything in memory
 click    in the inspector, from the click to the end of the frame that shows its effect, the median and the largest of
          ten; and what the server then spends to note the change in the link, with the bytes that it sends
 
-The runs are synthetic, half of 10,000 questions calibrates, and their home is a temporary folder. On a machine with
-other load, compare processor seconds.
+The runs are synthetic, half of 10,000 questions calibrates, and their home is a temporary folder. Their figures at the
+opening alpha are kept, as the server keeps those of every run that has ended (:mod:`app.rows_ahead`); with ``new`` they
+are not, as of runs that ended a moment ago. On a machine with other load, compare processor seconds.
 """
 
 from __future__ import annotations
@@ -29,12 +33,20 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import CDPSession, Locator, Page, sync_playwright
 
+from app.components.compare.all_runs import set_rule
+from app.state.compare import CompareView
+from core.reports import evaluation, question_identity
+from core.reports.compare import kept_rows
+from core.runs import banks, store
+from tests.benchmarks.empty_app import empty_app
 from tests.benchmarks.pages import IDLE, processor_time
 from tests.browser.conftest import FLAGS, choose_page, server
 from tests.conftest import synthetic_run
 
 RUNS, QUESTIONS = 12, 10_000
 CLICKS = 10
+IMPORTED_AFTER_MS = 4000
+"""The server imports what all pages need in the first seconds after its first page."""
 SEEN_WITHIN_MS = 120_000
 WATCH = """element => {
   window.waited = new Promise(done => element.getRootNode().addEventListener('click', event =>
@@ -63,8 +75,12 @@ class Meter:
 
     def drawn(self) -> None:
         """Wait until the dot plots and the inspector's list are drawn."""
-        self.page.locator(".dots .mark").first.wait_for()
+        self.dots()
         self.page.locator(".questions .question").first.wait_for()
+
+    def dots(self) -> None:
+        """Wait until the dot plots of all runs are drawn."""
+        self.page.locator(".dots .mark").first.wait_for()
 
     def arrived(self) -> None:
         """Wait until all intervals have arrived and the script has ended."""
@@ -83,18 +99,48 @@ class Meter:
 
 def main() -> None:
     """Measure each score that the command line names."""
-    for score in sys.argv[1:] or ["lac"]:
+    new = "new" in sys.argv[1:]
+    empty()
+    for score in [word for word in sys.argv[1:] if word != "new"] or ["lac"]:
         with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
             home = Path(folder) / "home"
             os.environ["HEDGE_HOME"] = str(home)
-            runs = [synthetic_run(QUESTIONS, model=f"model-{i}", seed=7, signal=1 + 0.15 * i) for i in range(RUNS)]
+            runs = [finished_run(i, kept=not new) for i in range(RUNS)]
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
             page.set_default_timeout(SEEN_WITHIN_MS)
             with server(home) as address:
                 print(f"{score:<52}{'clock':>8}{'server':>10}{'page':>8}{'MB':>9}")
                 measured(page, address, {"runs": ",".join(runs), "score": score})
             browser.close()
+
+
+def finished_run(i: int, *, kept: bool = True) -> str:
+    """A run with what every new run notes of its questions (:func:`core.runs.banks.described`), its figures kept."""
+    run_id = synthetic_run(QUESTIONS, model=f"model-{i}", seed=7, signal=1 + 0.15 * i)
+    record = store.read_record(run_id)
+    bank = {"name": banks.bank_name(record.spec), "test_questions": question_identity.question_set(run_id)}
+    store.update_record(run_id, provenance=record.provenance | {"bank": bank})
+    if kept:
+        kept_rows.compared_rows([run_id], set_rule(CompareView()), evaluation.load)
+    return run_id
+
+
+def empty() -> None:
+    """Print how long a browser that knows Streamlit's scripts takes to show a heading."""
+    with sync_playwright() as playwright, empty_app() as address:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        page = browser.new_page(bypass_csp=True, viewport={"width": 1440, "height": 900})
+        page.set_default_timeout(SEEN_WITHIN_MS)
+        waits = []
+        for i in range(6):
+            begun = time.perf_counter()
+            page.goto(f"{address}/?visit={i}")
+            page.get_by_role("heading", level=1).wait_for()
+            waits.append(time.perf_counter() - begun)
+            page.wait_for_function(IDLE)
+        browser.close()
+    print(f"{'a link to an empty Streamlit app, until its heading':<52}{statistics.median(waits[1:]):>8.2f}")
 
 
 def measured(page: Page, address: str, link: dict[str, str]) -> None:
@@ -106,8 +152,11 @@ def measured(page: Page, address: str, link: dict[str, str]) -> None:
     page.goto(f"{address}/learn")  # the browser has Streamlit's own scripts, and the server has shown a page
     page.get_by_role("heading", level=1).wait_for()
     page.wait_for_function(IDLE)
-    with meter.told("link, until dot plots and questions"):
+    page.wait_for_timeout(IMPORTED_AFTER_MS)
+    with meter.told("link, until dot plots"):
         page.goto(f"{address}/compare?{urlencode(link)}")
+        meter.dots()
+    with meter.told("link, then until questions"):
         meter.drawn()
     with meter.told("link, then until all intervals"):
         meter.arrived()

@@ -23,6 +23,7 @@ def main(model: str) -> None:
         from core.perplexity.conversations import Conversation, bundled
         from core.perplexity.prompts import FITTING, UNFITTING
         from core.perplexity.request import Request
+        from core.reports import perplexity_results
         from core.runs import store
         from core.runs.execution import perplexity_run
         from core.runs.execution.execute import execute
@@ -34,7 +35,7 @@ def main(model: str) -> None:
         name = execute(perplexity_run.spec_of(request, model), on_progress=lambda p: heard.append(p.done))
         wall, cpu = time.monotonic() - begun, time.process_time() - cpu
         provenance = store.read_record(name).provenance
-        tokens = sum(m.tokens for of in perplexity_run.read(name).messages.values() for m in of)
+        tokens = sum(m.tokens for of in perplexity_results.read(name).messages.values() for m in of)
         print(
             f"{model}: {MESSAGES} messages x 2 prompts, {tokens:,} tokens scored by {provenance['engine']['rung']}: "
             f"{wall:.1f} s ({cpu:.1f} s of processor time, {torch.get_num_threads()} threads), of it scoring "

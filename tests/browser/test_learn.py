@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, lesson
 from core.reports.report import report
+from tests.browser import axe
 from tests.browser.conftest import Lab, Visitor, choose_page, eventually, resize, server, settled, still
 from tests.conftest import synthetic_run
 
@@ -59,6 +60,7 @@ def test_each_step_fits_and_nothing_is_too_wide(visit: Visitor, address: str, ru
     """All steps with their answers, by the buttons of the bar, each in three windows."""
     page = opened(visit, address, run_id, 1, width=1280, height=720)
     main = page.get_by_test_id("stMain")
+    windows = [(1280, 720), (900, 720), (390, 844)]
     for place in range(1, END + 1):
         heading(page, place)
         eventually(page, lambda: main.evaluate("main => main.scrollTop"))
@@ -69,31 +71,38 @@ def test_each_step_fits_and_nothing_is_too_wide(visit: Visitor, address: str, ru
             expect(answer).to_be_visible()
             expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
             expect(page.locator(".words")).not_to_contain_text("{")
-        for width, height, theme in ((390, 844, "light"), (900, 720, "dark"), (1280, 720, "light")):
-            page.emulate_media(color_scheme=theme)
-            resize(page, width, height)
-            eventually(page, lambda: fits(page, place))  # noqa: B023 - called before the next step
+        for width, height in windows:
+            if page.viewport_size != {"width": width, "height": height}:
+                resize(page, width, height)
+            eventually(page, lambda: misfit(page, place))  # noqa: B023 - called before the next step
+        windows.reverse()  # the next step begins in the window in which this one ends
         if place < END:
             page.get_by_role("button", name="Next step").click()
 
 
-def fits(page: Page, place: int) -> None:
-    """Nothing scrolls sideways or is too tall; the figure stands beside the words, or below them where it is narrow."""
-    main = page.get_by_test_id("stMain")
-    inside, shown, tall = main.evaluate("main => [main.scrollWidth, main.clientWidth, main.scrollHeight]")
-    assert inside <= shown
-    width = page.evaluate("innerWidth")
-    if width == 1280:
-        assert tall <= TALLEST, place
-    figure, text, feet = (page.locator(f".{name}").bounding_box() for name in ("stage", "text", "feet"))
-    assert figure
-    assert text
-    assert feet
+BOXES = """() => {
+    const main = document.querySelector('[data-testid=stMain]');
+    const lesson = [...main.querySelectorAll('*')].map(one => one.shadowRoot ?? one).find(root =>
+        root.querySelector('.lesson'));
+    const box = (name) => { const { x, y, right, bottom } = lesson.querySelector(name).getBoundingClientRect();
+        return { x, y, right, bottom }; };
+    return { wide: main.scrollWidth - main.clientWidth, tall: main.scrollHeight,
+        figure: box('.stage'), text: box('.text'), feet: box('.feet') };
+}"""
+
+
+def misfit(page: Page, place: int) -> str:
+    """What scrolls sideways, is too tall, or is not in its place: the figure stands beside the words, or below them
+    where it is narrow."""
+    found = page.evaluate(BOXES)
+    figure, text, feet = found["figure"], found["text"], found["feet"]
+    width = page.viewport_size["width"] if page.viewport_size else 0
     if width >= 900:
-        assert figure["x"] >= text["x"] + text["width"]
+        in_place = figure["x"] >= text["right"]
     else:
-        assert text["y"] + text["height"] <= figure["y"]
-        assert figure["y"] + figure["height"] <= feet["y"]
+        in_place = text["bottom"] <= figure["y"] and figure["bottom"] <= feet["y"]
+    fits = found["wide"] <= 0 and in_place and (width != 1280 or found["tall"] <= TALLEST)
+    return "" if fits else f"step {place} at {width} px: {found}"
 
 
 def test_a_student_guesses_before_the_answer(visit: Visitor, address: str, run_id: str):
@@ -161,9 +170,10 @@ def test_the_line_of_the_threshold_is_dragged(visit: Visitor, address: str, run_
     page.mouse.move(grip["x"] - 100, grip["y"] + 60, steps=3)
     page.mouse.up()
     expect(page.locator("line.threshold")).not_to_have_attribute("x1", before or "")
-    alpha = int(page.locator("#lesson-alpha").input_value())
+    slider = page.locator("#lesson-alpha")
+    eventually(page, lambda: not re.search(rf"alpha={slider.input_value()}(&|$)", page.url))  # at rest
+    alpha = int(slider.input_value())
     assert alpha > 200
-    expect(page).to_have_url(re.compile(f"alpha={alpha}"))
     expected = report(evaluation.load(run_id), alpha).scores["lac"].threshold
     expect(fact(page, "threshold_said")).to_have_text(f"Its score, {expected:.3f}, is the threshold.")
 
@@ -214,3 +224,46 @@ def test_the_end_leads_to_the_lab_with_the_same_run_and_alpha(visit: Visitor, ad
     page.get_by_role("link", name="Open this run in the Alpha lab").click()
     Lab(page).ready().expect_alpha(250)
     expect(page).to_have_url(re.compile(f"run={run_id}&alpha=250"))
+
+
+def test_a_whole_lesson_by_the_keyboard_alone(visit: Visitor, address: str, run_id: str):
+    """The lesson on calibration from the chooser to its end, the next one, and its sheet, in which axe-core finds no
+    grave fault. What it finds in the steps, test_presenter asks."""
+    axe.required()
+    steps = lesson.load(lesson.LESSONS["calibration"]).steps
+    page = opened(visit, address, run_id, 1)
+    link = page.get_by_role("link", name=re.compile("^Calibration"))
+    link.focus()
+    page.keyboard.press("Enter")
+    for place, step in enumerate(steps, start=1):
+        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
+        expect(page).to_have_url(re.compile("lesson=calibration"))
+        page.get_by_role("button", name="Just show me").focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Enter")
+        expect(page.locator(".told")).to_be_focused()
+        expect(page.locator(".words")).not_to_contain_text("{")
+        expect(page.locator(".course [aria-current]")).to_contain_text(f"{place} of {len(steps)} answered")
+        slider = page.locator(".mover input").first
+        slider.focus()
+        before = slider.get_attribute("aria-valuetext") or ""
+        page.keyboard.press("ArrowLeft" if place == 2 else "ArrowRight")
+        expect(slider).not_to_have_attribute("aria-valuetext", before)
+        page.locator(".feet .on").focus()
+        page.keyboard.press("Enter")
+    heading(page, END)
+    page.get_by_role("link", name="Next lesson: Juries").focus()
+    page.keyboard.press("Enter")
+    first = lesson.load(lesson.LESSONS["juries"]).steps[0]
+    expect(page.get_by_role("heading", name=first.title, exact=True)).to_be_visible()
+    page.get_by_role("link", name="Lecturer’s sheet").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("sheet=on"))
+    expect(page.locator(".sheet-step")).to_have_count(5)
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        assert axe.faults(settled(page), rules=None if scheme == "light" else axe.COLOURS) == []
+    page.emulate_media(media="print")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    expect(page.locator(".course")).to_be_hidden()
+    expect(page.locator(".sheet-step").last).to_be_visible()

@@ -46,13 +46,13 @@ class Bars:
 
     def expect_alpha(self, alpha: int) -> None:
         expect(self.alpha).to_have_value(str(alpha))
-        expect(self.number).to_have_value(f"{alpha / 1000:.3f}")
+        expect(self.number).to_have_value(f"{alpha / 1000:g}")
 
     def expect_set(self, one: OptionPValues, *, empty: str = "allow") -> None:
         """All that is shown of the set is what Python counts at the alpha on the page."""
         inside = one.members(self.thousandths(), empty=empty)
         kept = [LETTERS[j] for j in np.flatnonzero(inside)]
-        expect(self.answer).to_have_text(f"{{ {', '.join(kept)} }}" if kept else "{ }")
+        expect(self.answer).to_have_text(f"{{{', '.join(kept)}}}" if kept else "{ }")
         expect(self.words).to_have_text(["in" if is_in else "out" for is_in in inside])
         expect(self.page.locator(".plot")).to_have_class(["plot" if is_in else "plot out" for is_in in inside])
 
@@ -118,8 +118,8 @@ def test_the_line_is_dragged_over_the_bars_and_nothing_is_sent_until_release(vis
     sets = set()
     for share in (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9):
         page.mouse.move(*bars.line_at(2, share), steps=5)
-        expect(bars.number).to_have_value(f"{bars.thousandths() / 1000:.3f}")
-        assert abs(bars.thousandths() - 1000 * share) <= 5
+        eventually(page, lambda share=share: abs(bars.thousandths() - 1000 * share) > 5)
+        expect(bars.number).to_have_value(f"{bars.thousandths() / 1000:g}")
         bars.expect_set(one)
         sets.add(bars.answer.inner_text())
     assert len(sets) >= 3
@@ -182,6 +182,7 @@ def test_the_keyboard_alone_does_it_and_the_link_reopens_it(visit: Visitor, addr
     again = Bars(visit(address).open(page.url.removeprefix(address))).ready()
     again.expect_alpha(31)
     again.expect_set(standing_of(run_id, "q130", "aps"))
+    page.bring_to_front()
     page.go_back()
     bars.expect_alpha(31)
     expect(bars.page.locator(".by")).to_have_text("LAC")
@@ -222,7 +223,8 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
         for row, one in enumerate(found):
             expect_row(scores.nth(row), one, alpha)
             threshold = by.scores[one.name].thresholds()[alpha - 1]
-            shown = "none" if np.isinf(threshold) else f"{threshold:.4f}"
+            shown = f"{threshold:.4f}" if threshold % 1 or threshold <= 1 else f"{threshold:.0f}"
+            shown = "none" if np.isinf(threshold) else shown
             expect(scores.nth(row).locator("td").nth(7)).to_have_text(shown)
         expect_row(runs.nth(0), standing_of(first, "q150"), alpha)
         expect_row(runs.nth(1), standing_of(second, "q150"), alpha)
@@ -254,7 +256,7 @@ def test_what_is_changed_while_another_run_comes_is_kept(visit: Visitor, address
 def expect_row(row: Locator, one: OptionPValues, alpha: int) -> None:
     inside = one.members(alpha)
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(inside))
-    expect(row.locator(".set span").first).to_have_text(f"{{ {kept} }}" if kept else "{ }")
+    expect(row.locator(".set span").first).to_have_text(f"{{{kept}}}" if kept else "{ }")
     expect(row.locator(".chance .unseen")).to_have_text(["in" if is_in else "out" for is_in in inside])
 
 
@@ -289,25 +291,24 @@ def test_nonsense_in_the_number_box_is_said_and_undone(visit: Visitor, address: 
         bars.expect_alpha(100)
 
 
-def test_nothing_is_wider_than_the_window_and_on_a_phone_only_the_tables_scroll_sideways(visit: Visitor, address: str):
+def test_nothing_is_wider_than_the_window_or_its_place(visit: Visitor, address: str):
     page = visit(address).open(f"/one_question?run={run_of('first')}&alpha=888")
     bars = Bars(page).ready()
     bars.expect_alpha(888)
 
-    def expect_wide(host: Locator, *, wide: bool) -> None:
-        size = "host => host.scrollWidth > host.clientWidth"
-        eventually(page, lambda: f"{host} wider than its place: {not wide}" if host.evaluate(size) != wide else None)
+    def expect_fits(host: Locator) -> None:
+        eventually(page, lambda: host.evaluate("host => host.scrollWidth > host.clientWidth"))
 
     table = page.locator(".scores-table")
-    for width in (900, 1600):
+    for width in (900, 1600, 390):  # on a phone, a row of the table takes several lines
         resize(page, width)
         holds(page, NOT_TOO_WIDE)
-        expect_wide(page.locator(".question").first, wide=False)
-        expect_wide(table, wide=False)
-    resize(page, 390)
-    expect_wide(table, wide=True)  # it is wider than the phone, and scrolls inside itself
-    expect_wide(page.get_by_test_id("stMain"), wide=False)
-    expect_wide(bars.number, wide=False)
+        expect_fits(page.locator(".question").first)
+        expect_fits(table)
+    last = table.locator("tbody tr").first.locator(".chip").last
+    eventually(page, lambda: last.evaluate("chip => chip.getBoundingClientRect().right > innerWidth"))
+    expect_fits(page.get_by_test_id("stMain"))
+    expect_fits(bars.number)
 
 
 def test_twenty_six_long_options_stay_in_their_rows(visit: Visitor, address: str):
@@ -360,9 +361,11 @@ def test_a_question_of_ones_own_is_answered_by_the_pocket_model(visit: Visitor, 
     # A reload and another window show the same answer.
     other = visit(address).open(page.url.removeprefix(address))
     expect(other.get_by_role("heading", name="Which city is the capital of Italy?")).to_be_visible()
-    expect(Bars(other).ready().answer).to_have_text(bars.answer.inner_text())
+    shown = Bars(other).ready().answer
+    eventually(other, lambda: shown.inner_text() != bars.answer.inner_text())
     expect(other.get_by_role("textbox", name=re.compile("^Options"))).to_have_value("Paris\nLondon\nRome\nBerlin")
     # The first question is one click away.
+    page.bring_to_front()
     page.get_by_role("button", name="Which city is the capital of <b>France</b>").click()
     expect(page).to_have_url(re.compile(f"answer={found[1]}"))
     bars.expect_set(own[0])
@@ -380,4 +383,5 @@ def test_what_can_not_be_asked_is_said_and_nothing_typed_is_lost(visit: Visitor,
     page.get_by_text("Ask your own", exact=True).click()
     expect(page.get_by_role("textbox", name="Question", exact=True)).to_have_value("What?")
     type_question(page, "What is " + "x" * 100_000, "a\nb")
-    expect(page.get_by_role("alert")).to_contain_text("but at most 10,000 are allowed; shorten it.")
+    said = page.get_by_role("alert").filter(has_text="but at most 10,000 are allowed; shorten it.")
+    expect(said).to_be_visible()  # the alert before it may still be fading

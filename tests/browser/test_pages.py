@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from app.formatting import JOINER
 from app.navigation import PAGES, PageEntry
-from charts.theme import FAINT
+from charts.palette import FAINT
 from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
 from core.jury_pipeline import jury_store
@@ -32,7 +32,9 @@ FIGURES = {
     "new_run": "button:has-text('Launch')",
     "alpha_lab": ".lab svg.chart",
     "one_question": ".question svg.lines",
+    "stream_lab": ".stream .tracks svg.chart",
     "learn": ".lesson svg.chart",
+    "classroom": "button:has-text('Open a class')",
     "compare": ".dots svg.chart",
     "calibration": ".temperature svg.chart",
     "jury": ".jury:not(.fresh) .rules-table tbody tr",
@@ -44,7 +46,8 @@ FIGURES = {
 }
 
 
-WINDOWS = (("light", 390), ("light", 900), ("light", 1280), ("light", 1440), ("dark", 1440))
+WINDOWS = (("dark", 1440), ("light", 390), ("light", 900), ("light", 1280), ("light", 1440))
+"""Every other page is seen in the opposite order: then it opens as the last one ended."""
 PAINTED = """color => {
   const probe = document.createElement('i');
   probe.style.color = color;
@@ -111,12 +114,14 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
     """In both themes and at every width: nothing scrolls sideways or is cut, no error is logged, and axe-core finds
     nothing."""
     page = walk.page
+    page.bring_to_front()
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(color_scheme="light")
     choose_page(page, entry.title)
     seen(page, entry.name)
+    settled(page)
     faults, cut = {}, {}
-    for theme, width in WINDOWS:
+    is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    for theme, width in WINDOWS if is_dark else reversed(WINDOWS):
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(PAINTED, arg=THEME[theme]["backgroundColor"])
@@ -126,7 +131,7 @@ def test_every_page_shows_its_figure_and_shuts_nobody_out(walk: Visit, entry: Pa
             # The words of a drawing are left to the pictures, because the runs here have names like no other's.
             cut[width] = lasting_faults(page, but="drawing")
         if axe.SCRIPT.is_file() and width in (1440, 390):
-            faults[theme, width] = axe.faults(page)
+            faults[theme, width] = axe.faults(page, rules=axe.COLOURS if theme == "dark" else None)
     errors, foreign = walk.errors.copy(), walk.foreign.copy()
     walk.errors.clear()
     walk.foreign.clear()
@@ -150,6 +155,19 @@ def test_words_of_a_chart_have_the_themes_colour(visit: Visitor, address: str):
     eventually(page, lambda: have_the_colour("light"))
     page.emulate_media(color_scheme="dark")
     eventually(page, lambda: have_the_colour("dark"))
+
+
+def test_a_plotly_figure_changes_its_colours_with_the_theme(visit: Visitor, address: str):
+    page = visit(address).open("/compare")
+    page.get_by_text("Set sizes in detail", exact=True).click()
+    figures = page.locator(".js-plotly-plot")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        red, green, blue = bytes.fromhex(THEME[theme]["chartCategoricalColors"][2].removeprefix("#"))  # the truth's
+        expect(figures).to_have_count(2)  # a heat map and a radar
+        for place in range(2):
+            words = figures.nth(place).locator("svg text").first
+            expect(words).to_have_css("fill", f"rgb({red}, {green}, {blue})")
 
 
 def test_light_and_dark_change_live(visit: Visitor, address: str):
@@ -248,16 +266,48 @@ def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: P
     assert faults == []
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
-def test_an_opened_question_and_an_import_shut_nobody_out(
-    visit: Visitor, address: str, home: Path, tmp_path: Path, theme: str, width: int
-):
+def faults_in_both_windows(page: Page) -> list[str]:
+    """What axe-core finds on a wide page in light and on a phone in dark, beginning with the present one."""
+    windows = [("light", 1440), ("dark", 390)]
+    if page.evaluate("innerWidth") == 390:
+        windows.reverse()
+    found = []
+    for theme, width in windows:
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(PAINTED, arg=THEME[theme]["backgroundColor"])
+        page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
+        page.wait_for_function(SETTLED)
+        found += axe.faults(page) if axe.SCRIPT.is_file() else []
+    return found
+
+
+def test_keys_move_through_the_questions_that_come_after_the_dot_plots(visit: Visitor, address: str):
+    """They are in their place before anything is seen of them, and the filter of the link holds."""
+    page = visit(address, width=1440).open("/compare?order=confidence&right=both")
+    expect(page.locator(".dots .mark").first).to_be_visible()
+    expect(page.locator(".inspector .question").first).to_be_visible()
+    expect(page.locator(".inspector .blank")).to_have_count(0)
+    expect(page.locator(".counts button[aria-pressed=true]")).to_contain_text("Both right")
+    expect(page.get_by_text("Claims of a paper, tested on these runs")).to_be_visible()
+    settled(page)
+    page.locator(".inspector .found").scroll_into_view_if_needed()
+    page.keyboard.press("j")
+    expect(page.locator(".inspector .question").nth(0)).to_have_class(re.compile("selected"))
+    page.keyboard.press("j")
+    expect(page.locator(".inspector .question").nth(1)).to_have_class(re.compile("selected"))
+    page.keyboard.press("k")
+    expect(page.locator(".inspector .question").nth(0)).to_have_class(re.compile("selected"))
+    expect(page).to_have_url(re.compile("question="))
+
+
+def test_an_opened_question_and_an_import_shut_nobody_out(visit: Visitor, address: str, home: Path, tmp_path: Path):
     """A question of two runs opened in full on Compare, and a file before its import."""
-    page = visit(address, theme=theme, width=width).open("/compare")
+    page = visit(address, width=1440).open("/compare")
     page.locator(".inspector .asked").first.click()
     expect(page.locator(".inspector .more").first).to_be_visible()
-    page.wait_for_function(SETTLED)
-    found = axe.faults(page) if axe.SCRIPT.is_file() else []
+    found = faults_in_both_windows(settled(page))
+    expect(page.locator(".inspector .more").first).to_be_visible()
     page.goto(f"{address}/data")
     table = tmp_path / "mine.csv"
     some = run_table(next(name for name in store.run_ids() if name.startswith("model-0"))).slice(100, 100)
@@ -265,9 +315,7 @@ def test_an_opened_question_and_an_import_shut_nobody_out(
     page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(table)
     expect(page.get_by_text("mine.csv").first).to_be_visible()
     expect(page.get_by_role("button", name="Import 1 run")).to_be_visible()
-    page.wait_for_function(SETTLED)
-    page.wait_for_function(NOTHING_SCROLLS_SIDEWAYS)
-    found += axe.faults(page) if axe.SCRIPT.is_file() else []
+    found += faults_in_both_windows(page)
     axe.required()
     assert found == []
 
@@ -291,10 +339,11 @@ def test_cells_and_cards_open_their_pages_without_a_reload(visit: Visitor, addre
     run_id = next(name for name in store.run_ids() if name.startswith("model-0"))
     cell.press("Enter")
     Lab(page).ready().expect_report(run_id)
-    choose_page(page, "Overview")
+    # A page that is left while its script runs may still write its address, with which the next page would open.
+    choose_page(settled(page), "Overview")
     page.locator(".first-page .card").nth(1).press("Enter")
     expect(page).to_have_url(re.compile(r"/compare\?runs="))
-    choose_page(page, "Overview")
+    choose_page(settled(page), "Overview")
     expect(page.locator(".first-page .cell")).to_have_count(1)  # the filter is kept
     page.locator(".first-page .card").nth(2).click()
     expect(page).to_have_url(re.compile(r"/one_question\?.*ask=own"))

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from app.formatting import rounded
 from core.inference.models import bundled_models
 from core.perplexity.conversations import bundled
 from core.perplexity.prompts import UNFITTING
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
+from core.reports import perplexity_results
 from core.runs import store
-from core.runs.execution import perplexity_run
 from tests.browser.conftest import Visitor, choose, eventually, holds, server
 
 ENDS_WITHIN_MS = 180_000
@@ -62,7 +63,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
     (name,) = [each for each in store.run_ids() if (home / "runs" / each).is_dir()]
-    found = perplexity_run.read(name)
+    found = perplexity_results.read(name)
     assert isinstance(found.request, Request)
     pirate = next(prompt for prompt in found.request.prompts if "pirate" in prompt.text)
     message = found.messages[pirate.digest, TALK.digest][0]
@@ -79,15 +80,15 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     expect(readout).to_contain_text(re.compile(r"times as likely under [AB]|equally likely under both"))
     first = page.locator(".strips .row").nth(0).locator(".token").first
     first.focus()
-    expect(readout).to_contain_text(f"“{message.pieces[0]}”")
+    expect(readout).to_contain_text(f"“{message.pieces[0].strip()}”")
     page.keyboard.press("ArrowRight")
-    expect(readout).to_contain_text(f"“{message.pieces[1]}”")
+    expect(readout).to_contain_text(f"“{message.pieces[1].strip()}”")
     page.keyboard.press("ArrowDown")
     holds(page, "document.activeElement.shadowRoot?.activeElement?.dataset.value !== undefined")
     # The figures on the page are those of the run.
     whole = found.messages[pirate.digest, TALK.digest]
-    shown = page.get_by_test_id("stMetric").filter(has_text="edited")
-    expect(shown).to_contain_text(f"{reports.token_weighted(whole):,.2f}")
+    shown = page.get_by_test_id("stMetric").filter(has_text="Perplexity under B")
+    expect(shown).to_contain_text(rounded(reports.token_weighted(whole)))
     # Another message, then the link in another window.
     choose(page, "The counselor's message", re.compile(r"^3: "))
     expect(page).to_have_url(re.compile("message=3"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from charts import static_report
 from core.reports.compare.benchmark import SetRule
@@ -44,6 +44,7 @@ def test_alpha_drags_offline_and_figures_are_pythons(browser: BrowserContext, ho
         page.get_by_label("Run").select_option("1")
         lab.ready()
         lab.expect_report(names[1])
+        expect(page.get_by_role("button", name="Present", exact=True)).to_have_count(0)
         holds(page, NOT_TOO_WIDE)
         assert len(page.screenshot(path=str(tmp_path / f"{theme}.png"))) > 20_000
     finally:

@@ -70,10 +70,10 @@ def test_as_many_runs_as_can_be_compared_have_lines_of_their_own():
         for name in names
     }
     assert len(looks) == MOST_COMPARED
-    assert {color for color, _ in looks} == set(palette[: len(run_styles.COLORS)])
+    assert {color for color, _ in looks} == {*palette[:3], *palette[len(theme.MEANINGS) :]}
 
 
-def test_eleven_lines_have_three_colours_and_a_legend(home: Path):
+def test_eleven_lines_have_eight_colours_and_a_legend(home: Path):
     names = [f"run {i}" for i in range(11)]
     curves = pd.DataFrame([{"name": n, "share": s, "risk": s / (i + 2)} for i, n in enumerate(names) for s in (0.1, 1)])
     svg = drawn(risk_curves(curves))
@@ -81,7 +81,7 @@ def test_eleven_lines_have_three_colours_and_a_legend(home: Path):
         r'aria-roledescription="line mark"[^>]*stroke="(#\w+)"[^>]*?(?:stroke-dasharray="([^"]*)")?/>', svg
     )
     assert len(lines) == len(set(lines)) == 11
-    assert len({color for color, _ in lines}) == 3
+    assert len({color for color, _ in lines}) == 8
     assert [word for word in words(svg) if word.startswith("run ")] == names  # once each: one legend, not two
 
 

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from charts import heat_map, theme
+from charts import heat_map
 from charts.juror_pairs import juror_pairs
 from charts.parallel_coordinates import FIGURES, parallel_coordinates
 from charts.radar import AXES, radar
 from charts.rank_variances import rank_variances
-from core.errors import HedgeError
 from core.reports import evaluation
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
@@ -77,7 +76,7 @@ def test_ranks_say_their_variances():
     frame = pd.DataFrame({"layer": ["0 q", "0 q"], "rank": [1, 2], "variance": [4.0, 1.0], "share": [1.0, 0.25]})
     figure = rank_variances(frame)
     (cells,) = figure.chart.data
-    assert cells.z.tolist() == [[1.0, 0.25]]
+    assert cells.z.tolist() == [[100.0, 25.0]]
     assert list(cells.customdata[0][1]) == [1.0]
     assert figure.alt.startswith("2 of 2 ranks add at least 1%")
 
@@ -98,20 +97,18 @@ def test_a_radar_has_a_star_a_run_told_apart_by_more_than_colour(rows: pd.DataFr
     assert np.hypot(drawn["x"], drawn["y"]).tolist() == pytest.approx(values)
 
 
-def test_parallel_coordinates_have_a_line_a_run_that_ends_at_its_name(rows: pd.DataFrame):
+def test_parallel_coordinates_have_a_line_a_run_from_each_figures_smallest_to_its_largest(rows: pd.DataFrame):
     figure = parallel_coordinates(rows)
-    (lines,) = figure.chart.data
-    names, *figures = lines.dimensions
-    at = dict(zip(names.tickvals, names.ticktext, strict=True))
-    assert [at[place] for place in names["values"]] == [
-        f"{row.model} · {TASKS[row.task][:7]}…" for row in rows.itertuples()
-    ]
-    for dimension, column in zip(figures, FIGURES, strict=True):
-        assert list(dimension["values"]) == rows[column].tolist()
-        assert list(dimension.tickvals) == [rows[column].min(), rows[column].max()]
-    assert lines.line.color == theme.PLOTLY_COLORS[theme.LAC]
-    with pytest.raises(HedgeError, match="drawn on a page only"):
-        _ = figure.spec
+    assert len(set(still_rows(figure, "short"))) == len(rows)
+    drawn = pd.DataFrame(next(iter(figure.spec["datasets"].values())))
+    for column, (title, form) in FIGURES.items():
+        of, values = drawn[drawn["figure"] == title], rows[column].to_numpy()
+        assert of["said"].tolist() == [f"{value:{form}}" for value in values]
+        assert of["place"].to_numpy() == pytest.approx((values - values.min()) / np.ptp(values))
+        assert of["largest"].tolist() == (values == values.max()).tolist()
+        assert of["smallest"].tolist() == (values == values.min()).tolist()
+    (alone,) = parallel_coordinates(rows.head(1)).spec["datasets"].values()
+    assert {(row["place"], row["largest"], row["smallest"]) for row in alone} == {(0.5, True, False)}
 
 
 def test_no_plotly_figure_is_zoomed_by_accident(rows: pd.DataFrame):

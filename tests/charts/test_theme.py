@@ -22,6 +22,7 @@ from charts.theme import (
     IN_SET,
     LAC,
     MEANINGS,
+    MORE_RUNS,
     OUT_OF_SET,
     PLOTLY_COLORS,
     PLOTLY_PAGE,
@@ -85,7 +86,7 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_every_meaning_has_a_colour_of_its_own(mode: str):
     colors = THEME[mode]["chartCategoricalColors"]
-    assert len(colors) == len(set(colors)) == len(MEANINGS)
+    assert len(colors) == len(set(colors)) == len(MEANINGS) + len(MORE_RUNS)
 
 
 @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -93,7 +94,7 @@ def test_every_meaning_has_a_colour_of_its_own(mode: str):
 def test_colours_side_by_side_are_told_apart(mode: str, eyes: str):
     seen = {
         meaning: lab(EYES[eyes] @ linear(color))
-        for meaning, color in zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True)
+        for meaning, color in zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=False)
     }
     for one, other in SIDE_BY_SIDE:
         assert np.linalg.norm(seen[one] - seen[other]) > TOLD_APART, (one, other)
@@ -102,7 +103,10 @@ def test_colours_side_by_side_are_told_apart(mode: str, eyes: str):
 @pytest.mark.parametrize("mode", ["light", "dark"])
 @pytest.mark.parametrize("eyes", EYES)
 def test_the_colours_of_runs_are_told_apart(mode: str, eyes: str):
-    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True))
+    assert len(run_styles.COLORS) == 8
+    colors = dict(zip([*MEANINGS, *MORE_RUNS], THEME[mode]["chartCategoricalColors"], strict=True))
+    for meaning in MORE_RUNS:
+        assert contrast(colors[meaning], THEME[mode]["backgroundColor"]) > 3, meaning  # WCAG 2.2, 1.4.11
     for one, other in itertools.combinations(run_styles.COLORS, 2):
         distance = np.linalg.norm(lab(EYES[eyes] @ linear(colors[one])) - lab(EYES[eyes] @ linear(colors[other])))
         assert distance > TOLD_APART, (one, other)
@@ -123,7 +127,7 @@ def test_figures_for_files_take_every_colour_from_the_theme(home, mode: str):
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_marks_stand_out_from_the_page(mode: str):
     page = THEME[mode]["backgroundColor"]
-    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True))
+    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=False))
     for meaning in (LAC, APS, TRUTH, IN_SET):
         assert contrast(colors[meaning], page) > 4.5, meaning
     assert contrast(colors[IN_SET], page) > 4.5  # the word in a filled cell has the page's colour
@@ -179,7 +183,7 @@ def test_a_figures_own_configuration_is_kept():
 
 
 def test_the_stand_ins_of_plotly_are_those_that_streamlit_replaces():
-    own = [getattr(streamlit_plotly_theme, f"CATEGORY_{i}") for i in range(len(MEANINGS))]
+    own = [getattr(streamlit_plotly_theme, f"CATEGORY_{i}") for i in range(10)]
     assert list(PLOTLY_COLORS.values()) == own
     assert PLOTLY_PAGE == streamlit_plotly_theme.BG_COLOR
 
@@ -197,7 +201,7 @@ def test_plotly_s_words_and_shades_are_of_the_themes_colours():
 @pytest.mark.parametrize("strength", [0.0, 0.25, 0.5, 0.75, 1.0])
 def test_the_figure_in_a_cell_of_a_heat_map_can_be_read(mode: str, strength: float):
     theme = THEME[mode]
-    colors = dict(zip(MEANINGS, theme["chartCategoricalColors"], strict=True))
+    colors = dict(zip(MEANINGS, theme["chartCategoricalColors"], strict=False))
     opacity = SHADE * strength
     ends = [(int(colors[LAC][i : i + 2], 16), int(theme["backgroundColor"][i : i + 2], 16)) for i in (1, 3, 5)]
     cell = "#" + "".join(f"{round(opacity * blue + (1 - opacity) * page):02x}" for blue, page in ends)
@@ -221,6 +225,6 @@ def test_a_cell_of_the_overview_can_be_read_at_its_strongest(mode: str, meaning:
     style = (ROOT / "app/components/overview/first_page/first_page.css").read_text(encoding="utf-8")
     strongest = re.search(r"--strongest: ([\d.]+);", style)
     assert strongest is not None
-    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=True))
+    colors = dict(zip(MEANINGS, THEME[mode]["chartCategoricalColors"], strict=False))
     cell = mixed(colors[meaning], THEME[mode]["backgroundColor"], float(strongest[1]))
     assert contrast(THEME[mode]["textColor"], cell) >= 4.5

@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from core import __version__, doctor, nvml
+from core import __version__, database, doctor
+from core.devices import nvml
 from core.doctor import Finding
 from core.errors import RunError
 from core.inference.speed import measure
-from core.runs.queue import database
 from core.settings import ROOT
 
 NAMES = [
@@ -135,7 +135,7 @@ def test_a_page_asks_without_loading_torch(home):
         "assert not {'torch', 'transformers'} & set(sys.modules)\nprint([f.name for f in found])"
     )
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "'speed of c" in said.stdout
+    assert "'speed of the CPU'" in said.stdout
 
 
 def test_a_doctor_that_gives_no_answer(home, monkeypatch):

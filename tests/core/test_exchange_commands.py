@@ -145,6 +145,18 @@ def test_the_report_is_drawn(home, tmp_path, capsys):
     assert "can't be written" in capsys.readouterr().err
 
 
+def test_each_run_is_embedded_in_a_file_of_its_own(home, tmp_path, capsys):
+    runs = [synthetic_run(n=60, seed=seed) for seed in (0, 1)]
+    assert main(["export", *runs, "--format", "embed", "--alpha", "0.2", "--score", "aps", "--out", str(tmp_path)]) == 0
+    begins = "hedge_synthetic_question-answering_alpha-0.20_alpha-lab"
+    paths = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [path.name for path in paths] == [f"{begins}.html", f"{begins} (2).html"]
+    for path in paths:
+        page = path.read_text(encoding="utf-8")
+        assert '"alpha": 200, "left": "aps", "right": "lac"' in page
+        assert not any(run in page for run in runs)
+
+
 def test_a_run_that_has_not_ended_goes_nowhere(home, tmp_path, capsys):
     run = synthetic_run()
     store.update_record(run, state="failed")
@@ -163,7 +175,7 @@ def test_compare_says_figures_pairs_and_verdicts(home, capsys):
     assert [claim["verdict"] for claim in made["claims"]] == [
         "can't tell with 3 models",
         "can't tell with 3 models",
-        "can't tell with 0 pairs",
+        "can't be tested without a pair",
     ]
     assert main(["compare", *names]) == 0
     said = capsys.readouterr().out

@@ -5,14 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.faults.played import FAULTS, NotHere, worker_killed
+from tests.faults.played import AT_RANDOM_MOMENTS, FAULTS, NotHere
 from tests.faults.stage import HEADER
 from tests.postgres import server
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
-    parser.add_argument("--tries", type=int, default=20, help="random moments at which a worker is killed")
+    parser.add_argument(
+        "--tries",
+        type=int,
+        default=20,
+        help="random moments at which something is killed",
+    )
     parser.add_argument("--only", nargs="+", choices=[fault.__name__ for fault in FAULTS])
     options = parser.parse_args()
     print(HEADER, flush=True)
@@ -22,7 +27,7 @@ def main() -> None:
                 continue
             for on in (None, postgres):
                 try:
-                    row = fault(on, tries=options.tries) if fault is worker_killed else fault(on)
+                    row = fault(on, tries=options.tries) if fault in AT_RANDOM_MOMENTS else fault(on)
                     print(row.to_markdown(), flush=True)
                 except (NotHere, AssertionError) as error:
                     print(f"{fault.__name__} on {'Postgres' if on else 'SQLite'}: {error}", file=sys.stderr, flush=True)

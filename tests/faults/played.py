@@ -23,6 +23,7 @@ from core.runs import engine, store
 from core.runs.queue import hosts
 from tests.faults.stage import Row, Seen, Stage, stage, wait_for
 from tests.postgres import Server
+from tests.processes import kill_together, tree
 
 DATABASE_GONE_S = 3.0
 STOPPED_S = hosts.STALE_S + 3
@@ -38,63 +39,72 @@ class NotHere(Exception):
 
 def worker_killed(on: Server | None, *, tries: int = 1, seed: int = 6) -> Row:
     """SIGKILL to the worker at a random moment between submit and end."""
-    moments = random.Random(seed)
     with stage(on) as s:
         row = Row("worker SIGKILL at a random moment", s.database)
         s.agent()
         warm(s)
-        for _ in range(tries):
-            s.forget_trace()
-            name = engine.submit(s.spec())
-            time.sleep(moments.uniform(0.1, 1.8))
-            if engine.status(name).ended:
-                name = engine.submit(s.spec())
-                wait_for(lambda name=name: s.done(name) > 0, "the first question")
+        for name in at_random_moments(s, tries, seed):
             begun = s.begins(name)
             s.worker().kill()
             row.tries.append(s.look(name, time.monotonic(), begun=begun))
         return row
 
 
-def agent_killed(on: Server | None) -> Row:
-    """SIGKILL to the agent; a person opens the page, which starts another."""
+def agent_killed(on: Server | None, *, tries: int = 1, seed: int = 7) -> Row:
+    """SIGKILL to the agent at a random moment between submit and end; nobody opens a page."""
     with stage(on) as s:
-        row = Row("agent SIGKILL, then the page is opened", s.database)
-        agent = s.agent()
-        name = underway(s)
-        row.tries.append(_killed(s, name, [agent]))
-        return row
-
-
-def page_killed(on: Server | None) -> Row:
-    """SIGKILL to the page server that launched the run."""
-    with stage(on) as s:
-        row = Row("page server SIGKILL", s.database)
+        row = Row("agent SIGKILL at a random moment, no page opened", s.database)
         s.agent()
-        page, name = s.page(s.spec())
-        wait_for(lambda: s.done(name) >= 60, "the second chunk")
-        begun = s.begins(name)
-        os.killpg(page.pid, signal.SIGKILL)
-        row.tries.append(s.look(name, time.monotonic(), begun=begun))
+        warm(s)
+        for name in at_random_moments(s, tries, seed):
+            begun = s.begins(name)
+            s.living_agent().kill()
+            row.tries.append(s.look(name, time.monotonic(), begun=begun))
         return row
 
 
-def both_killed(on: Server | None) -> Row:
-    """SIGKILL to the page server and the agent; a person opens the page again."""
+def page_killed(on: Server | None, *, tries: int = 1, seed: int = 8) -> Row:
+    """SIGKILL to the page server that launched the run, at a random moment between submit and end."""
     with stage(on) as s:
-        row = Row("page server and agent SIGKILL at once, then the page is opened", s.database)
+        row = Row("page server SIGKILL at a random moment", s.database)
+        s.agent()
+        warm(s)
+        for name in at_random_moments(s, tries, seed, launch=lambda: s.page(s.spec())[1]):
+            begun = s.begins(name)
+            os.killpg(s.pages[-1].pid, signal.SIGKILL)
+            row.tries.append(s.look(name, time.monotonic(), begun=begun))
+        return row
+
+
+def at_random_moments(s: Stage, tries: int, seed: int, launch: Callable[[], str] | None = None) -> Iterator[str]:
+    """The id of a new run for each try, a random time after its launch, when it has not ended yet."""
+    launched = launch or (lambda: engine.submit(s.spec()))
+    moments = random.Random(seed)
+    for _ in range(tries):
+        s.forget_trace()
+        name = launched()
+        time.sleep(moments.uniform(0.1, 1.8))
+        if engine.status(name).ended:
+            name = launched()
+            wait_for(lambda name=name: s.done(name) > 0, "the first question")
+        yield name
+
+
+def all_killed(on: Server | None) -> Row:
+    """SIGKILL to the page server, the agent and its worker at once; a person opens the page again."""
+    with stage(on) as s:
+        row = Row("page server, agent and worker SIGKILL at once, then the page is opened", s.database)
         agent = s.agent()
         page, name = s.page(s.spec())
         wait_for(lambda: s.done(name) >= 60, "the second chunk")
         os.killpg(page.pid, signal.SIGKILL)
-        row.tries.append(_killed(s, name, [agent]))
+        row.tries.append(_killed(s, name, tree(agent)))
         return row
 
 
 def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
     begun = s.begins(name)
-    for process in processes:
-        process.kill()
+    kill_together(processes)
     since = time.monotonic()
     # What a person does on the page: they see that nobody is at the run and ask for it to go on.
     shown = wait_for(
@@ -107,27 +117,30 @@ def _killed(s: Stage, name: str, processes: list[psutil.Process]) -> Seen:
     return seen
 
 
-def database_gone(on: Server | None) -> Row:
-    """Postgres is killed and comes back; SQLite is locked by somebody for as long."""
+def database_gone(on: Server | None, *, tries: int = 1, seed: int = 9) -> Row:
+    """Postgres is killed at a random moment and comes back; SQLite is locked by somebody for as long."""
     with stage(on) as s:
-        what = "database killed, back" if on else "database locked"
+        what = "database killed at a random moment, back" if on else "database locked at a random moment, free again"
         row = Row(f"{what} after {DATABASE_GONE_S:g} s", s.database)
         s.agent()
-        name = underway(s)
-        begun, since = s.begins(name), time.monotonic()
-        if on:
-            on.kill()
-        else:
-            other = sqlite3.connect(s.home / "engine.sqlite", isolation_level=None)
-            other.execute("BEGIN EXCLUSIVE")
-        first = s.look(name, since, begun=begun, until=lambda state: time.monotonic() - since > DATABASE_GONE_S)
-        if on:
-            on.start()
-        else:
-            other.close()
-        seen = s.look(name, since, begun=begun)
-        seen.noticed, seen.said = first.noticed, first.said
-        row.tries.append(seen)
+        warm(s)
+        for name in at_random_moments(s, tries, seed):
+            begun, since = s.begins(name), time.monotonic()
+            if on:
+                on.kill()
+            else:
+                other = sqlite3.connect(s.home / "engine.sqlite", isolation_level=None)
+                other.execute("BEGIN EXCLUSIVE")
+            first = s.look(
+                name, since, begun=begun, until=lambda state, since=since: time.monotonic() - since > DATABASE_GONE_S
+            )
+            if on:
+                on.start()
+            else:
+                other.close()
+            seen = s.look(name, since, begun=begun)
+            seen.noticed, seen.said = first.noticed, first.said
+            row.tries.append(seen)
         return row
 
 
@@ -244,9 +257,11 @@ def out_of_memory(on: Server | None) -> Row:
 
 
 FAULTS: tuple[Callable[[Server | None], Row], ...] = (
-    *(worker_killed, agent_killed, page_killed, both_killed, database_gone, unplugged),
+    *(worker_killed, agent_killed, page_killed, all_killed, database_gone, unplugged),
     *(disk_full, clock_jumped, hangs, always_dies, out_of_memory),
 )
+AT_RANDOM_MOMENTS: tuple[Callable[..., Row], ...] = (worker_killed, agent_killed, page_killed, database_gone)
+"""The faults that can be tried several times, at moments that a seed draws."""
 
 
 def warm(s: Stage) -> None:

@@ -20,12 +20,12 @@ from typing import Any
 
 import psutil
 
+from core import database
 from core.errors import HedgeError
 from core.files import file_lock
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
-from core.runs.queue import database
 from core.runs.spec import RunSpec
 from core.settings import ROOT
 from tests.postgres import Server
@@ -130,7 +130,7 @@ class Stage:
         """Start an agent, this host's or one of another name, and wait until it lives."""
         with (self.home / "agent.err").open("ab") as log:
             subprocess.run(
-                [sys.executable, "-m", "core.runs.agent.detached", "core.runs.agent.host_agent"],
+                [sys.executable, "-m", "core.processes.detached", "core.runs.agent.host_agent"],
                 cwd=ROOT,
                 env=environment() | ({"HEDGE_HOST": host} if host else {}) | variables,
                 stdin=subprocess.DEVNULL,
@@ -142,6 +142,11 @@ class Stage:
         path = liveness.agent_lock(host)
         wait_for(lambda: file_lock.is_held(path), "the agent")
         return psutil.Process(file_lock.holder(path))
+
+    def living_agent(self) -> psutil.Process:
+        """This host's agent, which may be a successor of the one that was started."""
+        wait_for(lambda: file_lock.is_held(liveness.agent_lock()), "the agent")
+        return psutil.Process(file_lock.holder(liveness.agent_lock()))
 
     def worker(self, host: str = "") -> psutil.Process:
         path = liveness.worker_lock(f"{host or liveness.host()}:cpu")

@@ -9,7 +9,7 @@ from tests.faults.played import NotHere, failed_as_it_should, nothing_lost
 from tests.faults.stage import Row
 from tests.postgres import server
 
-ON_SQLITE = ("worker_killed", "both_killed", "clock_jumped", "hangs", "out_of_memory")
+ON_SQLITE = ("worker_killed", "all_killed", "clock_jumped", "hangs", "out_of_memory")
 ON_POSTGRES = ("agent_killed", "disk_full")
 GIVEN_UP = ("always_dies", "out_of_memory")
 

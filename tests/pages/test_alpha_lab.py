@@ -21,18 +21,18 @@ from core.reports.report import report
 from core.runs import store
 from tests.app.golden import CASES
 from tests.conftest import synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, pick, said
+from tests.pages.conftest import Open, components, pick, said, static_tables
 
 
 def component(app: AppTest) -> Any:
-    return app.get("bidi_component")[0].proto
+    return components(app)[0].proto
 
 
 def test_without_runs_it_offers_the_first_one(open_page: Open):
     app = open_page("alpha_lab")
     assert not app.exception
     assert "once a run has ended" in said(app)
-    assert not app.get("bidi_component")
+    assert not components(app)
 
 
 def test_the_tables_go_over_whole(open_page: Open):
@@ -60,7 +60,7 @@ def test_the_table_below_is_the_report(open_page: Open, empty: str):
     run = evaluation.load(synthetic_run())
     app = unfolded(open_page("alpha_lab", run=run.run_id, alpha="300", empty=empty), "report_open")
     expected = report(run, 300, empty=empty)
-    table = app.dataframe[0].value
+    table = static_tables(app)[0].set_index("Figure")
     for name, figures in expected.scores.items():
         shown, (low, high) = table[name.upper()], figures.mean_set_size_interval
         assert shown["Coverage"] == f"{figures.coverage:.1%}"
@@ -137,11 +137,11 @@ def test_the_copied_numpy_makes_the_sets_of_the_saved_table(
 def test_a_shift_is_compared_when_it_is_asked_for(open_page: Open):
     run_id = synthetic_run()
     app = open_page("alpha_lab", run=run_id)
-    assert len(app.get("bidi_component")) == 1
+    assert len(components(app)) == 1
     app = unfolded(app, "shift_open")
-    assert len(app.get("bidi_component")) == 2
+    assert len(components(app)) == 2
     assert "This pair was found by searching 2 pairs: its coverage at alpha 0.1" in said(app)
-    assert "corrected p, from 999 shuffles" in said(app)
+    assert "corrected p-value, 999 shuffles" in said(app)
     source, target = (app.selectbox(key=f"shift_{side}").value for side in ("source", "target"))
     other = open_page("alpha_lab", run=run_id, source=target, target=source)
     assert "This pair was chosen, not found by a search" in said(unfolded(other, "shift_open"))
@@ -194,9 +194,9 @@ def test_questions_with_fewer_options_are_drawn_and_said(open_page: Open):
     run_id = ragged_run()
     app = unfolded(open_page("alpha_lab", run=run_id, alpha="300"), "report_open")
     assert not app.exception
-    assert app.get("bidi_component")
+    assert components(app)
     assert "have from 4 to 6 options. No set holds an option that its question lacks" in said(app)
-    table, expected = app.dataframe[0].value, report(evaluation.load(run_id), 300)
+    table, expected = static_tables(app)[0].set_index("Figure"), report(evaluation.load(run_id), 300)
     assert table.loc["Mean set size (95% interval)", "LAC"].startswith(f"{expected.scores['lac'].mean_set_size:.2f} (")
     one = open_page("one_question", run=run_id, question="q50")
     assert not one.exception

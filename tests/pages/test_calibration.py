@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from app.formatting import signed
 from core.reports import evaluation
 from core.reports.calibration import calibrated
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, keep_their_places, picked, said
+from tests.pages.conftest import Open, components, keep_their_places, picked, said, static_tables
 
 
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
@@ -21,14 +22,14 @@ def test_a_diagram_a_run_with_its_figures(open_page: Open):
     ids = [synthetic_run(400, model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(2)]
     app = open_page("calibration", runs=",".join(ids), bins="10", edges="mass")
     assert not app.exception
-    assert len(app.get("vega_lite_chart")) == 3  # one a run, and coverage at every alpha
-    table = app.dataframe[0].value.set_index("figure")
+    assert len(app.get("vega_lite_chart")) == 4  # one a run, and coverage at every alpha, one a score
+    table = static_tables(app)[0].set_index("Figure")
     for column, run_id in zip(table.columns, ids, strict=True):
         (one,) = calibrated.calibrated(evaluation.load(run_id), bins=10, by="mass")
         ece = one.estimates["ece"]
-        assert table.loc["ECE", column] == ece.text()
-        assert table.loc["ECE", column].startswith(f"{ece.excess:.3f} ({ece.low:.3f}–{ece.high:.3f}); seen ")
-        assert table.loc["Spiegelhalter's z", column].startswith(f"{one.test.z:+.2f} (p ")
+        assert table.loc["ECE beyond luck", column] == ece.text()
+        assert ece.text().startswith(f"{ece.excess:.3f} ({ece.low:.3f} to {ece.high:.3f}); seen ")
+        assert table.loc["Spiegelhalter's z", column].startswith(f"{signed(one.test.z, 2)} (p ")
     assert dict(app.query_params)["edges"] == "mass"
 
 
@@ -51,10 +52,10 @@ def test_a_diagram_for_each_subject_and_letter(open_page: Open):
     run_id = synthetic_run(400)
     app = open_page("calibration", runs=run_id, within="group")
     assert not app.exception
-    assert len(app.get("vega_lite_chart")) == 3
+    assert len(app.get("vega_lite_chart")) == 4
     app.segmented_control(key="calibration_within").set_value("letter").run()
     assert app.query_params["within"] == "letter"
-    assert len(app.get("vega_lite_chart")) == 1 + len(calibrated.strata(evaluation.load(run_id), "letter"))
+    assert len(app.get("vega_lite_chart")) == 2 + len(calibrated.strata(evaluation.load(run_id), "letter"))
 
 
 def test_a_bins_questions_are_listed(open_page: Open):
@@ -65,16 +66,16 @@ def test_a_bins_questions_are_listed(open_page: Open):
         assert "confidence" in number
     chosen = app.selectbox(key="bin_number").value
     expected = calibrated.bin_questions(run, "all", "", chosen, bins=15, by="width")
-    assert app.dataframe[1].value["question"].tolist() == expected["question"].tolist()
+    assert app.dataframe[0].value["question"].tolist() == expected["question"].tolist()
 
 
 def test_recalibration_is_computed_when_it_is_opened(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(400))
-    shut = len(app.dataframe)
+    shut = len(static_tables(app))
     app.session_state["recalibrated_open"] = True
     app.run()
     assert not app.exception
-    maps = app.dataframe[shut].value
+    maps = static_tables(app)[shut]
     assert maps["Method"].tolist() == ["none", "temperature", "vector scaling", "Platt scaling", "isotonic regression"]
     assert maps["Accuracy"].iloc[0] == maps["Accuracy"].iloc[1]
 
@@ -86,12 +87,13 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
     assert one.estimates["nll"].infinite == count > 0
     app = open_page("calibration", runs=run.run_id)
     assert not app.exception
-    assert app.dataframe[0].value.set_index("figure").loc["NLL"].item() == f"∞ ({count} of {one.n} with probability 0)"
-    shut = len(app.dataframe)
+    nll = static_tables(app)[0].set_index("Figure").loc["NLL"].item()
+    assert nll == f"∞ ({count} of {one.n} with probability 0)"
+    shut = len(static_tables(app))
     app.session_state["recalibrated_open"] = True
     app.run()
     assert not app.exception
-    maps = app.dataframe[shut].value.set_index("Method")
+    maps = static_tables(app)[shut].set_index("Method")
     assert maps.loc["none", "NLL"] == f"∞ ({count} of {one.n})"
     assert maps["Change of NLL"].tolist() == ["", *["∞ before and after"] * 4]
 
@@ -119,4 +121,4 @@ def test_questions_may_have_unlike_numbers_of_options(open_page: Open):
     app.session_state["recalibrated_open"] = True
     app.run()
     assert not app.exception
-    assert len(app.get("bidi_component")) == 1
+    assert len(components(app)) == 1

@@ -16,20 +16,25 @@ from core.reports.compare import benchmark, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, pick, picked, said
+from tests.pages.conftest import Open, components, keep_their_places, pick, picked, said
 from tests.simulation.claims import FEW_SAID
 from tests.simulation.run_matrix import SAYS
 
 
 def drawn(app: AppTest) -> list[dict[str, Any]]:
     """What the page sends to the dot plots with the matrix, and to the inspector."""
-    sent = [json.loads(of.proto.json or of.proto.mixed.json) for of in app.get("bidi_component")]
+    sent = [json.loads(of.proto.json or of.proto.mixed.json) for of in components(app)]
     return [of for of in sent if "groups" in of or "letters" in of]
 
 
 def comparison_data(app: AppTest) -> dict[str, Any]:
     """What the page sends to the dot plots and the matrix."""
     return drawn(app)[0]
+
+
+def inspector_data(app: AppTest) -> dict[str, Any]:
+    """What the page sends to the inspector."""
+    return drawn(app)[1]
 
 
 def test_an_empty_home_says_what_would_be_here(open_page: Open):
@@ -55,6 +60,27 @@ def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
     assert app.query_params["published"] == "off"
     assert comparison_data(app)["published"] == []
     assert "hollow diamonds" not in said(app)
+
+
+def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
+    run = synthetic_run(model="mine", task="rc", seed=7)
+    app = open_page("compare", runs=run)
+    before = comparison_data(app)
+    app.multiselect(key="compare_published_models").set_value(["Qwen-72B", "Phi-2"]).run()
+    assert app.query_params["published_models"] == "Qwen-72B,Phi-2"
+    after = comparison_data(app)
+    assert [[of["name"] for of in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
+    assert after["version"] != before["version"], "the browser draws it anew"
+    app.button_group(key="compare_published_by").set_value(["bluq"]).run()
+    assert app.query_params["published_by"] == "bluq"
+    app = open_page("compare", runs=run, published_by="bluq", published_models="Qwen-72B,Phi-2")
+    assert [[of["name"] for of in group["models"]] for group in comparison_data(app)["published"]] == [["Phi-2"]]
+    app.multiselect(key="compare_published_models").set_value(["Qwen-72B"]).run()
+    assert comparison_data(app)["published"] == []
+    assert "The filter leaves no published figures of these tasks." in said(app)
+    app.button(key="compare_published_clear").click().run()
+    assert [len(group["models"]) for group in comparison_data(app)["published"]] == [16, 6]
+    assert "published_by" not in app.query_params
 
 
 def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_page: Open):
@@ -113,6 +139,49 @@ def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open
     assert len(shown["runs"]) == 1
     assert shown["problem"].startswith("The matrix and the questions below compare two runs, and only one is chosen.")
     assert len(drawn(app)) == 1
+
+
+def test_the_first_run_shows_figures_and_questions_and_tests_nothing(
+    open_page_early: Open, monkeypatch: pytest.MonkeyPatch
+):
+    ids = [synthetic_run(model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(3)]
+    with monkeypatch.context() as patch:
+        for name in ("run_matrix.run_matrix", "claims.claims"):
+            patch.setattr(f"core.reports.compare.{name}", lambda *_, **__: pytest.fail("computed before the paint"))
+        app = open_page_early("compare", runs=",".join(ids))
+    assert not app.exception
+    shown = comparison_data(app)
+    assert [run["id"] for run in shown["runs"]] == ids
+    assert shown["matrix"] is None
+    assert inspector_data(app)["numbers"] is None, "the dot plots are painted first"
+    assert "Can't tell" not in said(app)
+
+
+def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
+    open_page_early: Open, monkeypatch: pytest.MonkeyPatch
+):
+    link = {"runs": ",".join(synthetic_run(model=f"model-{i}", seed=7) for i in range(2)), "right": "first"}
+    app = open_page_early("compare", **link)
+    assert inspector_data(app)["numbers"] is None
+    assert inspector_data(app)["view"]["right"] == "first"
+    waiting = inspector_data(app)["revision"]
+    app.run()
+    assert inspector_data(app)["numbers"] is not None
+    assert inspector_data(app)["revision"] == waiting, "the browser shows what the link says, and nothing is undone"
+    monkeypatch.setattr("app.background.start", lambda awaited: None)
+    app.slider(key="alpha_slider").set_value(0.2).run()
+    assert inspector_data(app)["alpha"] == 200
+    assert inspector_data(app)["numbers"] is not None
+
+
+def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early: Open, monkeypatch: pytest.MonkeyPatch):
+    ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
+    app = open_page_early("compare", runs=",".join(ids))
+    with monkeypatch.context() as patch:
+        patch.setattr("app.background.start", lambda awaited: None)
+        app.run()  # the questions and what is below them
+    assert keep_their_places(app, 8)
+    assert "Can't tell with 2 models" in said(app)
 
 
 def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):

@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 
 from app.components.data import export_files
-from core.exchange import column_mappings, table, writing
+from core.exchange import column_mappings, table_columns, writing
 from core.exchange.run_table import runs_table
-from core.exchange.table import Columns
+from core.exchange.table_columns import Columns
 from core.exchange.tabular import open_sheet
 from core.exchange.workbook import workbook
 from core.jury_pipeline import jury_store
@@ -64,7 +64,7 @@ def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_say
     assert not app.exception
     shown = runs_shown(app)
     assert shown[["Model", "Task", "Questions", "Options"]].to_numpy().tolist() == [["mine", "mine", 4, 3]]
-    assert shown["Accuracy"].tolist() == [1.0]
+    assert shown["Accuracy"].tolist() == [100.0]
     assert shown["Note"].tolist() == ["does not say its model and task"]
     assert own_runs() == []
     press(app, "Import 1 run")
@@ -286,4 +286,4 @@ def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     assert book["figures"]["coverage"].tolist() == [f.coverage for f in made.scores.values()]
     path = tmp_path / "t.csv"
     path.write_bytes(export_files.writing.to_csv(export_files.runs_table([name])))
-    assert table.recognise(open_sheet(path)).values == "logits"
+    assert table_columns.recognise(open_sheet(path)).values == "logits"

@@ -5,9 +5,16 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from app.caches import doctor_cache
+import pytest
+
+from app.caches import doctor_cache, verification_job
 from core.doctor import Finding
-from core.errors import RunError
+from core.errors import AccessError, RunError
+from core.verify import report
+from core.verify.machine import described
+from core.verify.outcome import CheckResult
+from core.verify.report import Verification
+from tests.core.verify.test_runner import row
 from tests.pages.conftest import Open, said
 
 FOUND = [
@@ -38,7 +45,8 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
     text = said(app)
     assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
     monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
-    app.button[0].click().run()
+    (again,) = [one for one in app.button if one.label == "Check again"]
+    again.click().run()
     assert "Everything is in order" in said(ended(app))
 
 
@@ -92,6 +100,79 @@ def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch:
     absent = Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")
     monkeypatch.setattr("core.doctor.ask", lambda: [FOUND[0], absent])
     text = said(ended(open_page("doctor"))).replace("*", "")
-    assert "Driver: not present" in text
+    assert "Driver no NVIDIA driver" in text
+    assert "Driver:" not in text
     assert "Disk: good" in text
-    assert "Everything that was checked is in order. Not present on this machine: driver." in text
+    assert "Everything that could be checked is in order. Rows without a verdict are not there or not in use." in text
+
+
+@pytest.fixture
+def found_already(monkeypatch: Any) -> None:
+    """The findings need no process of their own."""
+    monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
+
+
+def press(app: Any, label: str) -> Any:
+    (button,) = [one for one in app.button if one.label == label]
+    return button.click().run()
+
+
+def test_a_machine_that_was_never_checked_says_what_the_check_does(open_page: Open, found_already: None):
+    app = ended(open_page("doctor"))
+    assert "This machine has not been checked in full" in said(app)
+    assert "up to ten minutes" in said(app)
+    assert "Check this machine" in [one.label for one in app.button]
+
+
+def test_a_visitor_of_a_public_server_can_t_check_the_machine(open_page: Open, monkeypatch: Any):
+    monkeypatch.setattr("core.access._served", ["public"])
+    monkeypatch.setattr("core.access._whose", [lambda: None])
+    for forbidden in (verification_job.start, verification_job.stop):
+        with pytest.raises(AccessError, match="nobody can"):
+            forbidden()
+    assert verification_job.current() is None
+
+
+def test_the_last_check_is_shown_with_its_date_and_what_failed_first(open_page: Open, found_already: None):
+    rows = (
+        CheckResult("nvml", "readings", "not here", "There is no NVIDIA GPU here."),
+        CheckResult("kill/cpu", "kill -9", "passed", "It ended after 0.1 s.", {}, 20.0),
+        CheckResult("paths/cpu/bfloat16", "paths", "failed", "Padded rows are off by 3.", {"off": 3.0}, 7.0),
+    )
+    report.keep(Verification("2026-11-22T21:40:00Z", 87.0, described(), rows))
+    text = said(ended(open_page("doctor"))).replace("*", "")
+    assert "Full check of 22 November 2026, 21:40 UTC: 1 passed, 1 failed. It took 1 min 27 s." in text
+    assert text.index("Scoring paths, CPU, 16-bit (bf16): failed") < text.index("A killed run, CPU: passed")
+    assert "Padded rows are off by 3." in text
+    assert "Not present on this machine: GPU readings." in text
+
+
+def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
+    open_page: Open, found_already: None, monkeypatch: Any, tmp_path: Any
+):
+    """Real rows in processes of their own; the second one hangs until it is stopped."""
+    monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
+    monkeypatch.setattr("app.caches.verification_job.planned", lambda slots: [row("well"), row("hangs")])
+    app = press(ended(open_page("doctor")), "Check this machine")
+    job = verification_job.current()
+    assert job is not None
+    verification_job.start()  # as a second person may press it: the same one goes on
+    assert verification_job.current() is job
+    never = threading.Event()
+    while not (tmp_path / "child").exists():  # the second row is at work
+        assert not never.wait(0.05)
+        assert job.seconds < 120
+    assert "All is well on cpu" in said(app.run())
+    press(app, "Stop")
+    assert job.ended.wait(60)
+    assert [one.state for one in job.results] == ["passed", "not tried"]
+    assert "This machine has not been checked in full" in said(app.run())
+    monkeypatch.setattr("app.caches.verification_job.planned", lambda slots: [row("wrong")])
+    press(app, "Check this machine")
+    job = verification_job.current()
+    assert job is not None
+    assert job.ended.wait(60)
+    assert "0 passed, 1 failed" in said(app.run())
+    kept = report.latest()
+    assert kept is not None
+    assert [one.says for one in kept.rows] == ["It is off by 3."]

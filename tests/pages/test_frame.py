@@ -37,7 +37,7 @@ EVERY_PAGE = """
 import json, sys
 from streamlit.testing.v1 import AppTest
 from tests.pages.page_words import bare_ids, page_words
-app = AppTest.from_file({main!r}, default_timeout=30).run()
+app = AppTest.from_file({main!r}, default_timeout=120).run()
 heavy = ("torch", "transformers", "scipy.stats", "matplotlib", "sklearn")
 seen = {{}}
 # These come last: they show tests of what ships, for which they load scipy.stats.

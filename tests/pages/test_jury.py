@@ -12,7 +12,7 @@ from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury_pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
-from tests.pages.conftest import Open, keep_their_places, said
+from tests.pages.conftest import Open, components, keep_their_places, said, static_tables
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sent(app) -> dict:
-    (one,) = app.get("bidi_component")
+    one = next(one for one in components(app) if one.proto.component_name == "hedge_jury")
     return json.loads(one.proto.mixed.json or one.proto.json)
 
 
@@ -72,7 +72,7 @@ def test_two_jurors_and_folded_parts(open_page: Open) -> None:
     app.run()
     assert not app.exception
     assert "This needs at least three jurors" in said(app)
-    assert {metric.label for metric in app.metric} == {"Hold the truth", "{True}", "{False}", "{True, False}", "{ }"}
+    assert {metric.label for metric in app.metric} == {"Hold the truth", "{True}", "{False}", "{True, False}", "{}"}
 
 
 def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
@@ -124,9 +124,9 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert "Each row is a pair of answers" in said(page)
     assert "The jurors are unanimous on" in said(page)
     assert "are wrong" not in said(page)
-    columns = [column for frame in page.dataframe for column in frame.value.columns]
-    assert "Agrees with the label (95% interval)" in columns
-    assert "Right (95% interval)" not in columns
+    columns = [column for table in static_tables(page) for column in table.columns]
+    assert "Agrees with the label" in columns
+    assert "Right" not in columns
 
 
 def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:

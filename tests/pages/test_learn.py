@@ -9,15 +9,16 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import learn
 from core.reports import lesson
+from core.reports.lesson import LESSONS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, pick, said
+from tests.pages.conftest import Open, components, pick, said
 
 STEPS = lesson.load().steps
 
 
 def sent(app: AppTest) -> dict[str, object]:
     """What the component was given, without its tables."""
-    (found,) = app.get("bidi_component")
+    (found,) = components(app)
     return json.loads(found.proto.mixed.json)
 
 
@@ -27,7 +28,15 @@ def test_the_link_names_step_and_alpha(open_page: Open, step: str, alpha: str):
     app = open_page("learn", run=run_id, step=step, alpha=alpha)
     assert not app.exception
     given = sent(app)
-    assert given["start"] == {"step": int(step), "alpha": int(alpha), "guesses": {}}
+    assert given["start"] == {
+        "step": int(step),
+        "alpha": int(alpha),
+        "guesses": {},
+        "answered": dict.fromkeys(LESSONS, 0),
+        "sheet": False,
+        "present": "0",
+        "shown": "page",
+    }
     assert [of["name"] for of in given["steps"]] == [of.name for of in STEPS]
     assert (app.query_params["run"], app.query_params["alpha"]) == (run_id, alpha)
 

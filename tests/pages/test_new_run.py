@@ -23,8 +23,8 @@ from app.caches import live_runs, overview_cache, preview_cache
 from app.formatting import clock
 from core.cli import main, parser
 from core.commands.runs import specs_of
+from core.devices.nvml import GpuMetrics
 from core.errors import RunError
-from core.nvml import GpuMetrics
 from core.runs import groups, store
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
@@ -312,7 +312,7 @@ def test_a_failed_runs_settings_go_back_into_the_form(open_page: Open, asked: li
     press(app, "Change the settings")
     assert not app.exception
     assert not app.warning
-    press(app, "Launch")
+    press(app, "Resume with these settings")
     assert asked == [spec]
 
 
@@ -337,8 +337,7 @@ def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked:
     app.multiselect(key="launch_models").set_value(["fake"]).run()
     assert "This run already exists" in said(app)
     assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
-    press(app, "Launch")
-    assert "has finished before" in said(app)
+    assert app.button(key="launch").disabled
 
 
 def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[Any]):
@@ -380,21 +379,19 @@ def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, aske
     assert group.name == "fake · Question answering · 2 strategies × 2 precisions × 3 numbers of shots"
 
 
-def test_launching_what_is_there_makes_no_group_and_leads_to_the_runs(open_page: Open, asked: list[Any]):
+def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open, asked: list[Any]):
     wanted = [RunSpec(model="fake", task="qa", samples=100, strategy=name) for name in ("base", "task")]
     for spec in wanted:
         store.create(store.RunRecord(spec=spec, state="done", created=time.time(), ended=time.time()))
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
-    press(app, "Launch 2 runs")
     assert not app.exception
-    assert "All 2 of these runs already exist, so nothing was launched." in said(app)
-    assert "Launched" not in said(app)
-    assert groups.known() == []
+    assert "All 2 of these runs already exist." in said(app)
+    assert app.button(key="launch").disabled
     assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
-    press(app, "Launch 3 runs")
+    press(app, "Launch 1 run")
     assert "2 of these 3 runs already exist." in said(app)
     assert [len(group.run_ids) for group in groups.known()] == [3]  # with one that is new, the whole matrix is a group
 
@@ -447,7 +444,7 @@ def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, aske
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 70000}')
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "No device here has room for fake (32-bit): 70000.0 GiB are needed" in said(app)
+    assert "No device here has room for fake (32-bit): it needs about 70000.0 GiB" in said(app)
 
 
 def test_a_database_that_does_not_answer_is_one_sentence(open_page: Open, asked: list[Any], monkeypatch: Any):
@@ -576,7 +573,7 @@ def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, aske
     said_by_engine = {"device": "cuda", "rung": "packed rows", "budget": {"bytes": 6_080_855_040}}
     store.update_record(run_id, state="running", ended=None, provenance={"engine": said_by_engine})
     card = GpuMetrics(0, "GPU-1", "NVIDIA H200", 140.0, 12.34, 0.83, 61)
-    monkeypatch.setattr("core.runs.devices.gpu_metrics.latest", lambda: {"here:gpu0": card})
+    monkeypatch.setattr("core.runs.agent.host_reports.latest_metrics", lambda: {"here:gpu0": card})
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, worker="here:gpu0")])
     text = said(open_page("new_run"))
     assert "NVIDIA H200 · 12.3 of 140 GiB in use · 83% busy · 61 °C · scores by packed rows" in text
@@ -590,9 +587,17 @@ def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, aske
     store.update_record(queued.run_id, state="failed", message="no", ended=time.time())
     app.run()
     assert [toast.value.replace("\\", "") for toast in app.toast] == [
-        "Failed: fake · Question answering · up to 100 questions"
+        "Failed: fake · Question answering · up to 100 questions\n\n[See why on New run](new_run)"
     ]
     assert app.session_state["runs_watched"] == set()  # so that it is said once
+
+
+def test_a_run_that_stopped_before_the_page_was_opened_is_not_announced(open_page: Open, asked: list[Any]):
+    for state in ("failed", "paused", "cancelled"):
+        existing(state)
+        app = open_page("learn")
+        assert not app.session_state["runs_watched"]
+        assert not app.run().toast
 
 
 def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[Any]):

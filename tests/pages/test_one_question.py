@@ -16,12 +16,12 @@ from core.reports import evaluation
 from core.reports.one_question import bench, standings
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, components, said
 
 
 def sent(app: AppTest, kind: str) -> dict[str, Any]:
     """What a mounted component got: its plain values, and its tables as columns."""
-    for one in app.get("bidi_component"):
+    for one in components(app):
         values = one.proto.mixed
         plain: dict[str, Any] = json.loads(values.json or one.proto.json)
         if plain.get("kind") != kind:

@@ -13,9 +13,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.components.overview import run_table
-from app.components.overview.matrix import score_color
-from charts.theme import score_meaning
+from app.components.overview import answer, run_table, scatter, ways_in
+from app.components.overview.matrix import OPENS_SHELF
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.exchange import bluq
 from core.exchange.imported import save
@@ -27,12 +26,12 @@ from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write
-from tests.pages.conftest import Open, picked, said
+from tests.pages.conftest import Open, components, picked, said
 
 
 def sent(app: AppTest, kind: str) -> dict[str, Any]:
     """What a part of the first page was sent; empty if it is not there."""
-    for one in app.get("bidi_component"):
+    for one in components(app):
         found: dict[str, Any] = json.loads(one.proto.mixed.json or one.proto.json)
         if found.get("kind") == kind:
             return found
@@ -45,7 +44,7 @@ def test_an_empty_home_says_what_would_be_here_and_offers_the_click(open_page: O
     assert app.title[0].value == "Hedge shows how sure a language model really is"
     assert "once a run has ended" in said(app)
     assert [button.label for button in app.button] == ["Launch the first run"]
-    assert not app.get("bidi_component")
+    assert not components(app)
 
 
 def test_cells_hold_the_reports_figures_and_open_their_runs(open_page: Open):
@@ -153,6 +152,16 @@ def test_published_figures_stand_below_the_runs_and_can_be_switched_off(open_pag
     chosen = {"shelf": "llm-uncertainty-bench", "shelf_model": "Mistral-7B", "shelf_data": "mmlu_10k"}
     assert chosen.items() <= mistral["target"]["query"].items()
     assert bluq["rows"][0]["details"] == "5.28 options over all tasks"
+    assert OPENS_SHELF in ye["says"]
+    # The shelf has three of BLUQ's six models.
+    of_bluq = dict(zip(models_of(bluq), [row["cells"][0] for row in bluq["rows"]], strict=True))
+    chosen = {"shelf": "bluq", "shelf_model": "gemma-2-9b-it", "shelf_data": "qa"}
+    assert chosen.items() <= of_bluq["Gemma-2-9B-IT"]["target"]["query"].items()
+    assert OPENS_SHELF in of_bluq["Gemma-2-9B-IT"]["said"]
+    assert [name for name, cell in of_bluq.items() if not cell["target"]] == [
+        "Gemma-2-2B-IT", "Gemma-2B-IT", "TinyLlama-1.1B",
+    ]  # fmt: skip
+    assert OPENS_SHELF not in [*of_bluq["TinyLlama-1.1B"]["said"], *bluq["says"]]
     # The sentence and the rows above are about what was computed here alone.
     assert "mine is right on" in said(app)
     assert "Yi-34B" not in said(app)
@@ -357,7 +366,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     assert len(alike(merged, "lac")) == 1
     app = open_page("overview", figure="scatter")
     assert "right about equally often" not in said(app)
-    assert [title for title in titles if f"**{title}** · 6 options" in said(app)] == titles
+    assert [title for title in titles if f"**{title}**\u00a0· 6\u00a0options" in said(app)] == titles
     assert [column["title"] for column in sent(open_page("overview", published="off"), "matrix")["columns"]] == titles
 
 
@@ -424,6 +433,42 @@ def test_nonsense_in_a_link_is_one_sentence_and_the_default(open_page: Open):
     assert not app.run().warning
 
 
+@pytest.mark.parametrize("figure", ["matrix", "scatter", "runs"])
+def test_what_the_page_shows_is_computed_once_for_all_sessions(
+    figure: str, open_page: Open, monkeypatch: pytest.MonkeyPatch
+):
+    for task in ("rc", "qa"):
+        synthetic_run(model="one", task=task, n=240)
+    first = open_page("overview", figure=figure, alpha="250", score="aps")
+    with monkeypatch.context() as patch:
+        for computes in ("headline", "matrix", "leads", "offered", "by_model_and_task"):
+            patch.delattr(answer, computes)
+        patch.delattr(scatter, "accuracy_against_size")
+        patch.delattr(ways_in, "_alpha_card")
+        second = open_page("overview", figure=figure, alpha="250", score="aps")
+        assert not second.exception
+    shown = [[one.proto.mixed.json or one.proto.json for one in components(app)] for app in (first, second)]
+    assert shown[0] == shown[1]
+    assert said(first) == said(second)
+    charts = [[one.proto.spec for one in app.get("vega_lite_chart")] for app in (first, second)]
+    assert charts[0] == charts[1]
+    assert bool(charts[0]) is (figure == "scatter")
+
+
+def test_a_session_s_links_hold_its_own_choices_and_new_runs_are_shown_at_once(open_page: Open):
+    synthetic_run(model="one")
+    own = [open_page("overview", alpha="250", **more) for more in ({}, {"run": "elsewhere", "runs": "a,b"})]
+    assert sent(own[0], "matrix") == sent(own[1], "matrix")
+    app = open_page("alpha_lab", empty="top1")
+    app.switch_page("../pages/overview.py").run()
+    cell = sent(app, "matrix")["rows"][0]["cells"][0]
+    assert cell["target"]["query"]["empty"] == "top1"
+    assert "empty" not in sent(own[0].run(), "matrix")["rows"][0]["cells"][0]["target"]["query"]
+    synthetic_run(model="two")
+    assert [row["title"] for row in sent(app.run(), "matrix")["rows"]] == ["one", "two"]
+    assert [bar["name"] for bar in sent(app, "ways")["cards"][1]["bars"]] == ["one", "two"]
+
+
 @pytest.mark.parametrize("first", ["good", "broken"])
 def test_a_broken_run_is_one_sentence(open_page: Open, first: str):
     for model in sorted(("good", "broken"), key=lambda name: name == first):  # the latest opens the page
@@ -438,15 +483,17 @@ def test_a_broken_run_is_one_sentence(open_page: Open, first: str):
     assert bool(sent(app, "ways")) is (first == "good")
 
 
-def test_the_first_paint_waits_for_neither_charts_nor_models():
+def test_the_first_paint_waits_for_neither_charts_nor_models(home):
+    """The whole script of the first page, with the frame around it, in a process that has imported nothing else."""
     code = (
-        "import sys, app.navigation, app.notices, app.components.overview.answer, app.components.overview.ways_in;"
-        "heavy = {'torch', 'transformers', 'scipy.stats', 'altair'} & set(sys.modules);"
-        "assert not heavy, heavy"
+        "import sys\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "before = set(sys.modules)\n"
+        f"page = AppTest.from_file({str(ROOT / 'app' / 'main.py')!r}, default_timeout=100).run()\n"
+        "assert not page.exception, page.exception\n"
+        "assert page.title[0].value.startswith('Hedge shows'), page.title\n"
+        "heavy = {'torch', 'transformers', 'altair', 'plotly', 'dbos', 'sqlalchemy', 'scipy.stats', 'scipy.optimize',"
+        " 'scipy.fft', 'scipy.sparse', 'scipy.linalg'} & (set(sys.modules) - before)\n"
+        "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=ROOT)
-
-
-@pytest.mark.parametrize("score", SCORE_NAMES)
-def test_a_score_has_its_own_colour_in_the_matrix(score: str):
-    assert score_color(score) == score_meaning(score).lower()

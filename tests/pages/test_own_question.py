@@ -18,16 +18,28 @@ from core.reports.one_question import asked, bench
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
+from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import until
 from tests.pages.conftest import Open, listed, opened_picker, pick, said
 from tests.pages.test_one_question import sent
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run of the fake model, of the bank's questions."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("finished") / "home"))
+        patch.delenv("HEDGE_DATABASE_URL", raising=False)
+        patch.setenv("HEDGE_FAKE_ENGINE", "{}")
+        return store.folder_of(execute(RunSpec(model="fake", task="qa", samples=40)))
+
+
 @pytest.fixture
-def run_id(fake_home: Path) -> str:
-    """A finished run of the fake model, of the bank's questions."""
-    return execute(RunSpec(model="fake", task="qa", samples=40))
+def run_id(fake_home: Path, finished: Path) -> str:
+    """That run in a home of the test's own."""
+    shutil.copytree(finished, settings().runs / finished.name)
+    return finished.name
 
 
 def fill(app: AppTest, question: str, options: str, *, context: str = "", extra: bool | None = True) -> AppTest:
@@ -84,6 +96,12 @@ def test_a_typed_question_gets_its_set_by_the_runs_calibration(open_page: Open, 
     again = open_page("one_question", **{name: app.query_params[name] for name in ("ask", "run", "alpha", "answer")})
     assert sent(again, "question")["scores"] == data["scores"]
     assert kept(again) == ("What is the capital of France?", "Paris\nLondon\nRome\nBerlin", "")
+    # It can be taken along as a file.
+    again.session_state["question_embed"] = True
+    again.run()
+    assert not again.exception
+    assert not again.error
+    assert any("_alpha-0.15_one-question.html" in str(one.value) for one in again.code)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.caches import live_runs
+from app.formatting import rounded, signed
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
 from core.perplexity.conversations import Conversation, Message
@@ -15,10 +17,12 @@ from core.perplexity.figures import token_weighted
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
+from core.reports import perplexity_results
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
-from tests.pages.conftest import Open, said
+from core.runs.status import RunStatus
+from tests.pages.conftest import Open, components, said, static_tables
 
 MODEL = "pocket-1m"
 TALK = Conversation(
@@ -67,21 +71,32 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
     assert (request.mode, request.exchanges) == ("standard", 2)
 
 
+def test_while_something_is_measured_nobody_is_told_to_press_measure(open_page: Open, monkeypatch: pytest.MonkeyPatch):
+    record = store.RunRecord(perplexity_run.spec_of(Request((FITTING, UNFITTING), (TALK,)), MODEL), "running", 1.0)
+    now = RunStatus(record, "running", "", worker="here:cpu", worker_alive=True)
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: [now])
+    monkeypatch.setattr(live_runs, "WAIT_S", 60.0)  # on a busy machine a page is drawn without the latest answer
+    app = open_page("perplexity")
+    assert not app.exception
+    assert "shown here when the measurement has ended" in said(app)
+    assert "Press “Measure”" not in said(app)
+
+
 def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: Open):
     name = measure()
-    found = perplexity_run.read(name).messages
+    found = perplexity_results.read(name).messages
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
     assert not app.exception
     a, b = (found[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
     pair = reports.overall({"t": a}, {"t": b})
     assert metrics(app) == [
-        f"{token_weighted(a):,.2f}",
-        f"{token_weighted(b):,.2f}",
-        f"{pair.mean:+.3f}".replace("-", "−"),
+        rounded(token_weighted(a)),
+        rounded(token_weighted(b)),
+        signed(pair.mean, 3),
     ]
     assert f"p = {pair.p_value:.2g}" in said(app)
     assert "no chat template" in said(app)
-    strip = json.loads(app.get("bidi_component")[0].proto.json)
+    strip = json.loads(components(app)[0].proto.json)
     assert strip["pieces"] == list(a[1].pieces)
     assert "".join(strip["pieces"]) == "That sounds <b>hard</b>."
     assert np.allclose(strip["a"], a[1].losses)
@@ -91,12 +106,12 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
     assert "message" not in dict(app.query_params)
     app.selectbox(key="words_b").set_value(EMPTY.digest).run()
     assert dict(app.query_params)["b"] == EMPTY.digest
-    assert metrics(app)[1] == f"{token_weighted(found[EMPTY.digest, TALK.digest]):,.2f}"
+    assert metrics(app)[1] == rounded(token_weighted(found[EMPTY.digest, TALK.digest]))
 
 
 def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Open):
     name = measure()
-    found = perplexity_run.read(name)
+    found = perplexity_results.read(name)
     assert found.vocabulary == 5120
     worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 5120
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
@@ -150,7 +165,7 @@ def test_conversations_of_one_name_stay_apart(open_page: Open):
     measure(conversations=(TALK, other))
     app = open_page("perplexity", models=MODEL, talks=f"{TALK.digest},{other.digest}")
     assert not app.exception
-    table = app.dataframe[1].value
+    table = app.dataframe[0].value
     assert sorted(set(table["conversation"])) == sorted(
         [reports.ALL, f"{TALK.name} {TALK.digest[:4]}", f"{TALK.name} {other.digest[:4]}"]
     )
@@ -170,18 +185,19 @@ def test_a_failed_run_is_said(open_page: Open, monkeypatch: pytest.MonkeyPatch):
 
 def test_choices_have_accuracy_and_sets(open_page: Open):
     name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
-    found = perplexity_run.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
+    found = perplexity_results.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
     app.session_state["choices_open"] = True
     app.run()
     assert not app.exception
     source = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(source).run()
-    table = next(frame.value for frame in app.dataframe if "Accuracy" in frame.value)
+    table = next(table for table in static_tables(app) if "Accuracy" in table)
     made = reports.chosen(found, [choice.label for choice in CHOICES])
     assert table["Prompt"].tolist() == ["Counselor", "Minister", "No prompt"]
-    assert table["Accuracy"][0] == pytest.approx(100 * made.accuracy)
-    assert table["LAC size"][0] == reports.choice_sets(made, 100).mean_size == 4  # 3 choices calibrate
+    assert table["Accuracy"][0].startswith(f"{made.accuracy:.1%} (")
+    assert reports.choice_sets(made, 100).mean_size == 4  # 3 choices calibrate
+    assert table["LAC set size"][0].startswith("4.00 (")
     assert "With 3 calibration choices, alpha can't be smaller than 0.250" in said(app)
     app.slider(key="choices_alpha").set_value(0.5).run()
     assert dict(app.query_params)["alpha"] == "500"

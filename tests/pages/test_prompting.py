@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from core.cli import main
@@ -11,16 +14,29 @@ from core.reports.prompting import experiments
 from core.runs import store
 from core.tasks import bank
 from tests.conftest import synthetic_questions
-from tests.pages.conftest import Open, keep_their_places, said
+from tests.pages.conftest import Open, keep_their_places, said, static_tables
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Letters, in all orders and with written answers, and texts, with 0 and 2 shots, by an engine that only hashes."""
+    folder = tmp_path_factory.mktemp("experiment") / "home"
+    words = ["run", "--model", "fake", "--task", "qa", "--form", "letters", "cloze", "continuation"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(folder))
+        patch.delenv("HEDGE_DATABASE_URL", raising=False)
+        patch.setenv("HEDGE_FAKE_ENGINE", "{}")
+        patch.setattr(bank, "load", lambda task: synthetic_questions(80))
+        assert main([*words, "--shots", "0", "2", "--orders", "--repeats", "2"]) == 0
+    return folder
 
 
 @pytest.fixture
-def asked(home, monkeypatch: pytest.MonkeyPatch):
-    """Letters, in all orders and with written answers, and texts, with 0 and 2 shots, by an engine that only hashes."""
+def asked(home: Path, experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home of the test's own with the runs of the experiment."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(80))
-    words = ["run", "--model", "fake", "--task", "qa", "--form", "letters", "cloze", "continuation"]
-    assert main([*words, "--shots", "0", "2", "--orders", "--repeats", "2"]) == 0
+    shutil.copytree(experiment, home)
 
 
 def the_readings():
@@ -73,6 +89,7 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     assert "each in 24 orders of its options" in text
     assert "2 sampled answers per question" in text
     assert "is not the letter of an option" in text
+    assert any("Invalid answers" in table.columns for table in static_tables(app))
 
 
 def test_every_score_can_be_chosen(asked, open_page: Open):
@@ -112,13 +129,15 @@ def test_a_card_shows_both_readings(asked, open_page: Open):
     app = open_page("prompting", question=name)
     asked_text = next(q.question for q in synthetic_questions(80) if q.id == name)
     assert asked_text in [heading.value for heading in app.subheader]
-    card = next(frame.value for frame in app.dataframe if "first_in" in frame.value)
+    card = next(table for table in static_tables(app) if "By letter" in table)
     sets = experiments.sets_of(letters, run, 100, score="lac").side(name)
-    assert card["first"].tolist() == pytest.approx(list(sets.probabilities))
-    assert card["first_in"].tolist() == ["in" if member else "out" for member in sets.members]
-    assert sum("(the truth)" in option for option in card["option"]) == 1
-    texts = next(frame.value for frame in app.dataframe if "log_p" in frame.value)
-    assert {"tokens", "unconditional", "mutual"} <= set(texts.columns)
+    assert card["By letter"].tolist() == [
+        f"{p:.1%}, {'in the set' if member else 'out'}"
+        for p, member in zip(sets.probabilities, sets.members, strict=True)
+    ]
+    assert sum(option.startswith("✓ ") for option in card["Option"]) == 1
+    texts = next(table for table in static_tables(app) if "After the question" in table)
+    assert {"Tokens", "After “Answer:” alone", "At the start of a text"} <= set(texts.columns)
 
 
 def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):

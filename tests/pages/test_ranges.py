@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from app.components.shared.ranges import NOT_PRESENTED
 from core.answering import custom_question
 from core.answering.custom_question import CustomQuestion, ModelAnswer
+from core.conformal.scores import SCORES
 from core.reports.bounded import bounded_report
 from core.runs import store
 from tests.conftest import synthetic_run
@@ -20,20 +22,57 @@ def test_the_alpha_lab_shows_ranges(open_page: Open):
     app = open_page("alpha_lab", run=run, alpha="100")
     assert not app.exception
     assert not app.warning
-    assert "need every letter's probability" in said(app)
+    assert "need the probability of every letter" in said(app)
     frame = app.dataframe[0].value
     expected = bounded_report(run, 100).scores["aps"]
     row = frame[frame["score"] == "APS"].iloc[0]
-    assert (row["coverage_low"], row["coverage_high"]) == expected.coverage
+    assert (row["coverage_low"], row["coverage_high"]) == tuple(100 * end for end in expected.coverage)
     assert (row["set_size_low"], row["set_size_high"]) == expected.mean_set_size
-    assert row["exact_share"] == expected.exact_share
+    assert row["exact_share"] == 100 * expected.exact_share
+
+
+@pytest.mark.parametrize(("left", "right"), [("raps", "saps"), ("margin", "top-k"), ("aps-randomised", "lac")])
+def test_every_score_has_ranges_in_the_alpha_lab(open_page: Open, left: str, right: str):
+    run = served_run(listed=2)
+    app = open_page("alpha_lab", run=run, left=left, right=right, alpha="200")
+    assert not app.exception
+    frame = app.dataframe[0].value
+    assert list(frame["score"]) == [SCORES[name].title for name in (left, right)]
+    expected = bounded_report(run, 200, scores=(left, right)).scores[right]
+    assert (frame["coverage_low"].iloc[1], frame["coverage_high"].iloc[1]) == tuple(
+        100 * end for end in expected.coverage
+    )
+    app.selectbox(key="score_left").set_value("aps").run()
+    assert dict(app.query_params)["left"] == "aps"
+    assert app.dataframe[0].value["score"].iloc[0] == "APS"
+
+
+@pytest.mark.parametrize("page", ["alpha_lab", "one_question"])
+def test_ranges_are_not_presented_and_say_so(open_page: Open, page: str):
+    run = served_run(listed=2)
+    app = open_page(page, run=run)
+    assert NOT_PRESENTED in [one.value for one in app.caption]
+    app = open_page(page, run=run, present="1")
+    assert not app.exception
+    assert [one.value for one in app.info] == [NOT_PRESENTED]
+    exact = served_run(model="mistral-7b")
+    assert NOT_PRESENTED not in said(open_page(page, run=exact))
+
+
+def test_one_question_compares_any_score_with_aps(open_page: Open):
+    run = served_run(listed=2)
+    app = open_page("one_question", run=run, bars="margin")
+    assert not app.exception
+    app.selectbox(key="score_bars").set_value("aps").run()
+    assert not app.exception
+    assert dict(app.query_params)["bars"] == "aps"
 
 
 def test_a_run_whose_server_listed_everything_is_shown_like_any_other(open_page: Open):
     run = served_run()
     app = open_page("alpha_lab", run=run)
     assert not app.exception
-    assert "need every letter's probability" not in said(app)
+    assert "need the probability of every letter" not in said(app)
     assert "on a server" in said(app)
 
 
@@ -41,7 +80,7 @@ def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
     run = served_run(listed=2)
     app = open_page("one_question", run=run, alpha="100")
     assert not app.exception
-    assert "In the hatched part, what the server left out decides" in said(app)
+    assert "In the hatched part, this depends on what the server left out" in said(app)
     before = app.subheader[0].value
     next(button for button in app.button if button.label == "Next").click().run()
     assert app.subheader[0].value != before
@@ -62,12 +101,12 @@ def test_the_overview_shows_both_ends_beside_the_exact_runs(open_page: Open):
     synthetic_run(model="at-home")
     app = open_page("overview", alpha="100")
     assert not app.exception
-    assert "The server of 1 run did not list all letters" in said(app)
-    (frame,) = [one.value for one in app.dataframe if "APS known exactly" in one.value]
+    assert "The server of 1 run did not list every letter" in said(app)
+    (frame,) = [one.value for one in app.dataframe if "APS exact" in one.value]
     of = bounded_report(run, 100)
     low, high = of.scores["aps"].mean_set_size
-    assert frame.iloc[0]["Model"] == "far-away"
-    assert frame.iloc[0]["APS size"] == f"{low:.2f}–{high:.2f}"
+    assert frame.iloc[0]["Run"] == "far-away · Question answering"
+    assert frame.iloc[0]["APS size"] == f"{low:.2f} to {high:.2f}"
     assert "hidden by the filters" not in said(app)  # a model on a server has no precision that would hide it
     assert exact
 

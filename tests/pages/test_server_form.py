@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
+from core.answering import client, token_text, worker
+from core.answering.custom_question import AnswerProgress
+from core.answering.model_cache import ModelCache
+from core.answering.token_text import TokenText
+from core.errors import InputError
 from core.inference.server import connect
-from core.inference.server.remembered import remember, remembered
+from core.inference.server.known_servers import remember, remembered
+from core.inference.server.spending import Price
+from core.perplexity.conversations import Conversation, Message
 from core.runs import store
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
 from tests.core.inference.server.loopback import Loopback, loopback_server
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, said, static_tables
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +69,7 @@ def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, 
     )
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
     assert not [one for one in app.number_input if one.key == "launch_batch"]
-    app.number_input(key="launch_price_read").set_value(2.0)
+    app.number_input(key="launch_price_read").set_value(2.0).run()
     app.number_input(key="launch_budget").set_value(0.0001).run()
     tokens, cost = ({one.label: one.value for one in app.metric}[name] for name in ("Tokens in all", "Cost"))
     # 2 for a million tokens read; the hundred tokens that are written cost nothing.
@@ -145,8 +153,8 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     press(app, "Change the settings")
     assert app.segmented_control(key="launch_place").value == "server"
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
-    assert app.number_input(key="launch_budget").value == 3.0
-    press(app, "Launch")
+    assert app.number_input(key="launch_budget_tokens").value == 3_000_000
+    press(app, "Resume with these settings")
     assert asked == [spec]
 
 
@@ -163,3 +171,160 @@ def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: 
     press(app, "Launch")
     assert not app.exception
     assert [(spec.form, spec.repeats, spec.servers) for spec in asked] == [("letters", 2, (server.url,))]
+
+
+def on_server(open_page: Open, server: Loopback, page: str, prefix: str) -> Any:
+    """The page with the server connected."""
+    app = open_page(page)
+    if page == "new_run":
+        app.session_state["make_jury_open"] = True
+        app.run()
+    if page == "tokens":
+        app.segmented_control(key="model").set_value("another model").run()
+    app.segmented_control(key=f"{prefix}_place").set_value("server").run()
+    app.text_input(key=f"{prefix}_address").set_value(server.url)
+    app.button(key=f"{prefix}_connect").click().run()
+    assert not app.exception
+    return app
+
+
+def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
+    open_page: Open, server: Loopback, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+):
+    talk = Conversation("a short talk", (Message("user", "I am sad."), Message("assistant", "Why are you sad?")))
+    monkeypatch.setattr("core.perplexity.conversations.bundled", lambda: (talk,))
+    app = on_server(open_page, server, "perplexity", "words")
+    assert "The server reads about" in said(app)
+    press(app, "Measure")
+    assert not app.exception
+    (spec,) = asked
+    assert (spec.model, spec.dtype, spec.servers, spec.form) == ("pocket-3m", "served", (server.url,), "losses")
+    link = dict(app.query_params)
+    assert link["models"] == spec.asked_model
+    execute(spec)
+    app = open_page("perplexity", **link)
+    assert not app.exception
+    assert not app.error
+    assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
+    assert "not measured yet" not in said(app)
+    assert any(spec.asked_model in table.to_string().replace("\u2060", "") for table in static_tables(app))
+
+
+def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
+    server.reset(key="sk-planted-1")
+    monkeypatch.setenv("PLANTED_API_KEY", "sk-planted-1")
+    heard: list[TokenText] = []
+
+    def answered(one: TokenText) -> None:
+        heard.append(one)
+        worker._read(one, ModelCache(), lambda stage, **values: None)
+
+    monkeypatch.setattr(client, "ask", answered)
+    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
+    app = open_page("tokens")
+    app.segmented_control(key="model").set_value("another model").run()
+    app.segmented_control(key="token_place").set_value("server").run()
+    app.text_input(key="token_address").set_value(server.url)
+    app.text_input(key="token_key").set_value("PLANTED_API_KEY")
+    app.button(key="token_connect").click().run()
+    app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
+    assert not app.exception
+    (one,) = heard
+    assert one.model == f"pocket-3m@{server.url}"
+    assert "The entropy is not known" in said(app)
+    view = token_text.read_view(one)
+    assert view is not None
+    assert "".join(row["text"] for row in view["tokens"]).strip() == "The capital of Peru is Lima."
+
+
+def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
+    launched: list[Any] = []
+    monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
+    app = on_server(open_page, server, "new_run", "jury")
+    there = f"pocket-3m@{server.url}"
+    assert app.selectbox(key="jury_base_served").value == there
+    assert app.multiselect(key="jury_jurors_served").value == [there]
+    app.text_input(key="jury_jurors").set_value("juror-3m")
+    app.number_input(key="jury_budget_tokens").set_value(2_000_000)
+    app.number_input(key="jury_samples").set_value(20)
+    press(app, "Make this jury")
+    assert not app.exception
+    ((spec, terms),) = launched
+    assert (spec.base, spec.jurors, spec.samples) == (there, (there, "juror-3m"), 20)
+    assert terms == {"price": Price(budget=2.0), "timeout_s": 120.0}
+
+
+@pytest.mark.parametrize(
+    ("page", "prefix", "words"),
+    [
+        ("perplexity", "words", "so the words of a conversation can't be scored. Use a server that gives them"),
+        ("tokens", "token", "so a text can't be shown by token. Use a server that gives them"),
+        ("new_run", "jury", "so its models can't be jurors. They can give the answers."),
+    ],
+)
+def test_what_needs_texts_says_so_before(open_page: Open, server: Loopback, page: str, prefix: str, words: str):
+    server.reset(echo=False)
+    app = on_server(open_page, server, page, prefix)
+    assert words in said(app)
+
+
+def test_a_run_that_reached_its_budget_is_resumed_with_a_larger_one(
+    open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch
+):
+    resumed: list[Any] = []
+    monkeypatch.setattr("core.runs.engine.resume", lambda run_id, budget=None: resumed.append((run_id, budget)))
+    spec = RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,), budget=3.0)
+    reached = {"budget_reached": 3.0, "spent": [2_000_000, 900_000]}
+    store.create(RunRecord(spec, "paused", 1.0, message="the budget of 3 is reached", provenance=reached))
+    status = RunStatus(store.read_record(spec.run_id), "paused", "the budget of 3 is reached")
+    monkeypatch.setattr("core.runs.engine.statuses", lambda: [status])
+    app = open_page("new_run")
+    assert "The budget of 3 is reached" in app.warning[0].value
+    assert app.number_input(key=f"resume-{spec.run_id}-budget").value == 6_000_000
+    press(app, "Resume with a larger budget")
+    assert not app.exception
+    assert resumed == [(spec.run_id, 6.0)]
+
+
+def test_a_server_that_fails_for_a_moment_is_checked_again_with_one_click(open_page: Open, server: Loopback):
+    server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
+    app = connected(open_page, server.url)
+    assert "failed (HTTP status 500) each time when it was asked for the log-probabilities of a text" in said(app)
+    assert app.segmented_control(key="launch_form").options == ["by letter"]
+    server.reset()
+    press(app, "Check again")
+    assert not app.exception
+    assert "failed" not in said(app)
+    assert "scores texts and writes answers" in said(app)
+    server.reset(fault=lambda number: "500")
+    press(app, "Connect")
+    assert "fails with HTTP status 500" in said(app)
+    assert "gives no log-probabilities" not in said(app)
+    server.reset()
+    press(app, "Check again")
+    assert "scores texts and writes answers" in said(app)
+
+
+def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_name(
+    open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch
+):
+    heard: list[TokenText] = []
+
+    def answered(one: TokenText) -> None:
+        heard.append(one)
+        worker._read(one, ModelCache(), lambda stage, **values: None)
+
+    monkeypatch.setattr(client, "ask", answered)
+    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
+    app = on_server(open_page, server, "tokens", "token")
+    app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
+    app.run()
+    assert len(heard) == 1
+    assert "This text was read at" in said(app)
+    server.reset(quantisation="Q4_K_M")
+    app.button(key="token_connect").click().run()
+    assert not app.exception
+    assert [one.weights and one.weights.told for one in heard] == ["loopback", "loopback · Q4_K_M · Q4_K_M"]
+    assert "by loopback 1.2.3 Q4_K_M" in said(app).replace("\\", "")
+    with pytest.raises(InputError, match="holds other weights by the name of pocket-3m than when it was last asked"):
+        answered(heard[0])  # its connection is older than the server

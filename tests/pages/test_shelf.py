@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from urllib.parse import urlsplit
 
 import pytest
@@ -53,7 +54,7 @@ def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
     assert store.read_record(run).spec.model == "small-1B"
     button(app, "Dismiss").click().run()
     assert "imported from" not in said(app)
-    assert "1 of them are here already" in said(app)
+    assert "It is here already, so nothing is downloaded." in said(app)
 
 
 def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
@@ -72,6 +73,8 @@ def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
 def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noqa: F811
     monkeypatch.setenv("HEDGE_SHELF_STALL_SECONDS", "600")
     monkeypatch.setattr(shelf_jobs, "DRAIN_SECONDS", 0.1)
+    shown, close = threading.Event(), shelf_jobs.ShelfJob.close_stalled
+    monkeypatch.setattr(shelf_jobs.ShelfJob, "close_stalled", lambda job: shown.wait(WAIT_S) and close(job))
     made_up.fault = "stall"
     app = page()
     button(app, "Bring in (").click().run()
@@ -82,6 +85,7 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     button(app, "Cancel").click().run()
     assert job.stop.is_set()
     assert "Cancelling …" in said(app)
+    shown.set()
     ended()  # although the server sends nothing, and nobody waits for ten minutes
     app.run()
     assert "what was downloaded is kept" in app.error[0].value
@@ -100,6 +104,18 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
     next(one for one in app.text_input if one.label == "Link").input("not a link")
     button(app, "Bring in the link").click().run()
     assert app.error[0].value.startswith("Type an https address")
+    for odd, told in {
+        "https://me:secret@example.org/x.csv?token=t": "example.org/x.csv: x.csv: the address is one with a user",
+        "https://[oops/x.csv": "[oops/x.csv: the address is none that can be read",
+        "https://10.0.0.1/x.csv": "10.0.0.1/x.csv: x.csv: the address is 10.0.0.1, which is private",
+    }.items():
+        next(one for one in app.text_input if one.label == "Link").input(odd)
+        button(app, "Bring in the link").click().run()
+        ended()
+        app.run()
+        assert app.error[0].value.replace("\\", "").startswith(told)
+        assert "secret" not in said(app)
+        assert "token" not in said(app)
 
 
 def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
@@ -116,8 +132,18 @@ def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monk
     assert app.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
     look_up("tiny")
     assert app.error[0].value.startswith("Expected a model of the Hugging Face hub")
+    assert "shelf_model" not in app.query_params
     look_up("org/tiny-1B")
     assert not app.error
+    assert app.query_params["shelf_model"] == "org/tiny-1B"
+    linked = open_page("data", shelf="open-llm-leaderboard", shelf_model="org/tiny-1B")
+    assert next(one for one in linked.text_input if one.label == "Model").value == "org/tiny-1B"
+    assert next(one for one in linked.multiselect if one.label == "Tasks").options == ["GPQA", "MMLU-Pro"]
+    gone = open_page("data", shelf="open-llm-leaderboard", shelf_model="org/none")
+    assert gone.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
+    asked = len(made_up.requests)
+    gone.run()
+    assert len(made_up.requests) == asked, "the hub is asked once"
     tasks = next(one for one in app.multiselect if one.label == "Tasks")
     assert (tasks.options, tasks.value) == (["GPQA", "MMLU-Pro"], ["gpqa"])
     button(app, "Bring in (").click().run()
@@ -155,6 +181,28 @@ def test_a_link_chooses_a_model_and_a_data_set(open_page: Open):
     app = open_page("data", shelf="llm-uncertainty-bench", shelf_model="none")
     assert "The link asks for none, which is not in this result set." in said(app)
     assert [one.value for one in app.multiselect if one.label == "Data sets"] == [["mmlu_10k"]]
+
+
+def test_what_is_chosen_stands_in_the_link(open_page: Open):
+    app = open_page("data")
+
+    def lists(app):
+        return {one.label: one for one in app.multiselect if one.label in ("Models", "Data sets")}
+
+    models = ["Mistral-7B-v0.1", "Llama-2-7b"]
+    offered = lists(app)["Models"].options
+    chosen = [next(one for one in offered if one.startswith(name[:10])) for name in models]
+    lists(app)["Models"].set_value(chosen).run()
+    lists(app)["Data sets"].set_value([]).run()
+    assert not app.exception
+    assert "Choose at least one of each." in said(app)
+    link = {name: values for name, values in app.query_params.items() if name.startswith("shelf")}
+    assert link["shelf"] == "llm-uncertainty-bench"
+    again = open_page("data", **link)
+    assert (lists(again)["Models"].value, lists(again)["Data sets"].value) == (lists(app)["Models"].value, [])
+    assert len(lists(again)["Models"].value) == 2
+    lists(again)["Data sets"].set_value(["hellaswag_10k"]).run()
+    assert again.query_params["shelf_data"] == "hellaswag_10k"
 
 
 def test_overview_leads_to_the_shelf_while_only_bundled_runs_are_here(open_page: Open, monkeypatch):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.answering import client, token_text
 from core.answering.custom_question import AnswerProgress
@@ -13,7 +15,12 @@ from core.answering.token_text import TokenText
 from core.reports import tokens
 from core.settings import ASSETS
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, components, said
+
+
+def texts_by_token(app: AppTest) -> list[Any]:
+    """The components that show a text by token."""
+    return [one for one in components(app) if one.key == "token_text_view"]
 
 
 def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
@@ -22,13 +29,14 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     views = tokens.recorded_views()
     assert len(views) == 3
     assert app.text_area[0].value == next(iter(views.values()))["text"]
-    assert len(app.get("bidi_component")) == 1
+    assert len(texts_by_token(app)) == 1
     table = app.dataframe[0].value
     assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
     found, _ = tokens.results()
-    for cell, one in zip(table["ECE"], found, strict=False):
+    for cell, one in zip(table["ECE beyond luck"], found, strict=False):
         figures = one.values["figures"]["ece"]
-        assert cell.startswith(f"{figures['excess']:.3f} ({figures['low']:.3f}–{figures['high']:.3f}); seen ")
+        assert cell == f"{figures['excess']:.3f} ({figures['low']:.3f} to {figures['high']:.3f})"
+    assert table["ECE seen"].tolist() == [one.values["figures"]["ece"]["value"] for one in found[:3]]
     assert len(app.get("vega_lite_chart")) == 1  # reliability
     assert len(app.get("plotly_chart")) == 1  # the ARD-LoRA's ranks
 
@@ -71,7 +79,8 @@ def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
     app.run()
     assert not app.exception
     assert "Try again" not in [button.label for button in app.button]
-    data = json.loads(app.get("bidi_component")[0].proto.mixed.json or app.get("bidi_component")[0].proto.json)
+    (text,) = texts_by_token(app)
+    data = json.loads(text.proto.mixed.json or text.proto.json)
     assert "".join(row["text"] for row in data["tokens"]) == "Rome is in Italy."
 
 
@@ -86,7 +95,7 @@ def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, a
     app.text_area[0].set_value(long[:20_001]).run()
     assert len(asked) == 1
     assert "The text has 20,001 characters, but at most 20,000 can be read. Remove 1 character." in said(app)
-    assert not app.get("bidi_component")
+    assert not texts_by_token(app)
 
 
 def test_the_strength_of_a_colour_is_said_as_it_is_in_both_themes(open_page: Open):

@@ -15,6 +15,8 @@ import html
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +24,8 @@ from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from charts.run_styles import NARROW
 from core.settings import ROOT
-from tests.browser.conftest import FLAGS, Visit, server
+from tests import openid
+from tests.browser.conftest import FLAGS, Visit, held_by_tests, page_server, server
 from tests.pictures.faults import faults
 from tests.pictures.views import VIEWS, View
 
@@ -30,11 +33,12 @@ SIZES = ((1440, 900), (1280, 720), (900, 900), (390, 844))
 THEMES = ("light", "dark")
 TALLEST = 12_000
 """In pixels. A page that is longer is cut here."""
+MOST_GROWTHS = 4
 SEEN_WITHIN_MS = 60_000
 SETTLED = """() => new Promise(done => {
   let height = -1, quiet = 0, polls = 0;
   const look = () => {
-    const main = document.querySelector('[data-testid=stMain]');
+    const main = document.querySelector('[data-testid=stMain]') ?? document.documentElement; // or a phone's page
     const busy = document.querySelector('.stApp[data-test-script-state=running], [data-testid=stSkeleton], .computing')
       || [...document.querySelectorAll('[data-testid=stVegaLiteChart]')].some(one => !one.querySelector('svg, canvas'));
     quiet = main && !busy && main.scrollHeight === height ? quiet + 1 : 0;
@@ -68,25 +72,27 @@ def main() -> None:
     parser.add_argument("views", nargs="*", metavar="VIEW", help=f"any of {', '.join(VIEWS)}; all without one")
     parser.add_argument("--into", type=Path, default=ROOT / ".pictures", help="the folder for the pictures")
     parser.add_argument("--home", type=Path, help="a HEDGE_HOME with runs of your own; an empty one without it")
-    parser.add_argument("--width", type=int, choices=[width for width, _ in SIZES], help="only this width")
-    parser.add_argument("--theme", choices=THEMES, help="only this theme")
+    widths = [width for width, _ in SIZES]
+    parser.add_argument("--width", type=int, nargs="+", choices=widths, default=widths, help="only these widths")
+    parser.add_argument("--theme", nargs="+", choices=THEMES, default=THEMES, help="only these themes")
     asked = parser.parse_args()
     unknown = sorted(set(asked.views) - set(VIEWS))
     if unknown:
         parser.error(f"there is no view {', '.join(unknown)}; choose from {', '.join(VIEWS)}")
     asked.into.mkdir(parents=True, exist_ok=True)
-    sizes = [size for size in SIZES if asked.width in (None, size[0])]
-    themes = [theme for theme in THEMES if asked.theme in (None, theme)]
+    sizes = [size for size in SIZES if size[0] in asked.width]
+    themes = [theme for theme in THEMES if theme in asked.theme]
     pictures: list[Picture] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        server(asked.home or Path(folder) / "home") as address,
-        sync_playwright() as playwright,
-    ):
+    views = asked.views or list(VIEWS)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for view in asked.views or VIEWS:
-            for theme in themes:
-                pictures += taken(browser, address, view, theme, sizes, asked.into)
+        for login in (False, True):
+            wanted = [view for view in views if VIEWS[view].login == login]
+            home = asked.home if asked.home and not login else Path(folder) / f"home-{login}" / "home"
+            with served(home, login=login) if wanted else nullcontext("") as address:
+                for view in wanted:
+                    for theme in themes:
+                        pictures += taken(browser, address, view, theme, sizes, asked.into)
         browser.close()
     index = asked.into / "index.html"
     index.write_text(side_by_side(pictures), encoding="utf-8")
@@ -94,28 +100,46 @@ def main() -> None:
     print(f"{len(pictures)} pictures, {wrong} with faults: {index}")
 
 
+@contextmanager
+def served(home: Path, *, login: bool) -> Iterator[str]:
+    """A server of a home, open to this machine or with the tests' provider; its address."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    if not login:
+        with server(home) as address:
+            yield address
+        return
+    with openid.running() as provider, held_by_tests(home, answers=False):
+        file = home.parent / "server.toml"
+        file.write_text(openid.server_file(provider))
+        file.chmod(0o600)
+        with page_server(home, options=["--login", str(file)]) as address:
+            yield address
+
+
 def taken(
     browser: Browser, address: str, view: str, theme: str, sizes: list[tuple[int, int]], into: Path
 ) -> list[Picture]:
     """The view at each size: resized as a window is, but opened anew at a phone's, whose window was never larger."""
-    page = browser.new_page(viewport={"width": sizes[0][0], "height": sizes[0][1]}, reduced_motion="reduce")
+    page = browser.new_page(
+        bypass_csp=True, viewport={"width": sizes[0][0], "height": sizes[0][1]}, reduced_motion="reduce"
+    )
     page.emulate_media(color_scheme=theme)
     page.set_default_timeout(SEEN_WITHIN_MS)
     window = Visit(page, address)
     window.listen()
     shown = VIEWS[view]
-    window.open(shown.address)
-    late = not _is_drawn(page, shown)
-    pictures = []
+    pictures: list[Picture] = []
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
-        if width < NARROW:
+        if width < NARROW or not pictures:
+            page.context.clear_cookies()
             window.open(shown.address)
             late = not _is_drawn(page, shown)
-        content = page.evaluate(SETTLED)
-        # Streamlit scrolls inside the window, so the window itself grows to show everything.
-        page.set_viewport_size({"width": width, "height": min(max(content, height), TALLEST)})
-        page.evaluate(SETTLED)
+            page.mouse.move(0, 0)  # a chart shows its buttons while the pointer is on it
+        if shown.whole:
+            _grow(page, width, height)
+        else:
+            page.evaluate(SETTLED)
         wrong = [*faults(page), *(f"the console says: {error}" for error in window.errors)]
         if late:
             wrong.insert(0, "not drawn in time: " + shown.drawn)
@@ -125,6 +149,19 @@ def taken(
         pictures.append(picture)
     page.close()
     return pictures
+
+
+def _grow(page: Page, width: int, height: int) -> None:
+    """Make the window as tall as the page's content, because Streamlit scrolls inside it.
+
+    Content that was never on screen can be taller than it was estimated to be, so the window grows again for it.
+    """
+    for _ in range(MOST_GROWTHS):
+        content = min(page.evaluate(SETTLED), TALLEST)
+        if content <= height:
+            break
+        height = content
+        page.set_viewport_size({"width": width, "height": height})
 
 
 def _is_drawn(page: Page, view: View) -> bool:

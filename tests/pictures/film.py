@@ -148,7 +148,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme="light")
+        page = browser.new_page(bypass_csp=True, viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme="light")
         page.set_default_timeout(SEEN_WITHIN_MS)
         film = Film(page)
         play(film, address)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import pytest
 
-from core.settings import ASSETS
 from pocket_world.__main__ import main
+from pocket_world.make import with_sources
+from pocket_world.progress import LossRow, StageProgress
 from pocket_world.recipes import RECIPES
-from pocket_world.tokens import published_tokenizer
-
-MODEL = ASSETS / "models" / "pocket-1m"
 
 
 def test_unknown_model(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train", "--model", "pocket-9t"]) == 2
+    assert main(["make", "--model", "pocket-9t"]) == 2
     said = capsys.readouterr().err.strip()
     assert said == f"unknown pocket model 'pocket-9t'; choose from {', '.join(RECIPES)}"
 
 
-@pytest.mark.parametrize("arguments", [[], ["bake"], ["train", "--threads", "0"], ["check", "--every", "x"]])
+@pytest.mark.parametrize("arguments", [[], ["bake"], ["make", "--threads", "0"], ["check", "--every", "x"]])
 def test_unusable_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -28,11 +29,42 @@ def test_unusable_arguments(arguments: list[str], capsys: pytest.CaptureFixture[
 
 def test_nothing_to_publish(capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
-    monkeypatch.setattr("pocket_world.train.train_tokenizer", lambda *_, **__: published_tokenizer(MODEL))
     assert main(["publish", "--model", "pocket-1m"]) == 2
+    assert "pocket-1m is not whole" in capsys.readouterr().err
+    assert main(["keep", "--model", "pocket-1m"]) == 2
     assert "no checkpoint" in capsys.readouterr().err
+
+
+def test_status_of_what_is_begun(capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
+    monkeypatch.setattr("pocket_world.make.KEPT", tmp_path / "kept")
+    row = LossRow(
+        stage="letters", step=500, tokens=1, seconds=1.0, loss=0.5, binding=0.7, perplexity=80.0,
+        tasks={"qa": 0.3, "rc": 0.5},
+    )  # fmt: skip
+    progress = StageProgress(stage="everything", step=3500, seconds=3600.0, curve=[row])
+    (tmp_path / "pocket" / "pocket-1m").mkdir(parents=True)
+    (tmp_path / "pocket" / "pocket-1m" / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
+    assert main(["status"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    # 500 and 3,500 steps in an hour, 3,500 left: 3,500 / 4,000 of an hour
+    assert lines[0] == (
+        "pocket-1m: everything step 3,500 of 7,000, loss 0.500, letters 40.0%, perplexity 80.0, "
+        "1.00 processor hours gone, at most 0.88 left"
+    )
+    assert lines[1:] == [f"{name}: not begun" for name in list(RECIPES)[1:]]
+
+
+def test_a_model_is_made_after_those_that_it_grows_from() -> None:
+    assert with_sources("pocket-3m-instruct") == ["pocket-1m", "pocket-3m", "pocket-3m-instruct"]
+    made: set[str] = set()
+    for name, recipe in RECIPES.items():
+        assert not recipe.grown_from or recipe.grown_from in made
+        made.add(name)
 
 
 def test_check_of_every_thousandth_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--every", "1000"]) == 0
-    assert "0 question texts and 0 runs" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "0 question texts and 0 runs" in said
+    assert "0 runs of 8 words of the 9 conversations" in said

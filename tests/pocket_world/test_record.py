@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,11 +16,14 @@ from core.inference.engine import Engine
 from core.inference.engine_factory import load_engine
 from core.perplexity import choices, conversations
 from core.perplexity.scoring import Scorer
+from core.reports import perplexity_results
 from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
+from core.runs.shared_questions import FOLDER as SHARED
+from core.runs.shared_questions import LINK, content_hash, copy_whole, questions_file
 from core.runs.spec import RunSpec
 from core.tasks import bank
-from pocket_world.record import FOLDER, record, recorded_specs
+from pocket_world.record import FOLDER, leave_out, record, recorded_specs
 
 
 def spec_of(folder: Path) -> RunSpec:
@@ -39,7 +41,48 @@ OF_WORDS = [folder for folder in sorted(FOLDER.iterdir()) if not spec_of(folder)
 
 def test_there_are_some() -> None:
     assert {spec_of(folder).model for folder in RUNS} >= {"pocket-1m"}
-    assert sum(path.stat().st_size for path in FOLDER.rglob("*") if path.is_file()) <= 25 * 2**20
+    files = [path for folder in (FOLDER, SHARED) for path in folder.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 15 * 2**20
+
+
+def test_recorded_runs_share_their_questions() -> None:
+    shared = {questions_file(folder) for folder in RUNS}
+    assert shared == set(SHARED.glob("*.parquet"))
+    assert len(shared) < len(RUNS) / 10
+    for path in shared:
+        assert content_hash(path.read_bytes()) == path.stem
+
+
+def test_few_runs_tell_something_and_the_others_go(tmp_path: Path) -> None:
+    few = {model: recorded_specs(model, few=True) for model in ("pocket-1m", "pocket-8m")}
+    assert [(spec.task, spec.form, spec.dtype) for spec in few["pocket-1m"]] == [
+        ("qa", "letters", "float32"),
+        ("qa", "cloze", "float32"),
+        *((task, "letters", "float32") for task in ("rc", "ci", "drs", "ds")),
+    ]
+    assert len(few["pocket-8m"]) == 5 * 3 + 1 + 1 + 6  # tasks by strategies, bfloat16, cloze, shots
+    assert {spec.strategy for spec in few["pocket-8m"]} == {"base", "shared", "task"}
+
+    chosen = [folder for folder in RUNS if spec_of(folder).model == "pocket-1m" and spec_of(folder).task == "qa"]
+    for folder in chosen:
+        (tmp_path / "runs" / folder.name).mkdir(parents=True)
+        for name in ("run.json", LINK):
+            (tmp_path / "runs" / folder.name / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / questions_file(chosen[0]).name).touch()
+    (tmp_path / "shared" / "0123.parquet").touch()
+    gone = leave_out("pocket-1m", folder=tmp_path / "runs", shared=tmp_path / "shared")
+    kept = {path.name for path in (tmp_path / "runs").iterdir()}
+    assert kept == {spec.run_id for spec in few["pocket-1m"] if spec.task == "qa"}
+    assert set(gone) == {folder.name for folder in chosen} - kept
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == [questions_file(chosen[0]).name]
+
+
+def test_a_whole_copy_stands_by_itself(tmp_path: Path) -> None:
+    copy_whole(RUNS[0], tmp_path / "run")
+    assert questions_file(tmp_path / "run") == tmp_path / "run" / "questions.parquet"
+    assert not (tmp_path / "run" / LINK).exists()
+    assert (tmp_path / "run" / "questions.parquet").read_bytes() == questions_file(RUNS[0]).read_bytes()
 
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda folder: folder.name)
@@ -81,8 +124,8 @@ def test_words_are_of_what_ships_and_come_out_the_same(folder: Path) -> None:
     part = next(request.parts())
     scorer = Scorer.load(spec.model, dtype=spec.dtype)
     first = scorer.lay_out([part], mode=request.mode)[0][0]
-    (found,) = scorer.score(replace(part, windows=part.windows[:1]), [first], tell=lambda tokens: None)
-    recorded = perplexity_run.read(folder.name).messages[part.prompt.digest, part.source][0]
+    ((_, found),) = scorer.score(part.windows[:1], [first])
+    recorded = perplexity_results.read(folder.name).messages[part.prompt.digest, part.source][0]
     assert found.pieces == recorded.pieces
     np.testing.assert_allclose(found.losses, recorded.losses, rtol=0, atol=1e-3)
 

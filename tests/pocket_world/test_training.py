@@ -1,22 +1,27 @@
-"""A training that stops and goes on ends like one that never stopped."""
+"""A training that stops and goes on ends like one that never stopped; one that begins from a kept state goes on."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoTokenizer, LlamaForCausalLM
+from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
-from pocket_world import train
+from pocket_world import kept, make, train
 from pocket_world.batches import weighted_loss
 from pocket_world.publish import publish
 from pocket_world.reader import read
 from pocket_world.recipes import RECIPES, recipe
-from pocket_world.tokens import published_tokenizer
-from pocket_world.train import BEFORE_RECALL, Trainer, rate_share
+from pocket_world.stream import Stream
+from pocket_world.text_loss import TextLoss
+from pocket_world.train import Trainer, rate_share
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -26,62 +31,143 @@ TINY = replace(
     intermediate=16,
     matching_steps=2,
     letters_steps=2,
-    steps=4,
+    steps=6,
     cooldown=2,
-    recall=2,
+    prose=0.5,
 )
 
 
-def trainer(folder: Path, tiny=TINY) -> Trainer:
-    return Trainer(tiny, folder=folder / "work", target=folder / "model", tokenizer_documents=300)
+real_tokenizer = train.train_tokenizer
+tokenizers: list[PreTrainedTokenizerFast] = []
+
+
+def one_tokenizer(stream: Stream, **words: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of few documents, trained once for all tests."""
+    if not tokenizers:
+        tokenizers.append(real_tokenizer(stream, **words))
+    return tokenizers[0]
+
+
+def trainer(folder: Path, tiny=TINY, **words) -> Trainer:
+    return Trainer(tiny, folder=folder, tokenizer_documents=300, **words)
 
 
 @pytest.fixture(autouse=True)
-def _frequent_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checks after every second step, of few questions: what they find is no matter here."""
+def _few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_checks(monkeypatch)
+
+
+def few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks after every second step, of few questions and no text: what they find is no matter here."""
+    monkeypatch.setattr(train, "train_tokenizer", one_tokenizer)
     monkeypatch.setattr(train, "CHECK_QUESTIONS", 10)
-    monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2, "recall": 2})
-    monkeypatch.setattr(Trainer, "publish", lambda self: None)
+    monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2})
+    monkeypatch.setattr(train, "held_out_loss", lambda *_, **__: TextLoss(1.0, 1, 1))
+    monkeypatch.setattr(Trainer, "write", lambda self: None)
 
 
-def test_resuming_ends_in_the_same_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = trainer(tmp_path / "whole")
-    whole.run()
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
+    """A training that never stopped, made once."""
+    with pytest.MonkeyPatch.context() as patch:
+        few_checks(patch)
+        made = trainer(tmp_path_factory.mktemp("whole"))
+        assert made.run()
+    return made
 
-    stopped = trainer(tmp_path / "stopped")
-    save = stopped._save
 
-    def save_and_stop() -> None:
-        save()
-        if stopped.progress.stage == "everything" and stopped.progress.step == 2:
-            raise KeyboardInterrupt
+def after(steps: int) -> Callable[[], bool]:
+    """Says stop before the step behind so many."""
+    left = iter([False] * steps)
+    return lambda: next(left, True)
 
-    monkeypatch.setattr(stopped, "_save", save_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run()
-    resumed = trainer(tmp_path / "stopped")
-    assert (resumed.progress.stage, resumed.progress.step) == ("everything", 2)
-    resumed.run()
 
+def same_weights(one: Trainer, other: Trainer) -> bool:
+    return all(torch.equal(weights, other.model.state_dict()[name]) for name, weights in one.model.state_dict().items())
+
+
+@pytest.mark.parametrize("steps", [1, 3, 7])
+def test_resuming_ends_in_the_same_weights_bit_by_bit(whole: Trainer, tmp_path: Path, steps: int) -> None:
+    """Stopped within a stage, between two checks, and resumed in a new trainer."""
+    shutil.copytree(whole.folder / "tokenizer", tmp_path / "tokenizer")
+    stopped = trainer(tmp_path)
+    assert not stopped.run(stop=after(steps))
+    assert not same_weights(stopped, whole)
+    resumed = trainer(tmp_path)
+    assert same_weights(resumed, stopped)
+    assert resumed.progress == stopped.progress
+    assert resumed.run()
+    assert same_weights(resumed, whole)
     assert resumed.progress.tokens == whole.progress.tokens
-    for name, weights in whole.model.state_dict().items():
-        torch.testing.assert_close(resumed.model.state_dict()[name], weights, rtol=1e-5, atol=1e-6)
+    assert [row["loss"] for row in resumed.progress.curve] == [row["loss"] for row in whole.progress.curve]
+
+
+def test_sigterm_saves_and_ends(whole: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    shutil.copytree(whole.folder / "tokenizer", tmp_path / "tokenizer")
+    try:
+        stopped, stop = trainer(tmp_path), make.stopper(None)
+        step = stopped._step
+
+        def step_and_signal() -> None:
+            step()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        monkeypatch.setattr(stopped, "_step", step_and_signal)
+        assert not stopped.run(stop=stop)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert trainer(tmp_path).progress.step == 1
+
+
+def test_time_that_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert make.stopper(0.0)()
+    assert not make.stopper(60.0)()
+    assert not make.stopper(None)()
+
+
+def test_a_kept_state_begins_in_an_empty_home(whole: Trainer, tmp_path: Path) -> None:
+    shutil.copytree(whole.folder / "tokenizer", tmp_path / "lost" / "tokenizer")
+    lost = trainer(tmp_path / "lost")
+    lost.run(stop=after(7))
+    kept.keep(tmp_path / "lost", tmp_path / "kept")
+    parameters = sum(weights.numel() for weights in lost.model.parameters())
+    assert (tmp_path / "kept" / "weights.safetensors").stat().st_size <= 2 * parameters + 4096
+
+    begun = trainer(tmp_path / "new", state=tmp_path / "kept")
+    for name, weights in lost.model.state_dict().items():
+        assert torch.equal(begun.model.state_dict()[name], weights.bfloat16().float())
+    assert (begun.progress.stage, begun.progress.step, begun.progress.begun) == ("everything", 3, 3)
+    assert begun.progress.tokens == lost.progress.tokens
+    assert begun.tokenizer.get_vocab() == lost.tokenizer.get_vocab()
+    assert begun.run()
+    assert begun.progress.tokens == whole.progress.tokens
+
+    again = trainer(tmp_path / "new", state=tmp_path / "kept")  # the newer checkpoint counts
+    assert again.whole
+
+
+def test_nothing_to_keep(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no checkpoint"):
+        kept.keep(tmp_path, tmp_path / "kept")
 
 
 def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
-    trainer(tmp_path).run()
+    trainer(tmp_path).run(stop=after(1))
     with pytest.raises(InputError, match="rate"):
         trainer(tmp_path, replace(TINY, rate=0.5))
 
 
-def test_publishing_swaps_the_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_swaps_the_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     made = trainer(tmp_path)
     made.bank = made.bank[:20]
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "stale").touch()
-    made.publish()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "work"]
+    made.write()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "tokenizer"]
     assert not (tmp_path / "model" / "stale").exists()
     assert "intermediate state" in (tmp_path / "model" / "README.md").read_text(encoding="utf-8")
     loaded = LlamaForCausalLM.from_pretrained(tmp_path / "model")
@@ -107,10 +193,8 @@ def test_learning_rate() -> None:
     assert rate_share(one, "everything", one.steps - one.cooldown // 2) == pytest.approx(0.5)
     assert rate_share(one, "everything", one.steps - 1) == pytest.approx(0.05)
     assert rate_share(one, "matching", 2999) == 1
-    assert rate_share(one, "recall", 0) == pytest.approx(1 / 100)
-    assert rate_share(one, "recall", one.recall // 3) == 1
-    assert rate_share(one, "recall", one.recall * 2 // 3) == pytest.approx(0.5)
-    assert rate_share(one, "recall", one.recall - 1) == pytest.approx(0.05)
+    assert rate_share(one, "everything", 1000, begun=1000) == pytest.approx(1 / 50)
+    assert rate_share(one, "everything", 1049, begun=1000) == 1
 
 
 def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
@@ -121,16 +205,8 @@ def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
         ("letters", 2),
         ("everything", 2),
         ("everything", 4),
-        ("recall", 2),
+        ("everything", 6),
     ]
-
-
-def test_the_model_before_its_last_stage_is_kept(tmp_path: Path) -> None:
-    made = trainer(tmp_path)
-    made.run()
-    early = LlamaForCausalLM.from_pretrained(made.folder / BEFORE_RECALL)
-    assert not torch.equal(early.model.embed_tokens.weight, made.model.model.embed_tokens.weight)
-    assert published_tokenizer(made.folder / BEFORE_RECALL).get_vocab() == made.tokenizer.get_vocab()
 
 
 def test_every_weight_has_one_optimizer(tmp_path: Path) -> None:
@@ -155,16 +231,6 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
             assert 0.6 < largest / (made.recipe.rate * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
 
 
-def test_a_checkpoint_of_the_earlier_muon_is_refused(tmp_path: Path) -> None:
-    trainer(tmp_path).run()
-    path = tmp_path / "work" / "checkpoint.pt"
-    state = torch.load(path, weights_only=True)
-    del state["optimizers"][0]["param_groups"][0]["weight_decay"]
-    torch.save(state, path)
-    with pytest.raises(InputError, match="own Muon, before torch had one; delete it"):
-        trainer(tmp_path)
-
-
 def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     data = made._batch()
@@ -173,16 +239,22 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
-def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     small = trainer(tmp_path)
     small_size = len(small.tokenizer)
     grown = replace(TINY, name="grown", hidden=32, layers=2, heads=4, grown_from="model", vocabulary=small_size)
-    with pytest.raises(InputError, match="train that model first"):
-        Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
-    monkeypatch.undo()
-    publish(small.model, small.tokenizer, small.target, "card")
-    begun = Trainer(grown, folder=tmp_path / "grown", target=tmp_path / "target")
+    with pytest.raises(InputError, match="make that model first"):
+        Trainer(grown, folder=tmp_path / "grown", source=tmp_path / "model")
+    publish(small.model, small.tokenizer, tmp_path / "model", "card")
+    begun = Trainer(grown, folder=tmp_path / "grown", source=tmp_path / "model")
     assert begun.progress.stage == "everything"
     assert begun.tokenizer.get_vocab() == small.tokenizer.get_vocab()
     tokens = torch.tensor([begun.tokenizer.encode("Question: What is it?\nA. red")])
     torch.testing.assert_close(begun.model(tokens).logits, small.model(tokens).logits, rtol=1e-4, atol=1e-5)
+
+    begun.run(stop=after(1))
+    shutil.rmtree(tmp_path / "model")
+    resumed = Trainer(grown, folder=tmp_path / "grown", source=tmp_path / "model")  # which is not needed any more
+    assert same_weights(resumed, begun)
+    assert resumed.model.config.rms_norm_eps == begun.model.config.rms_norm_eps
+    torch.testing.assert_close(resumed.model(tokens).logits, begun.model(tokens).logits, rtol=0, atol=0)

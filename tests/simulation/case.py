@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 from scipy.stats import binom
 
@@ -46,6 +47,21 @@ def hits(case: Case, draws: int) -> int:
     return sum(bool(case.hit(seed)) for seed in range(draws))
 
 
+def verdict(case: Case, draws: int) -> tuple[bool, int, int]:
+    """What the test of ``draws`` draws says, from as few of them as decide it: whether their count of hits would be as
+    is allowed, the hits so far and the draws made. Most of them decide: 13 hits of 18 draws can't become too few.
+    """
+    fails = [improbable(count, draws, case.allowed) for count in range(draws + 1)]
+    count = 0
+    for made in range(draws + 1):
+        left = set(fails[count : count + draws - made + 1])  # what any count that may still come would say
+        if len(left) == 1:
+            return not left.pop(), count, made
+        count += bool(case.hit(made))
+    raise AssertionError("the last draw decides")
+
+
+@cache
 def improbable(count: int, draws: int, allowed: tuple[float, float], *, tail: float = SURE) -> bool:
     """Whether no rate in ``allowed`` makes such a count of hits likelier than ``tail``, at either side."""
     low, high = allowed

@@ -13,6 +13,7 @@ from tests.simulation import (
     run_matrix,
     search,
     set_sizes,
+    streams,
 )
 from tests.simulation.case import Case
 
@@ -27,5 +28,6 @@ CASES: tuple[Case, ...] = (
     *jury.CASES,
     *perplexity.CASES,
     *claims.CASES,
+    *streams.CASES,
 )
 """In the order of the table that the command prints."""

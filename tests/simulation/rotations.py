@@ -67,9 +67,12 @@ def measured(n: int, seed: int, *, prefers: bool) -> OptionOrder:
 
 @cache
 def truth(n: int) -> dict[str, float]:
-    """Means over many questions; of sets over many draws, because their threshold is that of a third of n questions."""
+    """Means over many questions; of sets over many draws, because their threshold is that of a third of n questions.
+
+    100 times the n questions are many: the truth's own error is a tenth of what the interval is about.
+    """
     with patch.object(order, "RESAMPLES", 2):  # no interval of these is looked at
-        large = measured(200_000, FAR, prefers=True)
+        large = measured(min(100 * n, 200_000), FAR, prefers=True)
         draws = [measured(n, FAR + seed, prefers=True).sets["lac"] for seed in range(60_000 // n + 60)]
     return {
         "letter": large.letter_rates["A"],

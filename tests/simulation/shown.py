@@ -34,6 +34,9 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     "core.conformal.pairwise._p_values": ("matrix: any false difference in",),
     "core.reports.compare.run_matrix.paired_share_interval": ("matrix: all intervals of accuracy",),
+    # Streams
+    "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
+    "core.conformal.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
     # Found by search
     "core.conformal.mondrian.least_covered_p_values": ("search: least covered",),
     "core.conformal.shift.exchangeability_p_value": ("search: a pair chosen beforehand",),
@@ -101,7 +104,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.set_sizes.intervals.intervals",
         "core.estimates.Estimate",
     ),
-    "core.reports.compare.benchmark.run_rows": (
+    "core.reports.compare.benchmark.rows_of": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.beta_binomial_band",
         "core.conformal.coverage.share_interval",
@@ -148,6 +151,10 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),
     "core.reports.perplexity._difference": ("core.perplexity.figures.Paired",),
+    "core.reports.course.asking.differences": (
+        "core.reports.compare.paired.Difference",
+        "core.conformal.set_sizes.differences.difference_intervals",
+    ),
     "core.reports.prompting.experiments._pair_row": (
         "core.reports.compare.paired.Pair",
         "core.reports.compare.paired.Difference",
@@ -175,8 +182,10 @@ NO_INTERVAL: dict[str, str] = {
     "that of core.conformal.pvalues",
     "core.conformal.pvalues.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
     "core.reports.prompting.experiments.option_scores": "log-probabilities",
-    "core.runs.store.write_bare": "log-probabilities",
+    "core.record_tables.bare_tables": "log-probabilities",
     "core.inference.server.replies.EchoedText": "log-probabilities",
+    "core.inference.server.abilities.Abilities": "what a server can do",
+    "core.inference.server.address.ServedWeights": "which weights a server holds",
     "core.reports.bounded._both": "the ends of what a server's bounds leave open, proved and not estimated",
 }
 """A place whose name looks like one → what it is."""

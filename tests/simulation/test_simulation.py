@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
-from tests.simulation.case import Case, draws, hits, improbable, notices
+from tests.simulation.case import INTERVAL, TEST, Case, draws, hits, improbable, notices, verdict
 from tests.simulation.cases import CASES
 
 
@@ -22,6 +23,16 @@ def test_every_figure_has_a_short_form_that_would_notice_a_grave_fault():
 @pytest.mark.simulation
 @pytest.mark.parametrize("case", list(filter(notices, CASES)), ids=lambda case: case.name)
 def test_it_means_what_it_says(case: Case):
-    drawn = draws(case)
-    count = hits(case, drawn)
-    assert not improbable(count, drawn, case.allowed), f"{count} of {drawn}, allowed {case.allowed}"
+    as_allowed, count, made = verdict(case, draws(case))
+    assert as_allowed, f"{count} of {made}, allowed {case.allowed}"
+
+
+@pytest.mark.parametrize("allowed", [INTERVAL, TEST])
+@pytest.mark.parametrize("rate", [0.3, 0.95])
+def test_the_draws_that_are_spared_would_change_no_verdict(allowed: tuple[float, float], rate: float):
+    for seed in range(200):
+        drawn = np.random.default_rng(seed).random(18) < rate
+        case = Case("drawn beforehand", lambda i, drawn=drawn: bool(drawn[i]), allowed, 18, 18)
+        as_allowed, count, made = verdict(case, 18)
+        assert as_allowed != improbable(hits(case, 18), 18, allowed)
+        assert count == drawn[:made].sum()

@@ -17,10 +17,11 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.address import names_in_address
 from app.state.alpha_lab import AlphaLabView
-from charts.scripts import LIVE_CSS, bundle
+from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 from core.conformal.scores.table import score_table
 
 HERE = Path(__file__).parent
@@ -31,7 +32,7 @@ SCRIPT = HERE / "alpha_lab.js"
 _mount = st.components.v2.component(
     "hedge_alpha_lab",
     html=(HERE / "alpha_lab.html").read_text(encoding="utf-8"),
-    css=LIVE_CSS.read_text(encoding="utf-8"),
+    css="".join(path.read_text(encoding="utf-8") for path in (LIVE_CSS, PRESENTER_CSS, HERE / "presented.css")),
     js=bundle(SCRIPT),
 )
 
@@ -75,16 +76,16 @@ def alpha_lab(
 
 
 def _take_view(key: str) -> None:
-    view = _read(st.session_state[key].get("view") or {})
+    view = _read(message_texts(key, "view"))
     browser_shows(key, lab_view(view))
 
 
 def _open(key: str, on_open: Callable[[str], None]) -> None:
-    asked: dict[str, Any] = st.session_state[key].get("open") or {}
+    asked = message_texts(key, "open")
     _read(asked)
-    on_open(str(asked.get("question", "")))
+    on_open(asked.get("question", ""))
 
 
-def _read(reported: dict[str, Any]) -> AlphaLabView:
+def _read(reported: dict[str, str]) -> AlphaLabView:
     """Update the view with what the browser reports. The values are validated as those of a link are."""
-    return state.read_changes(AlphaLabView, {name: str(reported[name]) for name in NAMES if name in reported})
+    return state.read_changes(AlphaLabView, {name: reported[name] for name in NAMES if name in reported})

@@ -1,7 +1,9 @@
 // The Alpha lab. Data comes in once. While alpha moves, every set is recomputed and painted within a frame. Only the
 // value at which a person releases alpha is sent to Python.
 
-import { say, shownAlpha } from "../shared/dom.js";
+import { AlphaControl } from "../shared/alpha_control.js";
+import { say, plainAlpha } from "../shared/dom.js";
+import { alternatives } from "./alternatives.js";
 import { Bugs } from "./bugs.js";
 import { Card } from "./cards.js";
 import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "../shared/sets.js";
@@ -13,7 +15,9 @@ import { lookAt, poolOf } from "./splits.js";
 import { hints } from "../shared/hints.js";
 import { Questions, questionTexts } from "./questions.js";
 import { canSaturate, saturatedText } from "../shared/saturation.js";
+import { Presenter } from "../shared/presenter.js";
 import { savePng, saveSvg, standAlone } from "./save.js";
+import { slotsOf } from "../shared/slots.js";
 import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
@@ -22,26 +26,28 @@ const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
 const BUILD_AFTER_MS = 120;
 const BINS = 50;
-const PAGE_STEP = 10;
+const SMALLEST_TEXT = 11; // pixels, in the figures
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const SIDES = ["left", "right"];
 const CHANGES_LOOK = ["extra", "n", "split"];
 const labs = new WeakMap();
 
-// LAC is blue and APS orange in the whole app. Another score takes the free colour and a mark of its own.
-function slotsOf(view, scores) {
-  const own = (name) => (name === "lac" ? "lac" : name.startsWith("aps") ? "aps" : null);
-  let inks = SIDES.map((side) => own(view[side]));
-  if (inks[0] === inks[1]) inks = inks[0] ? [inks[0], inks[0] === "lac" ? "aps" : "lac"] : ["lac", "aps"];
-  else inks = inks.map((ink, i) => ink ?? (inks[1 - i] === "lac" ? "aps" : "lac"));
-  const marks = { lac: "circle", aps: "diamond" };
+function sidesOf(view, scores) {
+  const slots = slotsOf(SIDES.map((side) => view[side]));
   return SIDES.map((side, i) => ({
     side,
     name: view[side],
     title: scores.find(({ name }) => name === view[side]).title,
-    ink: inks[i],
-    mark: marks[view[side]] ?? (i ? "square" : "triangle"),
+    ...slots[i],
   }));
+}
+
+// A figure's caption without the buttons in it.
+function captionOf(figure) {
+  return [...figure.querySelector("figcaption").childNodes]
+    .filter((node) => node.className !== "files" && !node.hidden)
+    .map((node) => node.textContent)
+    .join("");
 }
 
 class Lab {
@@ -50,8 +56,6 @@ class Lab {
     this.host = root.host ?? root;
     this.find = (selector) => root.querySelector(selector);
     this.all = (selector) => root.querySelectorAll(selector);
-    this.range = this.find("#alpha");
-    this.number = this.find("#alpha-number");
     this.cards = Object.fromEntries(SIDES.map((side) => [side, new Card(this.find(`[data-side=${side}]`))]));
     this.switches = new Switches(this.find, this.all, (values, how) => this.change(values, how));
     this.questions = new Questions(this.find, { change: (values) => this.change(values), open: (id) => this.open(id) });
@@ -71,32 +75,43 @@ class Lab {
     this.pool = poolOf(data);
     this.extra = data.extra;
     this.groupNames = data.group_names;
-    this.texts = questionTexts(data.questions);
+    this.texts = data.questions ? questionTexts(data.questions) : null;
+    this.find(".questions").hidden = !this.texts; // an embed may lack them
     this.switches.catalogue(data.scores);
     this.find(".lab").classList.remove("fresh");
     this.look = null;
+    if (data.figuresFirst) this.find(".plots").after(this.find(".switches")); // in an embed, which is seen from its top
+    if (!data.outside) this.presenter ??= this.presentable();
   }
 
   seed(data) {
     this.view = { ...data.view };
-    this.range.value = this.view.alpha;
+    this.control.set(this.view.alpha);
     this.lookAnew();
+    this.presenter?.show();
+  }
+
+  presentable() {
+    return new Presenter(this.find(".lab"), {
+      place: this.find(".switches"),
+      smallest: SMALLEST_TEXT,
+      view: () => this.view,
+      change: (values) => this.change(values),
+      alpha: () => this.view.alpha,
+      move: (alpha) => this.control.jump(alpha),
+      release: () => this.released(),
+      layout: () => this.rebuild(),
+      scores: () => this.slots.map(({ title }) => title),
+    });
   }
 
   // ---- input
 
   listen() {
-    this.range.oninput = () => this.move(Number(this.range.value));
-    this.range.onchange = () => this.released();
-    this.range.onkeydown = (event) => {
-      const step = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      this.range.value = this.view.alpha + step;
-      this.move(Number(this.range.value));
-      this.released();
-    };
-    this.number.onchange = () => this.typed();
+    this.control = new AlphaControl(this.find, {
+      move: (alpha) => this.move(alpha),
+      released: () => this.released(),
+    });
     this.find(".luck-side").onchange = () => this.drawLuck();
     this.find(".leave-extra").onclick = () => this.leaveExtraOut();
     this.find("[data-panel=strata]").addEventListener("toggle", () => this.results && this.paint({ resting: true }));
@@ -105,24 +120,8 @@ class Lab {
 
   move(alpha) {
     this.view.alpha = alpha;
-    say(this.find("#alpha-problem"), "");
     document.dispatchEvent(new CustomEvent("hedge:alpha", { detail: alpha }));
     this.frame ??= requestAnimationFrame(() => this.paint());
-  }
-
-  typed() {
-    const thousandths = Math.round(Number(this.number.value) * 1000);
-    if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(
-        this.find("#alpha-problem"),
-        `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.view.alpha)}.`,
-      );
-      this.number.value = shownAlpha(this.view.alpha);
-      return;
-    }
-    this.range.value = thousandths;
-    this.move(thousandths);
-    this.released();
   }
 
   // The list of questions is rebuilt only when alpha is released; the marks in it follow every move.
@@ -199,7 +198,7 @@ class Lab {
   }
 
   again(moving = false) {
-    this.slots = slotsOf(this.view, this.scores);
+    this.slots = sidesOf(this.view, this.scores);
     this.prepared = Object.fromEntries(this.slots.map(({ side, name }) => [side, prepare(name, this.look)]));
     this.m = this.look.test.length;
     this.digits = this.m >= 1000 ? 2 : 1;
@@ -256,14 +255,22 @@ class Lab {
     this.luck.show();
   }
 
+  // The scores that the common figures show: both, or the one that is presented.
+  get drawn() {
+    const { present, shown } = this.view;
+    const one = present === "1" ? SIDES[shown - 1] : null;
+    return one ? this.slots.filter(({ side }) => side === one) : this.slots;
+  }
+
   // Draws what does not change while alpha moves.
   build() {
-    const { slots, look, prepared, policy } = this;
+    const { slots: all, look, prepared, policy } = this;
+    const slots = this.drawn;
     const { k } = look;
     this.width = this.find(".lab").clientWidth;
     const marginal = policy.by === "all";
     this.find(".on-band").hidden = !marginal;
-    this.bands = Object.fromEntries(slots.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m) : null]));
+    this.bands = Object.fromEntries(all.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m) : null]));
     const made = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
     const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
@@ -288,8 +295,8 @@ class Lab {
       }),
       sizes: sizesFigure(plot("sizes"), `Share of test questions by set size by ${names}`, slots, k),
       bySize: bySizeFigure(plot("bysize"), `Coverage by set size by ${names}`, slots, k, shareInterval),
-      scores: slots.map((slot) => this.scoresFigure(slot, plot(slot.side))),
-      strips: slots.map((slot) =>
+      scores: all.map((slot) => this.scoresFigure(slot, plot(slot.side))),
+      strips: all.map((slot) =>
         stripFigure(
           this.find(`[data-side=${slot.side}] .strip`),
           `${slot.title} coverage beside its target`,
@@ -365,10 +372,10 @@ class Lab {
     this.paintEffect();
     this.questions.move(results);
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(
-      () => say(this.find(".summary"), summary(alpha, slots, results, this.digits)),
-      SPEAK_AFTER_MS,
-    );
+    this.speaking = setTimeout(() => {
+      say(this.find(".summary"), summary(alpha, slots, results, this.digits));
+      this.describe(results);
+    }, SPEAK_AFTER_MS);
   }
 
   figuresOf(side, result, resting) {
@@ -398,8 +405,7 @@ class Lab {
 
   dial(results) {
     const { alpha, by } = this.view;
-    this.number.value = shownAlpha(alpha);
-    this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, target coverage ${percent(1 - alpha / 1000, 1)}`);
+    this.control.paint(alpha, `target coverage ${percent(1 - alpha / 1000, 1)}`);
     say(this.find(".promise"), promise(alpha));
     const notice = this.find(".notice");
     const text = this.noticed(alpha, by, results);
@@ -450,11 +456,15 @@ class Lab {
     this.forest ??= this.updates.strata();
     const strata = Object.fromEntries(SIDES.map((side) => [side, this.strata(side)]));
     this.forest(alpha, strata);
-    const said = this.slots.map(
-      ({ side, title }) =>
-        `${title}: ${strataSaid(alpha, this.rows, strata[side].hits, this.shortfall(side, strata[side]), by)}`,
+    const said = this.slots.map(({ side }) =>
+      strataSaid(alpha, this.rows, strata[side].hits, this.shortfall(side, strata[side]), by),
     );
-    say(this.find(".strata-said"), said.join(" "));
+    const titles = this.slots.map(({ title }) => title);
+    const once = said.every((text) => text === said[0]);
+    say(
+      this.find(".strata-said"),
+      once ? `${titles.join(" and ")}: ${said[0]}` : said.map((text, i) => `${titles[i]}: ${text}`).join(" "),
+    );
   }
 
   // The probability that at most this many of a stratum's m questions are covered if the guarantee holds. With one
@@ -511,7 +521,7 @@ class Lab {
   }
 
   listQuestions() {
-    this.questions.choose(this, this.results);
+    if (this.texts) this.questions.choose(this, this.results);
   }
 
   drawLuck() {
@@ -556,7 +566,7 @@ class Lab {
           className: "link",
           textContent: kind,
         });
-        button.setAttribute("aria-label", `Save this figure as ${kind}: ${figure.dataset.plot}`);
+        button.dataset.kind = kind;
         button.onclick = () => this.saveFigure(figure, save);
         files.append(button);
       }
@@ -564,15 +574,27 @@ class Lab {
     }
   }
 
+  // What is spoken of the figures and of the buttons that save them.
+  describe(results) {
+    const { alpha } = this.view;
+    const told = alternatives({ ...this, alpha, results, k: this.look.k });
+    for (const figure of this.all("figure[data-plot]")) {
+      const caption = captionOf(figure);
+      figure.setAttribute("aria-label", caption);
+      for (const button of figure.querySelectorAll(".files button"))
+        button.setAttribute("aria-label", `Save this figure as ${button.dataset.kind}: ${caption}`);
+      const said = told[figure.dataset.plot];
+      if (said) figure.querySelector("svg.chart")?.setAttribute("aria-label", said);
+    }
+    for (const { side } of this.slots)
+      this.find(`[data-side=${side}] .strip svg`)?.setAttribute("aria-label", told.strips[side]);
+  }
+
   saveFigure(figure, save) {
     const svg = figure.querySelector("svg.chart");
     const alpha = Number(figure.dataset.alpha ?? this.view.alpha);
     if (!svg) return;
-    const caption = [...figure.querySelector("figcaption").childNodes]
-      .filter((node) => node.className !== "files")
-      .map((node) => node.textContent)
-      .join("");
-    const text = standAlone(svg, `${caption} · ${this.name} · alpha ${shownAlpha(alpha)}`, this.find(".lab"));
+    const text = standAlone(svg, `${captionOf(figure)} · ${this.name} · alpha ${plainAlpha(alpha)}`, this.find(".lab"));
     save(text, `${this.fileStem}_alpha-${(alpha / 1000).toFixed(alpha % 10 ? 3 : 2)}_${figure.dataset.plot}`);
   }
 
@@ -581,6 +603,7 @@ class Lab {
     clearTimeout(this.speaking);
     clearTimeout(this.building);
     cancelAnimationFrame(this.frame);
+    this.presenter?.close({ gone: true });
     this.luck.stop();
     this.bugs.stop();
     this.watch.disconnect();

@@ -2,7 +2,7 @@
 // nothing, so this panel draws splits with its own small number of questions and says so.
 
 import { THOUSAND, rank } from "../shared/sets.js";
-import { draw, say, shownAlpha } from "../shared/dom.js";
+import { draw, say, plainAlpha } from "../shared/dom.js";
 import { DRAWS, FRAME_MS, STILL_MS, spread } from "./resampling.js";
 import { PROCEDURES, procedureFits, redrawer } from "./redraw.js";
 import { MARKS, canvas, linear, roundTicks } from "../shared/svg.js";
@@ -66,7 +66,7 @@ export class Bugs {
     this.figures = BUG_ALPHAS.map((alpha) => find(`[data-plot=bugs-${String(alpha).padStart(3, "0")}]`));
     this.figures.forEach((figure, i) => {
       figure.dataset.alpha = BUG_ALPHAS[i];
-      say(figure.querySelector("b"), `Mean coverage at alpha ${shownAlpha(BUG_ALPHAS[i])}`);
+      say(figure.querySelector("b"), `Mean coverage at alpha ${plainAlpha(BUG_ALPHAS[i])}`);
     });
     find(".draw-bugs").onclick = () => this.start();
     find(".quiz").onclick = () => this.hideNames(!this.quiz);
@@ -150,7 +150,7 @@ export class Bugs {
     const { n } = this;
     const list = this.find(".bugs");
     const few = counted(n, "calibration question", "calibration questions");
-    const alphas = BUG_ALPHAS.map(shownAlpha);
+    const alphas = BUG_ALPHAS.map(plainAlpha);
     this.figures.forEach((figure) => {
       figure.hidden = !this.drawn;
     });
@@ -173,7 +173,7 @@ export class Bugs {
         this.order.map((place) => spread(this.coverages[at][place], DRAWS)),
       );
     });
-    const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(shownAlpha);
+    const full = BUG_ALPHAS.filter((alpha) => rank(n, alpha) > n).map(plainAlpha);
     say(
       this.find(".bugged"),
       `Each procedure was tried on ${DRAWS.toLocaleString("en")} splits with ${slot.title} and ${few}. The mark is the mean coverage, and the line spans 95% of the splits.` +

@@ -8,7 +8,7 @@ from app import state
 from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab.shift import shift_figure
 from app.components.shared.runs import titles
-from app.formatting import counted, plain
+from app.formatting import counted, plain, sentence
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.alpha import THOUSAND
 from core.conformal.shift import DRAWS
@@ -29,7 +29,7 @@ Choices = dict[str, tuple[str, str | None]]
 
 
 def section(record: RunRecord, view: AlphaLabView) -> None:
-    """Draw the section: two sides to choose, the coverage, and whether weights repair it. Computes nothing while
+    """Draw the section: two sides to choose, the coverage, and whether weights restore it. Computes nothing while
     folded.
     """
     asked = bool(view.source or view.target)
@@ -56,7 +56,7 @@ def section(record: RunRecord, view: AlphaLabView) -> None:
         try:
             found = alpha_lab_cache.shifted(choices[source], choices[target], view.left)
         except HedgeError as error:
-            st.error(plain(str(error)))
+            st.error(plain(sentence(str(error))))
             return
         searched = search if search and (source, target) == (search.source, search.target) else None
         shift_figure(found, alpha=view.alpha, pairs=searched.pairs if searched else 0, key="shift")
@@ -119,9 +119,9 @@ def searched_words(search: Search) -> str:
     return (
         f"This pair was found by searching {search.pairs:,} pairs: its coverage at alpha "
         f"{SEARCHED_AT / THOUSAND:g}, {100 * search.coverage:.1f}%, is furthest below the target. Luck alone "
-        f"{how_often} gives a pair this bad: if the subjects are shuffled over the questions and the search "
-        "is repeated, the worst pair has coverage this low with a frequency of "
-        f"{_p(search.p_value, search.shuffles)} (corrected p, from {search.shuffles} shuffles)."
+        f"{how_often} gives a pair this bad: with the subjects shuffled over the questions, the worst pair of a search "
+        f"is as bad with a frequency of {_p(search.p_value, search.shuffles)} (corrected p-value, {search.shuffles} "
+        "shuffles)."
     )
 
 

@@ -37,7 +37,7 @@ def section(record: RunRecord, sets: SetOptions) -> None:
 
 def _files(record: RunRecord, sets: SetOptions) -> None:
     """The figures of the left score in the view's split, the table, and the code that reads the table."""
-    from app.components.shared import export_forms  # with all that draws, for which the page does not wait
+    from app.components.shared import export_forms  # imports the chart libraries, which the page itself does not need
     from charts.figure_files import figures
 
     called = export_forms.called_by_runs([record.run_id], set_rule(sets))
@@ -64,7 +64,7 @@ def _files(record: RunRecord, sets: SetOptions) -> None:
 
 
 def set_rule(sets: SetOptions) -> SetRule:
-    """How the view forms its sets, but for thresholds of their own for subjects or letters."""
+    """The rule by which the view forms its sets, except for separate thresholds of subjects or letters."""
     return SetRule(sets.alpha, sets.scores, "exact", sets.empty)
 
 

@@ -15,6 +15,8 @@ import {
   steps,
 } from "../shared/svg.js";
 
+const MET = 8; // marks that are closer than so many pixels cover each other
+
 // Coverage or mean set size against alpha, with one line and one mark per score. Returns a function that moves the
 // marks.
 export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat, bands }) {
@@ -37,17 +39,22 @@ export function curveFigure(host, label, slots, { curves, yMax, yTicks, yFormat,
   return (alpha, values) => {
     const at = x(alpha / 1000);
     put(now, { x1: at, x2: at });
-    slots.forEach(({ side }, i) => marks[i].setAttribute("transform", `translate(${at},${y(values[side])})`));
+    const places = slots.map(({ side }) => y(values[side]));
+    // The second mark would hide the first: where they meet, the first is drawn larger and looks out behind it.
+    const met = places.length > 1 && Math.abs(places[0] - places[1]) < MET;
+    places.forEach((place, i) =>
+      marks[i].setAttribute("transform", `translate(${at},${place})${met && !i ? " scale(1.5)" : ""}`),
+    );
   };
 }
 
 // The middle of each set size's position on the axis, and labels for those that have room.
-function sizeAxis(host, label, k) {
+function sizeAxis(host, label, k, yMax = 1) {
   const frame = axes(host, label, {
     xMax: k + 1,
     xTicks: [],
     xTitle: "options in the set",
-    yMax: 1,
+    yMax,
     yTicks: steps(4, 0.25),
     yFormat: asPercent,
   });
@@ -62,13 +69,11 @@ function sizeAxis(host, label, k) {
 export function sizesFigure(host, label, slots, k) {
   const { svg, x, y } = sizeAxis(host, label, k);
   const half = Math.max(1, Math.min(26, (x(1) - x(0)) * 0.42));
+  const left = (i) => (slots.length === 1 ? -half / 2 : i ? 0.5 : -half - 0.5);
   const bars = slots.map(({ ink }, i) =>
     Array.from({ length: k + 1 }, (_, size) => ({
-      bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(size + 0.5) + (i ? 0.5 : -half - 0.5), width: half }),
-      share:
-        half < 21
-          ? null
-          : draw(svg, "text", { x: x(size + 0.5) + (i ? half / 2 : -half / 2), "text-anchor": "middle" }),
+      bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(size + 0.5) + left(i), width: half }),
+      share: half < 21 ? null : draw(svg, "text", { x: x(size + 0.5) + left(i) + half / 2, "text-anchor": "middle" }),
     })),
   );
   return (m, sizes) =>
@@ -83,12 +88,14 @@ export function sizesFigure(host, label, slots, k) {
     );
 }
 
+const ABOVE_ALL = 1.16; // the numbers of questions stand above 100%, where no mark can be
+
 // Coverage of the questions by set size, with exact intervals. Sizes that no question has are left out.
 export function bySizeFigure(host, label, slots, k, interval) {
-  const { svg, x, y } = sizeAxis(host, label, k);
+  const { svg, x, y } = sizeAxis(host, label, k, ABOVE_ALL);
   const target = draw(svg, "line", { class: "target", x1: x(0), x2: x(k + 1) });
   const room = x(1) - x(0);
-  const apart = Math.min(8, room / 5);
+  const apart = slots.length === 1 ? 0 : Math.min(8, room / 5);
   const points = slots.map(({ ink, mark }, i) =>
     Array.from({ length: k + 1 }, (_, size) => {
       const at = x(size + 0.5) + (i ? apart : -apart);
@@ -100,9 +107,9 @@ export function bySizeFigure(host, label, slots, k, interval) {
           room < 30
             ? null
             : draw(svg, "text", {
-                class: "tiny",
-                x: at + (i ? 1 : -1),
-                y: y(0) - 4 - (i ? 0 : 10),
+                class: `tiny fill-${ink}`,
+                x: x(size + 0.5),
+                y: y(ABOVE_ALL) + (i ? 8 : -3),
                 "text-anchor": "middle",
               }),
       };

@@ -7,6 +7,8 @@ import { MARKS, asPercent, canvas, linear } from "../shared/svg.js";
 const ROW = 26;
 const TOP = 22;
 const BOTTOM = 26;
+const BEGINS = [0.8, 0.6, 0.4, 0.2, 0]; // where the axis can begin
+const PARTS = 4;
 
 function shortened(text, most) {
   return text.length > most ? `${text.slice(0, most - 1)}…` : text;
@@ -21,14 +23,25 @@ export function forestFigure(host, label, slots, rows, interval) {
   const names = Math.min(230, width * 0.32);
   const counts = 104;
   const middle = (i) => TOP + ROW * (i + 0.5);
-  const x = linear(0, 1, names + counts, width - 16);
   const end = TOP + ROW * rows.length;
   draw(svg, "text", { x: names + 44, y: 12, "text-anchor": "end" }, "calibrated");
   draw(svg, "text", { x: names + 88, y: 12, "text-anchor": "end" }, "tested");
-  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
-    draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: TOP, y2: end });
-    draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": "middle" }, asPercent(tick));
-  }
+  const grid = draw(svg, "g");
+  let from = null;
+  let x = null;
+  // The axis begins below the lowest interval, at one of a few places, so that it seldom moves with alpha.
+  const scale = (lowest) => {
+    const begins = BEGINS.find((begin) => begin <= lowest);
+    if (begins === from) return;
+    from = begins;
+    x = linear(from, 1, names + counts, width - 18);
+    grid.replaceChildren();
+    for (let i = 0; i <= PARTS; i++) {
+      const tick = from + ((1 - from) * i) / PARTS;
+      draw(grid, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: TOP, y2: end });
+      draw(grid, "text", { x: x(tick), y: end + 16, "text-anchor": "middle" }, asPercent(tick));
+    }
+  };
   const target = draw(svg, "line", { class: "target", y1: TOP - 4, y2: end });
   const points = rows.map((row, i) => {
     const name = draw(
@@ -50,6 +63,8 @@ export function forestFigure(host, label, slots, rows, interval) {
     });
   });
   return (alpha, strata) => {
+    const ends = rows.map(({ code, m }) => slots.map(({ side }) => (m ? interval(strata[side].hits[code], m) : null)));
+    scale(Math.min(1 - alpha / 1000, ...ends.flat().map((pair) => pair?.[0] ?? 1)));
     put(target, { x1: x(1 - alpha / 1000), x2: x(1 - alpha / 1000) });
     points.forEach((pair, i) =>
       slots.forEach(({ side }, place) => {
@@ -59,7 +74,7 @@ export function forestFigure(host, label, slots, rows, interval) {
         whisker.style.display = dot.style.display = shown ? "" : "none";
         if (!shown) return;
         const hits = strata[side].hits[rows[i].code];
-        const [low, high] = interval(hits, m);
+        const [low, high] = ends[i][place];
         put(whisker, { x1: x(low), x2: x(high) });
         dot.setAttribute("transform", `translate(${x(hits / m)},${y}) scale(.75)`);
       }),

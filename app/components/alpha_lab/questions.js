@@ -103,7 +103,7 @@ function headRow(titles) {
 function optionRow(letter, text, probability, isTrue, slots) {
   const row = make("tr", isTrue ? "true" : "");
   const option = make("td", "text", text);
-  if (isTrue) option.append(make("span", "tag", "truth"));
+  if (isTrue) option.append(" ", make("span", "tag", "truth"));
   const share = make("td", "probability", `${(100 * probability).toFixed(1)}%`);
   const bar = make("span", "bar");
   bar.style.width = `${100 * probability}%`;
@@ -143,7 +143,10 @@ function card(lab, place, open) {
   const label = look.labels[row];
   const item = make("li", "card");
   const head = make("div", "head");
-  head.append(make("span", "", `${(place + 1).toLocaleString("en")} · ${texts.group(row)}`), openButton(place, open));
+  head.append(
+    make("span", "", [(place + 1).toLocaleString("en"), texts.group(row)].filter(Boolean).join(" · ")),
+    openButton(place, open),
+  );
   const table = make("table");
   const columns = make("colgroup");
   const body = make("tbody");

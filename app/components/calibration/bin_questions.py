@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from app.caches import calibration_cache
 from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY, Named
 from app.components.shared import figures
 from app.components.shared.runs import open_run_question
-from app.formatting import counted
+from app.formatting import PERCENT, counted
 from app.state.calibration import CalibrationView
 
 
@@ -44,19 +45,27 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
         f"of {here.confidence:.0%}. Choose a row to see the question's options and set."
     )
     event = st.dataframe(
-        shown.drop(columns="id").assign(confidence=100 * shown["confidence"]),
+        pd.DataFrame(
+            {
+                "confidence": 100 * shown["confidence"],
+                "answer": [
+                    f"✓ {chosen}" if right else f"✗ {chosen}, truth {truth}"
+                    for chosen, truth, right in zip(shown["chosen"], shown["truth"], shown["right"], strict=True)
+                ],
+                "question": shown["question"],
+                "subject": shown["subject"],
+            }
+        ),
         hide_index=True,
         height=260,
         on_select="rerun",
         selection_mode="single-row",
         key=f"bin-questions-{one.run}-{one.stratum}-{number}-{one.bins}-{one.by}",
         column_config={
-            "subject": st.column_config.TextColumn("Subject", width="small"),
+            "confidence": st.column_config.NumberColumn("Confidence", format=PERCENT, width=85),
+            "answer": st.column_config.TextColumn("Answer", width=100),
             "question": st.column_config.TextColumn("Question", width="large"),
-            "confidence": st.column_config.NumberColumn("Confidence", format="%.1f%%"),
-            "chosen": "Answer",
-            "truth": "Truth",
-            "right": st.column_config.CheckboxColumn("Right"),
+            "subject": st.column_config.TextColumn("Subject", width="small"),
         },
         alt="Questions in the bin, the highest confidence first",
     )

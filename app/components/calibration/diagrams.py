@@ -40,7 +40,7 @@ SAID_HEIGHT = 80
 def choices(view: CalibrationView) -> None:
     """Show the controls for the number of bins, their edges, and the groups that have a diagram each."""
     # A row that wraps. Columns in a narrow window would cut the switches off.
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         st.session_state[BINS_KEY] = view.bins
         take = state.taking(CalibrationView, "bins", BINS_KEY)
         st.slider("Bins", 1, 100, key=BINS_KEY, on_change=take, help="The papers use 15.", width=240)

@@ -13,7 +13,8 @@ from app.caches import calibration_cache, run_cache
 from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
-from app.formatting import plain
+from app.components.shared.static_table import static_table
+from app.formatting import plain, signed
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
 from core.reports.calibration.recalibrated import BEFORE, Recalibrated
@@ -88,44 +89,48 @@ def recalibrations(made: Sequence[Recalibrated], about: About) -> None:
     rows = [
         {
             "Method": METHODS[one.method],
-            "Accuracy": one.accuracy,
-            "ECE": one.ece,
+            "Accuracy": f"{one.accuracy:.1%}",
+            "Observed ECE": f"{one.ece:.3f}",
             "NLL": written(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,})" if one.nll_infinite else ""),
             "Change of NLL": _change(one),
-            "Brier": one.brier,
-            **{f"{name.upper()} coverage": value for name, value in one.coverage.items()},
-            **{f"{name.upper()} size": value for name, value in one.mean_set_size.items()},
+            "Brier score": f"{one.brier:.3f}",
+            **{f"{name.upper()} coverage": f"{value:.1%}" for name, value in one.coverage.items()},
+            **{f"{name.upper()} set size": f"{value:.2f}" for name, value in one.mean_set_size.items()},
         }
         for one in made
     ]
-    frame = pd.DataFrame(rows)
-    share = st.column_config.NumberColumn(format="percent")
-    number = st.column_config.NumberColumn(format="%.3f")
-    st.dataframe(
-        frame,
-        hide_index=True,
-        column_config={
-            **{name: share if "overage" in name or name == "Accuracy" else number for name in rows[0]},
-            "Method": st.column_config.TextColumn(),
-            "NLL": st.column_config.TextColumn(
-                help="∞ if the truth has probability 0 on some test questions. The brackets say on how many."
-            ),
-            "Change of NLL": st.column_config.TextColumn(
-                help="The change from no recalibration, with its 95% interval over test questions for these two fits."
-            ),
-        },
-        alt="Calibration and sets before and after each method",
-    )
+    static_table(pd.DataFrame(rows), alt="Calibration and sets before and after each method")
     one = made[0]
     st.caption(
         f"Each method is fitted on {one.n_fit:,} calibration questions, thresholds are computed on the other "
         f"{one.n_calibration:,}, and everything is measured on {one.n_test:,} test questions. Then the two "
         "halves change places, and the mean of both is shown. The coverage guarantee holds for every method; "
         "only set sizes change. If isotonic regression gives options a probability of exactly 0, APS can't "
-        "tell them apart and its sets are larger. If such an option is the truth, the NLL is infinite."
+        "tell them apart and its sets are larger. If such an option is the truth, the NLL is infinite (∞), and "
+        "the brackets say for how many questions. The change of the NLL is from no recalibration, with its 95% "
+        "interval over test questions for these two fits."
     )
-    numbers = frame.assign(NLL=[one.nll for one in made], **{"NLL infinite on": [one.nll_infinite for one in made]})
-    figures.download("Before and after as CSV", numbers, "recalibration", about)
+    figures.download("Before and after as CSV", _numbers(made), "recalibration", about)
+
+
+def _numbers(made: Sequence[Recalibrated]) -> pd.DataFrame:
+    """The same figures as numbers, to download."""
+    return pd.DataFrame(
+        [
+            {
+                "Method": METHODS[one.method],
+                "Accuracy": one.accuracy,
+                "ECE": one.ece,
+                "NLL": one.nll,
+                "Change of NLL": _change(one),
+                "Brier": one.brier,
+                **{f"{name.upper()} coverage": value for name, value in one.coverage.items()},
+                **{f"{name.upper()} size": value for name, value in one.mean_set_size.items()},
+                "NLL infinite on": one.nll_infinite,
+            }
+            for one in made
+        ]
+    )
 
 
 def _change(one: Recalibrated) -> str:
@@ -133,4 +138,6 @@ def _change(one: Recalibrated) -> str:
     change, low, high = one.nll_change
     if math.isnan(change):
         return "∞ before and after" if one.nll_infinite and one.method != BEFORE else ""
-    return f"+{written(change)}" if math.isinf(change) else f"{change:+.3f} ({low:+.3f} to {high:+.3f})"
+    if math.isinf(change):
+        return f"+{written(change)}"
+    return f"{signed(change, 3)} ({signed(low, 3)} to {signed(high, 3)})"

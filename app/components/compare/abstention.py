@@ -9,18 +9,21 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.shared import figures
 from app.state.compare import CompareView
-from charts.abstention_cost import abstention_cost
-from charts.risk_curves import risk_curves
-from charts.run_figures import risk_frame
-from charts.run_names import full_names
+from charts.run_names import full_names, told_apart
 from core.reports.compare import selective
 
 
 def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
-    """Show the accuracy of a model that may abstain: by share of the surest answers, and by sets of one option."""
-    names = full_names(rows[rows["score"] == view.score])
+    """Show the accuracy of a model that may abstain: by the share of the most confident answers, and by sets of one
+    option."""
+    # What draws with Altair is imported where it is needed: the first paint does not wait for it.
+    from app.components.shared import figures
+    from charts.abstention_cost import abstention_cost
+    from charts.risk_curves import risk_curves
+    from charts.run_figures import risk_frame
+
+    names = told_apart(full_names(rows[rows["score"] == view.score]))
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
@@ -53,10 +56,10 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     here = frame.iloc[view.alpha - 1]
     figures.show(
         abstention_cost(frame),
-        f"At alpha {here['alpha']:.3f}, the run answers {here['answered']:.0%} of the questions"
+        f"At alpha {here['alpha']:g}, the run answers {here['answered']:.0%} of the questions"
         + ("" if math.isnan(here["accuracy"]) else f" and is right on {here['accuracy']:.0%} of these")
         + (
-            f". The cost is lowest at alpha {best['alpha']:.3f}: {best['cost']:.3f} per question. This alpha is "
+            f". The cost is lowest at alpha {best['alpha']:g}: {best['cost']:.3f} per question. This alpha is "
             "chosen on the same test questions, so expect a higher cost on new ones."
         ),
         figures.about([run_ids[names.index(name)]]),

@@ -1,4 +1,7 @@
-"""The compared runs by task, their set sizes, and contrasts of a single setting."""
+"""The compared runs by task, their set sizes, and contrasts of a single setting.
+
+What draws with Altair or Plotly is imported where it is needed: the first paint does not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import run_cache
-from app.components.shared import figures
+from app.components.shared import downloads
+from app.formatting import PERCENT, in_percent
 from app.state.compare import CompareView
-from charts.heat_map import heat_map, set_sizes
-from charts.measures import MEASURES
-from charts.parallel_coordinates import parallel_coordinates
-from charts.radar import radar
-from charts.run_names import full_names, task_titles
-from charts.sizes_when_right import sizes_when_right
+from charts.run_names import full_names, task_titles, told_apart
 from core.reports.compare import side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
@@ -40,6 +39,10 @@ def several_tasks(rows: pd.DataFrame) -> bool:
 
 def by_task(rows: pd.DataFrame, view: CompareView) -> None:
     """Show one measure of all runs as a heat map over tasks."""
+    from app.components.shared import figures
+    from charts.heat_map import heat_map
+    from charts.measures import MEASURES
+
     measure = st.segmented_control(
         "Figure",
         BY_TASK,
@@ -57,8 +60,14 @@ def by_task(rows: pd.DataFrame, view: CompareView) -> None:
 
 def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> None:
     """Show how large sets are, when they are large, and five measures at once."""
+    from app.components.shared import figures
+    from charts.heat_map import set_sizes
+    from charts.parallel_coordinates import parallel_coordinates
+    from charts.radar import radar
+    from charts.sizes_when_right import sizes_when_right
+
     of_score = rows[rows["score"] == view.score]
-    names = full_names(of_score)
+    names = told_apart(full_names(of_score))
     runs = [run_cache.compared_evaluation(name) for name in run_ids]
     about = figures.about(run_ids, view.alpha)
     figures.show(
@@ -74,14 +83,14 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
     if len(of_score) <= FEW_FOR_RADAR:
         figures.show(
             radar(of_score),
-            "Each axis runs from 0 at the centre to the best possible value. The area has no meaning. Click a "
-            "name to hide or show its run.",
+            "Each axis runs from 0% at the centre to 100%, the best possible value, at the outer ring. The area has no "
+            "meaning. Click a name to hide or show its run.",
             about,
         )
     figures.show(
         parallel_coordinates(of_score),
-        "Each line is a run, from its name through its five figures. Drag along an axis to keep only the "
-        "runs that pass there.",
+        "Each line is a run. An axis runs from the smallest figure of these runs to the largest. Click a name to see "
+        "its line alone, and double-click to see all again.",
         about,
     )
 
@@ -98,13 +107,15 @@ def contrasts(rows: pd.DataFrame, view: CompareView) -> None:
         st.markdown(f"**{title}**")
         settings = {name: [setting_title(name, value) for value in table[name]] for name in CONTRAST_TITLES}
         st.dataframe(
-            table.assign(task=task_titles(table), **settings).drop(columns=["score", "bank"]),
+            in_percent(table, ("accuracy", "coverage"))
+            .assign(task=task_titles(table), **settings)
+            .drop(columns=["score", "bank"]),
             hide_index=True,
             column_config={
                 "dtype": "precision",
-                "accuracy": st.column_config.NumberColumn("accuracy", format="%.3f"),
-                "coverage": st.column_config.NumberColumn("coverage", format="%.3f"),
-                "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.3f"),
+                "accuracy": st.column_config.NumberColumn("accuracy", format=PERCENT),
+                "coverage": st.column_config.NumberColumn("coverage", format=PERCENT),
+                "mean_set_size": st.column_config.NumberColumn("mean set size", format="%.2f"),
                 "uacc": st.column_config.NumberColumn("UAcc", format="%.3f"),
                 "ece_excess": st.column_config.NumberColumn("ECE beyond luck", format="%.3f"),
                 "ece_low": st.column_config.NumberColumn("95% from", format="%.3f"),
@@ -120,7 +131,7 @@ def contrasts(rows: pd.DataFrame, view: CompareView) -> None:
             },
             alt=f"Runs that differ only in one setting: {title}",
         )
-        about = figures.about(of_score["run"].tolist(), view.alpha)
-        figures.download(f"{title} as CSV", table, f"contrast-{setting}", about)
+        about = downloads.about(of_score["run"].tolist(), view.alpha)
+        downloads.download(f"{title} as CSV", table, f"contrast-{setting}", about)
     if not shown:
         st.caption("No two of these runs differ only in precision, strategy, shots or form.")

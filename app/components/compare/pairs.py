@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.background import arrived
+from app.background import after_paint, arrived
 from app.caches import compare_cache, run_cache
+from app.caches.compare_cache import InspectorTables
 from app.components.compare.comparison import comparison
 from app.components.compare.inspector import inspector
-from app.components.shared import figures
+from app.components.compare.pair_state import INSPECTOR_KEY
+from app.components.compare.published_filter import active_filter
+from app.components.shared import downloads
 from app.components.shared.runs import titles
+from app.components.shared.seed import was_shown
 from app.formatting import counted, plain, sentence
 from app.state.compare import CompareView
 from charts.run_names import unique
@@ -21,6 +25,8 @@ from core.reports.compare import run_matrix
 from core.reports.compare.run_matrix import MOST_RUNS
 from core.reports.overview import published
 from core.reports.overview.published import PublishedResult
+from core.reports.p_values import p_text
+from core.reports.run_filter import RunFilter
 from core.reports.titles import record_task_title
 
 ONE_RUN = (
@@ -30,20 +36,25 @@ ONE_RUN = (
 TOGETHER = "all of them hold the true differences in at least 95% of draws"
 
 
-def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None:
-    """Show the dot plots of all runs, the matrix of those that share questions, and the questions of one pair."""
+def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool:
+    """Show the dot plots of all runs, the matrix of those that share questions, and the questions of one pair.
+
+    Returns whether the rest of the page is to be drawn now. In a session's first run it comes with the questions, in
+    the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
+    """
     found = titles([run_cache.record(name) for name in run_ids])
     groups = run_matrix.groups(run_ids)
-    group = _group(groups, view)
-    matrix, problem = None, ""
+    group = group_of(groups, view)
+    tables, matrix, problem = None, None, ""
     if len(group) < 2:
         problem = ONE_RUN if len(run_ids) == 1 else "No two of the chosen runs were tested on the same questions."
     else:
         try:
+            tables = _tables(group, view)
             matrix = arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty))
         except InputError as error:
             problem = sentence(str(error))
-    printed = _published(rows) if view.published == "on" else []
+    printed = _published(rows, view) if view.published == "on" else []
     comparison(
         rows,
         found,
@@ -55,27 +66,43 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> None
         view=view,
     )
     with st.container(horizontal=True, gap="medium"):
-        st.caption(f"{_published_said(printed)} {_said(group, matrix)}".strip(), width="stretch")
-        figures.download("Figures as CSV", rows, "compared-runs", figures.about(run_ids, view.alpha))
+        st.caption(_published_said(printed, view), width="stretch")
+        downloads.download("Figures as CSV", rows, "compared-runs", downloads.about(run_ids, view.alpha))
         if matrix is not None:
-            figures.download("Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", figures.about(group, view.alpha))
+            downloads.download(
+                "Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", downloads.about(group, view.alpha)
+            )
     if problem:
-        return
+        return True
+    with st.expander("How the differences are tested", key="pairs_said"):
+        st.markdown(_said(matrix) if matrix else "The tests are being computed.")
     st.subheader("Two runs, question by question", anchor=False)
-    numbers = compare_cache.inspector_numbers(group, view.alpha, view.score, view.empty)
     stamps = ",".join(run_cache.version(name) for name in group)
     inspector(
         group,
         [found[name] for name in group],
-        numbers,
-        compare_cache.inspector_texts(group),
+        tables,
         others=[(name, found[name]) for name in run_ids if name not in group],
         version=f"{stamps}|{view.alpha}|{view.score}|{view.empty}",
         view=view,
     )
+    return tables is not None
 
 
-def _group(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, ...]:
+def _tables(group: tuple[str, ...], view: CompareView) -> InspectorTables | None:
+    """The inspector's questions. None at its first paint, so that nobody waits for them to see the dot plots above.
+
+    Raises :class:`InputError` if the runs share fewer than 10 test questions.
+    """
+    asked = compare_cache.inspector_tables(group, view.alpha, view.score, view.empty)
+    if not was_shown(INSPECTOR_KEY):
+        after_paint(asked)
+        return None
+    asked.run()  # they replace those on the page in one step
+    return asked.value()
+
+
+def group_of(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, ...]:
     """The runs of the matrix: those that share questions with the inspector's two runs, or these two alone."""
     asked = [name for name in (view.first, view.second) if any(name in group for group in groups)]
     for group in groups:
@@ -88,19 +115,20 @@ def _group(groups: Sequence[tuple[str, ...]], view: CompareView) -> tuple[str, .
     return largest[:MOST_RUNS]
 
 
-def _published(rows: pd.DataFrame) -> list[list[PublishedResult]]:
-    """The published figures on the tasks of the runs, a group for each table and task."""
-    return published.of_tasks(rows["task"].drop_duplicates().tolist())
+def _published(rows: pd.DataFrame, view: CompareView) -> list[list[PublishedResult]]:
+    """The published figures on the tasks of the runs that the filter keeps, a group for each table and task."""
+    return published.of_tasks(rows["task"].drop_duplicates().tolist(), active_filter(view))
 
 
-def _published_said(printed: Sequence[Sequence[PublishedResult]]) -> str:
-    """What is different about the published rows."""
+def _published_said(printed: Sequence[Sequence[PublishedResult]], view: CompareView) -> str:
+    """A note on how the published rows differ, or that the filter leaves none."""
     if not printed:
-        return ""
+        filtered = view.published == "on" and active_filter(view) != RunFilter()
+        return "The filter leaves no published figures of these tasks." if filtered else ""
     return (
-        "The rows of hollow diamonds are published figures of models up to 72 B parameters, at alpha 0.1 and as their "
-        "authors averaged them. They have no intervals, no test compares them with a run, and a row names its "
-        "questions. A number at the end of a row counts the models beyond the axis."
+        "Hollow diamonds are published figures of models up to 72 B parameters, at alpha 0.1 and as their authors "
+        "averaged them. They have no intervals, and no test compares them with a run. A number at the end of a row "
+        "counts the models beyond the axis."
     )
 
 
@@ -110,29 +138,29 @@ def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]
     return list(zip(unique(record_task_title(run_cache.record(names[0])) for names in found), found, strict=True))
 
 
-def _said(group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
-    """How the tests and intervals of the matrix are to be read."""
-    if matrix is None:
-        return ""
+def _said(matrix: run_matrix.RunMatrix) -> str:
+    """How the tests and intervals of the matrix are to be read, as a list."""
     many = len(matrix.pairs["accuracy"])
-    said = (
-        f"On {counted(matrix.n_test, 'test question')} that all of these runs share. Accuracy has the exact McNemar "
-        "test. Mean set size and UAcc have a paired permutation test, which swaps the two runs' answers to calibration "
-        "and test questions and computes both thresholds again, because all sets of a run share the luck of its "
-        "calibration questions. "
-    )
+    said = [
+        f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",
+        "Accuracy has the exact McNemar test.",
+        "Mean set size and UAcc have a paired permutation test. It swaps the two runs' answers to calibration and test "
+        "questions and computes both thresholds again, because all sets of a run share the luck of its calibration "
+        "questions.",
+    ]
     if many > 1:
-        said += (
+        said += [
             f"P-values are corrected for all {many} pairs of a figure (Holm): the chance of any false difference is at "
-            f"most 5%. The intervals of a figure belong together: {TOGETHER} (Bonferroni). "
-        )
+            "most 5%.",
+            f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
+        ]
     else:
-        said += "The intervals are 95% intervals that count the luck of the calibration questions. "
+        said.append("The intervals are 95% intervals that count the luck of the calibration questions.")
     if matrix.smallest_p > 0.001:
-        said += f"The smallest p-value that so many swaps and pairs can give is {matrix.smallest_p:.2g}. "
+        said.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):
-        said += (
+        said.append(
             f"{counted(matrix.n_calibration, 'calibration question')} of all runs are swapped. Up to "
             f"{max(matrix.alone):,} that calibrate only some runs are not."
         )
-    return plain(said)
+    return "\n".join(f"- {plain(one)}" for one in said)

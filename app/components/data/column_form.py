@@ -1,4 +1,4 @@
-"""Say which column is what, once for all dropped tables that have the same columns."""
+"""The form that assigns meanings to columns, once for all dropped tables with the same columns."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from typing import Any
 import streamlit as st
 
 from app.formatting import counted, plain, shortened
-from core.exchange.dropped.reading import PREVIEWED, Header, Reading, TableHeader
-from core.exchange.table import VALUES, Columns
+from core.exchange.dropped.found import Header, Reading, TableHeader
+from core.exchange.table_columns import Columns
+from core.exchange.table_values import VALUES
 
 MAPPINGS_KEY = "table_mappings"
+PREVIEWED = 5
+"""The number of rows of a table that a person sees while assigning its columns."""
 NONE = "(none)"
 RECOGNISED = "recognised"
 
 
 def mappings() -> dict[Header, Columns]:
-    """What was said of tables in this window, by their columns."""
+    """The assignments that were made in this window, by the tables' columns."""
     found: dict[Header, Columns] = st.session_state.get(MAPPINGS_KEY, {})
     return found
 
 
 def column_forms(reading: Reading) -> None:
-    """Show a form for each kind of table: open where the columns are not recognised, else folded away."""
+    """Show a form for each kind of table, which is open if the columns are not recognised and folded away otherwise."""
     for one in reading.tables:
         tables = counted(len(one.names), "table")
         names = ", ".join(one.names[:3]) + (" …" if len(one.names) > 3 else "")
@@ -35,7 +38,8 @@ def column_forms(reading: Reading) -> None:
                 )
                 _form(one, Columns((), ""))
         else:
-            with st.expander(plain(f"Columns of {tables}: {shortened(names, 80)}")):
+            which = names if len(one.names) == 1 else f"{tables}: {names}"
+            with st.expander(plain(f"Columns of {shortened(which, 80)}")):
                 _form(one, one.columns)
 
 

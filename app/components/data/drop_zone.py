@@ -14,16 +14,18 @@ from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, for
 from app.components.data.import_preview import preview
 from app.errors import spoken
 from app.formatting import plain, shortened
+from core.exchange.dropped.apart import READERS
 
 GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
 ZONE_KEY = "drop_zone"
 TALL = f"""<style>
 .st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzone"] {{
-  min-height: 7rem; align-items: center; border: 1px dashed;
+  min-height: 5.5rem; align-items: center; border: 1px dashed;
 }}
+.st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzoneInstructions"] {{ display: none; }}
 </style>"""
-"""Makes the drop zone large enough to aim at."""
+"""Makes the drop zone large enough to aim at. Its label says the largest size as all sizes here are written."""
 _keep_paths = st.components.v2.component(
     "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
 )
@@ -37,20 +39,21 @@ FORMATS = (
 
 
 def section() -> None:
-    """Show the drop zone, and below it what was read and what can be done with it."""
+    """Show the drop zone, and below it what was read and the possible actions."""
     imported_notice.show()
+    READERS.warm()  # so that the first file is not waited for
     generation = st.session_state.setdefault(GENERATION_KEY, 0)
     folders = bool(st.session_state.get(FOLDERS_KEY))
     st.html(TALL)
     with st.container(key=ZONE_KEY):
         files = st.file_uploader(
-            "Drop files, folders or archives here",
+            f"Drop files, folders or archives here, each of at most {st.get_option('server.maxUploadSize')} MB",
             accept_multiple_files="directory" if folders else True,
             key=f"drop-{generation}-{folders}",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.toggle(
-            "The button chooses a folder",
+            "Let the button choose a folder",
             key=FOLDERS_KEY,
             help="Folders can always be dropped. A folder's name may say the model.",
         )
@@ -58,7 +61,8 @@ def section() -> None:
             st.markdown(FORMATS)
             st.caption(
                 "Hedge recognises a file by its content, and computes every figure that a file states again to check "
-                "it. Files up to 200 MB; use `python -m core import PATH …` for larger ones."
+                "it. Files up to 200 MB that can be read with 1 GB of memory; use `python -m core import PATH …` for "
+                "larger ones."
             )
         _keep_paths(key="dropped_paths", width="content")  # shows nothing
     if files:
@@ -72,6 +76,7 @@ def section() -> None:
         forget()
         return
     bar = st.empty()
+    bar.progress(0.0, text="Opening the files")
 
     def progress(share: float, name: str) -> None:
         bar.progress(min(share, 1.0), text=plain(f"Reading {shortened(name, 80)}"))

@@ -1,4 +1,5 @@
-"""What was dropped in this window: written to disk once, read once, and deleted with the window or the next drop."""
+"""The files that were dropped in this window. They are written to disk once, read once, and deleted with the window or
+at the next drop."""
 
 from __future__ import annotations
 
@@ -14,21 +15,23 @@ from typing import Any
 import streamlit as st
 
 from core.errors import HedgeError, InputError
-from core.exchange.dropped.reading import UNKNOWN, Drop, FoundRun, Header, Reading
+from core.exchange.dropped.apart import DropApart
+from core.exchange.dropped.found import FoundRun, Header, Reading
+from core.exchange.dropped.grouping import UNKNOWN
 from core.exchange.imported import ImportedRun
-from core.exchange.table import Columns
+from core.exchange.table_columns import Columns
 from core.reports.imported_figures import ImportedFigures, figures, stored_as
 
 KEPT_KEY = "dropped_files"
 CARRIED_KEY = "carried_files"
 LONGEST_NAME = 200
-"""Bytes of a file's name on the disk."""
+"""The most bytes of a file's name on the disk."""
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedFile:
-    """A file that was given to another page and taken to this one."""
+    """A file that was uploaded on another page and moved to this one."""
 
     name: str
     content: bytes
@@ -49,12 +52,12 @@ class CarriedFile:
 
 
 def carry(name: str, content: bytes) -> None:
-    """Take a file along to the Data page."""
+    """Move an uploaded file to the Data page."""
     st.session_state[CARRIED_KEY] = [CarriedFile(name, content)]
 
 
 def carried() -> list[CarriedFile]:
-    """The files that were taken along."""
+    """The files that were moved here from other pages."""
     found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
     return found
 
@@ -69,11 +72,11 @@ class _Scratch:
 
 @dataclass(slots=True)
 class DroppedFiles:
-    """The files of one drop, what was read of them, and the figures of the runs."""
+    """The files of one drop, what was read from them, and the figures of the runs."""
 
     digest: str
     scratch: _Scratch
-    drop: Drop
+    drop: DropApart
     reading: Reading = field(default_factory=Reading)
     mappings: dict[Header, Columns] = field(default_factory=dict)
     figures: dict[int, ImportedFigures | str] = field(default_factory=dict)
@@ -102,7 +105,7 @@ class DroppedFiles:
 
 
 def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: Progress) -> DroppedFiles:
-    """What was read of the uploaded files, from before if they are the same."""
+    """What was read from the uploaded files, which is reused if they are the same as before."""
     digest = hashlib.sha256(repr([(file.name, file.size, file.file_id) for file in files]).encode()).hexdigest()[:12]
     kept: DroppedFiles | None = st.session_state.get(KEPT_KEY)
     if kept is None or kept.digest != digest:
@@ -110,7 +113,7 @@ def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: 
         scratch = _Scratch()
         paths = _written(files, scratch.path / "files")
         (scratch.path / "unpacked").mkdir()
-        drop = Drop(list(paths), scratch=scratch.path / "unpacked", name=paths.__getitem__)
+        drop = DropApart(list(paths), scratch=scratch.path / "unpacked", name=paths.__getitem__)
         kept = DroppedFiles(digest, scratch, drop)
         kept.read(mappings, progress)
     elif kept.mappings != mappings:
@@ -125,14 +128,13 @@ def forget() -> None:
 
 
 def _written(files: Sequence[Any], folder: Path) -> dict[Path, str]:
-    """Where each file is written, and the name under which a person knows it.
-
-    Files without a folder lie in one that says so, because tools name a run's folder after its model.
+    """The path of each file, and the name under which a person knows it. Files without a folder are put into one whose
+    name says so, because tools name a run's folder after its model.
     """
     names: dict[Path, str] = {}
     for file in files:
         told = [part for part in PurePosixPath(file.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
-        parts = [part.encode()[-LONGEST_NAME:].decode(errors="ignore") for part in told]  # a disk takes no longer one
+        parts = [part.encode()[-LONGEST_NAME:].decode(errors="ignore") for part in told]  # a disk allows no longer name
         place = 1
         path = folder.joinpath("1", UNKNOWN, *parts)
         while path in names:  # browsers give a dropped folder's files without the folder

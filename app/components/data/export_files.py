@@ -27,7 +27,7 @@ def section(view: DataView) -> None:
     if not chosen:
         return
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-    st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:.3f}.")
+    st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:g}.")
     called = export_forms.called_by_runs(chosen, rule)
     st.markdown("**Questions with logits (can be imported again)**")
     with st.container(horizontal=True, gap="small"):

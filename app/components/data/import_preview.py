@@ -1,4 +1,4 @@
-"""One table of everything that was dropped, a row a run, and the button that imports all of it."""
+"""One table of everything that was dropped, with one row for each run, and the button that imports all of it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ import streamlit as st
 
 from app.components.data import imported_notice
 from app.components.data.dropped_files import DroppedFiles
-from app.formatting import counted, plain, sentence, shortened
+from app.formatting import PERCENT, counted, plain, sentence, shortened
 from core.exchange import column_mappings
-from core.exchange.dropped.reading import FoundJury, FoundRun, named, refusals
+from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.jury_pipeline import jury_store
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, stored_as
 from core.reports.titles import setting_title
-from core.runs.banks import bank_name, task_title
+from core.runs.banks import bank_name
+from core.tasks.bank_names import task_title
 from core.tasks.identity import unpublished
 
 ROWS_SHOWN = 9
@@ -31,7 +32,7 @@ HERE, TWICE = "is here already", "is here twice"
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A run of the table with its figures, and what a person should know of it."""
+    """A run of the table with its figures, and notes that a person should read."""
 
     found: FoundRun
     run: ImportedRun
@@ -76,7 +77,7 @@ def _button(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
 
 
 def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
-    """Ask once for what several files lack; empty where nothing is typed."""
+    """Ask once for what several files lack; values are empty if nothing is typed."""
     lacking = {what: [found for found in runs if what in found.lacks] for what in LACKING}
     asked = {what: found for what, found in lacking.items() if found}
     given: dict[str, str] = {}
@@ -121,12 +122,12 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
     frame = pd.DataFrame(
         {
             "Model": [row.run.spec.model for row in rows],
+            "Accuracy": [100 * row.figures.accuracy for row in rows],
+            "Set size": [row.figures.mean_set_size for row in rows],
             "Task": titles,
             "Strategy": [setting_title("strategy", row.run.spec.strategy) for row in rows],
             "Questions": [row.figures.questions for row in rows],
             "Options": [row.run.scored.logits.shape[1] for row in rows],
-            "Accuracy": [row.figures.accuracy for row in rows],
-            "Set size": [row.figures.mean_set_size for row in rows],
             "Note": [row.note for row in rows],
             "File": [row.found.name for row in rows],
         }
@@ -134,15 +135,19 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
     changed = st.data_editor(
         frame,
         hide_index=True,
+        column_order=[name for name in frame.columns if name != "Note" or any(frame["Note"])],
         height=HEIGHT if len(rows) > ROWS_SHOWN else "auto",
         disabled=[name for name in frame.columns if name not in ("Model", "Task")],
         column_config={
-            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=170),
-            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=260),
-            "Accuracy": st.column_config.NumberColumn(format="percent", help="Of the test questions."),
+            "Model": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=150),
+            "Task": st.column_config.TextColumn(help="Click twice to rename.", required=True, width=220),
+            "Accuracy": st.column_config.NumberColumn(
+                format=PERCENT, width=95, help="The share of test questions whose top option is the truth."
+            ),
             "Set size": st.column_config.NumberColumn(
                 format="%.2f",
-                help=f"The mean size of LAC sets of the test questions at alpha {SHOWN_ALPHA / 1000:.2f}.",
+                width=90,
+                help=f"The mean size of LAC sets of the test questions at alpha {SHOWN_ALPHA / 1000:g}.",
             ),
         },
         key=f"rows-{digest}",
@@ -161,7 +166,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
 
 
 def _notes(rows: Sequence[_Row]) -> list[str]:
-    """What a person should know of how runs were read, each thing once."""
+    """Notes on how the runs were read, each of them once."""
     notes: dict[str, None] = {}
     for row in rows:
         about = row.run.provenance
@@ -191,7 +196,7 @@ def _notes(rows: Sequence[_Row]) -> list[str]:
 
 
 def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
-    """Show a jury that was read. Returns it as a person says that it is, with its name."""
+    """Show a jury that was read. Returns it with the name and settings that the person chose."""
     judged = found.jury.judgements
     default = ", ".join(judged.jurors)[:60]
     with st.container(border=True):
@@ -210,13 +215,13 @@ def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
                 {
                     "Juror": judged.jurors,
                     "Pairs" if pairwise else "Answers": len(judged),
-                    says: judged.verdicts.mean(axis=0),
-                    agrees: judged.right.mean(axis=0),
+                    says: 100 * judged.verdicts.mean(axis=0),
+                    agrees: 100 * judged.right.mean(axis=0),
                 }
             ),
             hide_index=True,
             height="content",
-            column_config={title: st.column_config.NumberColumn(format="percent") for title in (says, agrees)},
+            column_config={title: st.column_config.NumberColumn(format=PERCENT) for title in (says, agrees)},
             alt="What was read for each juror",
         )
         for note in found.jury.notes:
@@ -233,7 +238,7 @@ def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
 
 
 def _refused(dropped: DroppedFiles) -> None:
-    """Say why files are not imported, one sentence for all of which it is true."""
+    """Say why files are not imported, with one sentence for all files that have the same reason."""
     said = [(names, reason) for reason, names in refusals(dropped.reading)]
     said += [
         ((found.name,), computed)
@@ -251,7 +256,7 @@ def _refused(dropped: DroppedFiles) -> None:
 
 
 def short_names(names: Sequence[str]) -> str:
-    """The first few names, shortened to the files', and how many more there are."""
+    """The first few names, without folders, and the number of the others."""
     short = names if len(names) == 1 else [PurePosixPath(name).name for name in names]
     more = len(short) - NAMES_SHOWN
     return ", ".join(short[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
@@ -261,7 +266,7 @@ def short_names(names: Sequence[str]) -> str:
 
 
 def _import(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[FoundJury, str]]) -> None:
-    """Write everything that is new, all of it or nothing, and leave a notice of it."""
+    """Write everything that is new, all of it or nothing, and leave a notice."""
     stored = [stored_as(row.run) for row in rows]
     fresh = {row.run.spec.run_id: row.run for row, name in zip(rows, stored, strict=True) if not name}
     save(fresh.values())

@@ -16,8 +16,9 @@ from app.state.fields import MOST_COMPARED
 from core.errors import HedgeError
 from core.jury_pipeline import jury_store
 from core.runs import actions, store
-from core.runs.banks import bank_name, task_title
+from core.runs.banks import bank_name
 from core.runs.store import RunRecord
+from core.tasks.bank_names import task_title
 
 NOTICE_KEY = "imported_notice"
 REMOVED_KEY = "removed_notice"
@@ -106,7 +107,7 @@ def jury_links(names: Sequence[str]) -> None:
 
 
 def links(names: Sequence[str]) -> None:
-    """Show links to runs: all on Compare and on Calibration, as many as these take, and each in the Alpha lab."""
+    """Show links to runs: as many as possible on Compare and on Calibration, and each one in the Alpha lab."""
     names = list(dict.fromkeys(names))
     if not names:
         return
@@ -130,7 +131,8 @@ def links(names: Sequence[str]) -> None:
 
 
 def _compared(records: dict[str, RunRecord]) -> list[tuple[str, list[str]]]:
-    """Links to Compare: all runs where they fit, else those of each task, as many at once as the page takes."""
+    """Links to Compare: one with all runs if they fit, otherwise one for each task, with at most as many runs as the
+    page can show."""
     names = list(records)
     if len(names) <= MOST_COMPARED:
         return [("Compare these", names)]

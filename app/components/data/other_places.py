@@ -1,4 +1,4 @@
-"""Files that become no run: what each is, and the button that takes it where it is used."""
+"""Files that do not become runs: what each of them is, and a button that moves it to the page that uses it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from app.components.data.import_preview import short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
 from app.formatting import counted, plain, sentence
 from core.errors import HedgeError
+from core.exchange.dropped.found import FoundFile, Reading
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.question_files import keep
-from core.exchange.dropped.reading import FoundFile, Reading
 from core.perplexity import choices
 from core.perplexity import conversations as talks
 from core.perplexity.choices import digest_of
@@ -59,7 +59,7 @@ def _button(kind: str, files: Sequence[FoundFile]) -> None:
 
 
 def keep_conversations(paths: Sequence[Path]) -> list[str]:
-    """Add conversations to those of this window and return their hashes. A file that is none raises an error."""
+    """Add conversations to those of this window and return their hashes. Raises an error if the file has none."""
     found = [one for path in paths for one in talks.parse(_text(path), _name(path))]
     kept = st.session_state.get(perplexity_form.UPLOADED, {})
     st.session_state[perplexity_form.UPLOADED] = kept | {one.digest: one for one in found}
@@ -67,7 +67,7 @@ def keep_conversations(paths: Sequence[Path]) -> list[str]:
 
 
 def keep_choices(path: Path) -> None:
-    """Make a file's choices those of this window, and unfold them. A file that has none raises an error."""
+    """Use a file's choices in this window, and unfold them. Raises an error if the file has none."""
     made = choices.parse(_text(path), _name(path))
     digest = digest_of(made)
     st.session_state[choice_benchmark.UPLOADED] = {digest: made}

@@ -1,9 +1,9 @@
-"""The shelf: published result sets, brought in with one click, and what came out of their published figures."""
+"""The shelf: published result sets, which one click imports, and a comparison with their published figures."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -13,10 +13,10 @@ from app.caches.shelf_jobs import ShelfJob
 from app.components.data import imported_notice, leaderboard_model
 from app.errors import spoken
 from app.formatting import counted, duration, plain, shortened, size
-from app.state.data import DataView
+from app.state.data import NOTHING, DataView
 from core.shelf import leaderboard
 from core.shelf.bring import Brought, here
-from core.shelf.entries import Entry, entries, size_of
+from core.shelf.entries import NO_HASH, Entry, ShelfFile, entries, size_of, unhashed
 from core.shelf.own_links import is_link
 from core.shelf.recompute import summary
 
@@ -37,7 +37,7 @@ FIRST = "llm-uncertainty-bench"
 
 
 def section(view: DataView) -> None:
-    """Show what is on the shelf, and the download that is at work or has ended."""
+    """Show what is on the shelf, and the download that is running or has ended."""
     st.markdown("Published results of large models. They are downloaded, checked, imported, and recomputed here.")
     with spoken():
         job = shelf_jobs.current()
@@ -59,7 +59,7 @@ def section(view: DataView) -> None:
             key=ENTRY_KEY,
             on_change=state.taking(DataView, "shelf", ENTRY_KEY, shelf_model="", shelf_data=""),
         )
-        entry = leaderboard_model.looked_up() if chosen == leaderboard.NAME else found[chosen]
+        entry = leaderboard_model.looked_up(view.shelf_model) if chosen == leaderboard.NAME else found[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
         with st.expander("Bring in your own link"):
@@ -67,7 +67,7 @@ def section(view: DataView) -> None:
 
 
 def _own_link() -> None:
-    """Take the address of a file, or a data set of the hub."""
+    """Show a field for the address of a file, or of a data set on the hub."""
     with st.form("shelf_own_link", border=False, enter_to_submit=True):
         left, right = st.columns([2, 1])
         link = left.text_input(
@@ -89,41 +89,73 @@ def _own_link() -> None:
 
 
 def _form(entry: Entry, asked: Mapping[str, str]) -> None:
-    """Say what an entry is, let a person choose files, and offer the button. ``asked`` is what a link chooses."""
+    """Describe an entry, with a choice of files and a download button. ``asked`` is the choice in the page's link."""
     st.markdown(plain(entry.about))
     st.caption(f"{plain(entry.authors)}{_paper(entry)}. {_licence(entry)}")
+    if entry.protocol:
+        st.caption(plain(f"The authors' protocol. {entry.protocol_said}"))
+    if entry.note:
+        st.caption(plain(entry.note))
     where = {}
     if entry.choices:
         for column, choice in zip(st.columns(len(entry.choices)), entry.choices, strict=True):
-            values, name = entry.values_of(choice), asked.get(choice, "")
-            wanted = entry.value_named(choice, name) if name else values[0]
-            if wanted is None:
-                st.warning(plain(f"The link asks for {name}, which is not in this result set."))
+            key = f"shelf-{entry.name}-{choice}"
+            if choice in asked:
+                st.session_state[key] = _asked_for(entry, choice, asked[choice])
+            else:  # a choice that the link does not hold
+                st.session_state.setdefault(key, list(entry.values_of(choice)[:1]))
             where[choice] = column.multiselect(
                 LABELS.get(choice, choice),
-                values,
-                default=[wanted or values[0]],
+                entry.values_of(choice),
                 format_func=lambda value: entry.names.get(value, value),
-                key=f"shelf-{entry.name}-{choice}-{name}",
+                key=key,
+                on_change=_chosen if choice in asked else None,
+                args=(entry, choice, key) if choice in asked else None,
             )
         if not all(where.values()):
             st.caption("Choose at least one of each.")
             return
     files = entry.chosen(where=where)
-    kept, about = here(files), size(size_of(files))
-    unhashed = sum(not file.sha256 and file.kind != "recipe" for file in files)
-    said = f"{counted(len(files), 'file')}, about {about}. {f'{kept} of them are here already. ' if kept else ''}"
-    if unhashed:
-        whose = "its" if unhashed == 1 else "their"
-        said += f"No hash is recorded for {unhashed} of them, and {whose} first download is trusted."
-    else:
-        said += "Each is checked against its recorded hash."
+    missing = [file for file in files if not here([file])]
+    about, unknown = size(size_of(files)), unhashed(missing)
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Bring in" if kept == len(files) else f"Bring in ({about})"
+        label = f"Bring in ({about})" if missing else "Bring in"
         if st.button(label, key="shelf_bring"):
             shelf_jobs.start(entry, where)
             st.rerun()
-        st.caption(said)
+        st.caption(_files_said(files, missing), help=NO_HASH if unknown else None)
+
+
+def _asked_for(entry: Entry, choice: str, names: str) -> list[str]:
+    """The values that the link's ``names`` ask for. Says which are unknown; without any, the first value is chosen."""
+    if names == NOTHING:
+        return []
+    found = {name: entry.value_named(choice, name) for name in names.split(",") if name}
+    for name in (name for name, value in found.items() if value is None):
+        st.warning(plain(f"The link asks for {name}, which is not in this result set."))
+    return list(dict.fromkeys(value for value in found.values() if value)) or list(entry.values_of(choice)[:1])
+
+
+def _chosen(entry: Entry, choice: str, key: str) -> None:
+    """Write what a person chose into the link."""
+    values = list(st.session_state[key])
+    text = "" if values == list(entry.values_of(choice)[:1]) else ",".join(values) or NOTHING
+    # The whole result set is named with it: a link with a model alone would open another set's first model.
+    state.change(DataView, **{"shelf": st.session_state[ENTRY_KEY], f"shelf_{choice}": text})
+
+
+def _files_said(files: Sequence[ShelfFile], missing: Sequence[ShelfFile]) -> str:
+    """The number of files, the number that is already downloaded, and how they are checked."""
+    said = f"{counted(len(files), 'file')}, about {size(size_of(files))}. "
+    if not missing:
+        return said + f"{'It is' if len(files) == 1 else 'All of them are'} here already, so nothing is downloaded."
+    kept, unknown = len(files) - len(missing), len(unhashed(missing))
+    said += f"{kept} of them {'is' if kept == 1 else 'are'} here already. " if kept else ""
+    if not unknown:
+        return said + "Each is checked against its recorded hash."
+    if unknown == 1:
+        return said + "1 of them has no known hash, and its first download is not checked by hash."
+    return said + f"{unknown} of them have no known hash, and their first downloads are not checked by hash."
 
 
 def _paper(entry: Entry) -> str:
@@ -137,7 +169,7 @@ def _licence(entry: Entry) -> str:
 
 @st.fragment(run_every=REFRESH_S)
 def _at_work(job: ShelfJob) -> None:
-    """Show how far the download is, and the button that cancels it. Once it has ended, the page runs again."""
+    """Show the progress of the download, with a button that cancels it. When it has ended, the page runs again."""
     with spoken():
         if job.ended.is_set():
             st.rerun()
@@ -159,7 +191,7 @@ def _at_work(job: ShelfJob) -> None:
 
 
 def _ended(job: ShelfJob) -> None:
-    """Show what came of the last download."""
+    """Show the result of the last download."""
     with st.container(border=True):
         if job.brought is None:
             st.error(plain(f"{job.title}: {job.problem}."))
@@ -171,7 +203,7 @@ def _ended(job: ShelfJob) -> None:
 
 
 def _figures(done: Brought) -> None:
-    """How many published figures came out, and a table of those that differ."""
+    """Show how many published figures were reproduced, and a table of those that differ."""
     new = len(done.runs) - len(done.existed)
     parts = [counted(new, "run")] if new else []
     parts += [counted(len(done.juries), "jury", "juries")] if done.juries else []

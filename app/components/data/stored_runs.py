@@ -13,6 +13,8 @@ from app.components.new_run.run_list import DELETED
 from app.components.shared.runs import open_run, titles
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
+from core import access
+from core.access import UserRole
 from core.errors import HedgeError
 from core.runs import actions, store
 from core.runs.actions import ActionResult
@@ -96,9 +98,11 @@ def _bin() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = duration(max(0.0, each.deleted + trash.KEEP_S - time.time()))
             st.caption(plain(f"{each.run_id}: {size(each.size)}, kept for {left}"), width="stretch")
-            if st.button("Restore", key=f"restore-{each.folder.name}"):
+            if access.owns(each.launched_by) and st.button("Restore", key=f"restore-{each.folder.name}"):
                 trash.restore(each.run_id)
                 st.rerun()
+    if not access.may(UserRole.ADMINISTRATOR):
+        return
     if st.button(f"Empty the bin ({size(sum(each.size for each in found))})", help="This deletes the runs for good."):
         trash.empty_bin()
         st.rerun()

@@ -14,7 +14,8 @@ from app.formatting import counted, duration, plain, sentence
 POLL_S = 0.5
 TICK_S = 5.0
 """Seconds between redraws of a finished checkup, so that it shows its current age and any changes."""
-VERDICTS = {True: "good", False: "**needs attention**", None: "not present"}
+VERDICTS = {True: ": good", False: ": **needs attention**", None: ""}
+"""What is not there, or switched off, is neither good nor bad; its value says so."""
 WIDTHS = [2, 4, 4]
 
 
@@ -56,20 +57,20 @@ def _age(found: Checkup) -> None:
 
 def _draw(found: Checkup) -> None:
     bad = [finding for finding in found.found if finding.good is False]
-    absent = [finding.name for finding in found.found if finding.good is None]
+    unjudged = any(finding.good is None for finding in found.found)
     if bad:
         st.warning(
             f"{counted(len(bad), 'finding')} {'needs' if len(bad) == 1 else 'need'} attention: "
             f"{plain(', '.join(finding.name for finding in bad))}."
         )
-    elif absent:
-        st.success(f"Everything that was checked is in order. Not present on this machine: {plain(', '.join(absent))}.")
+    elif unjudged:
+        st.success("Everything that could be checked is in order. Rows without a verdict are not there or not in use.")
     else:
         st.success("Everything is in order.")
     for finding in sorted(found.found, key=lambda one: one.good is not False):
         with st.container(border=True):
             name, value, meaning = st.columns(WIDTHS, gap="medium")
-            title = plain(finding.name.capitalize().replace("Gpu", "GPU"))
-            name.markdown(f"**{title}**: {VERDICTS[finding.good]}")
+            title = plain(f"{finding.name[:1].upper()}{finding.name[1:]}".replace("Gpu", "GPU"))
+            name.markdown(f"**{title}**{VERDICTS[finding.good]}")
             value.markdown(plain(finding.value))
             meaning.markdown(plain(finding.meaning))

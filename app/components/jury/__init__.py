@@ -16,6 +16,7 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
+from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
 from charts.scripts import bundle
@@ -38,7 +39,7 @@ _mount = st.components.v2.component(
 
 
 def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, view: JuryView, pairwise: bool) -> None:
-    """Mount one split's answers (``bench``) with what every rule is worth.
+    """Mount one split's answers (``bench``) with the figures of every rule.
 
     The intervals are known if ``complete``. ``version`` identifies the answers. If ``pairwise``, an answer is a pair,
     and True means that the first one is better.
@@ -96,6 +97,6 @@ def _shown(view: JuryView) -> dict[str, Any]:
 
 
 def _take_view() -> None:
-    reported: dict[str, Any] = st.session_state[KEY].get("view") or {}
-    view = state.read_changes(JuryView, {name: str(reported[name]) for name in NAMES if name in reported})
+    reported = message_texts(KEY, "view")
+    view = state.read_changes(JuryView, {name: reported[name] for name in NAMES if name in reported})
     browser_shows(KEY, _shown(view))

@@ -1,4 +1,4 @@
-"""How much the jurors agree, and whether they are right when they do."""
+"""How much the jurors agree, and how often they are right when they agree."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import streamlit as st
 from app import style
 from app.caches import jury_cache
 from app.components.shared import figures
+from app.components.shared.static_table import static_table
 from app.formatting import plain
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from core.estimates import Estimate
@@ -35,21 +36,12 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
             if found.n_unanimous
             else "There is no answer on which the jurors are unanimous."
         )
-        st.dataframe(
-            pd.DataFrame(
-                [
-                    _coefficient(*one)
-                    for one in (
-                        ("Fleiss' kappa", found.fleiss),
-                        ("Krippendorff's alpha", found.krippendorff),
-                        ("Effective number of votes", found.effective_votes),
-                    )
-                ]
-            ),
-            hide_index=True,
-            height="content",
-            alt="Agreement of the whole jury",
-        )
+        rows = [
+            _coefficient("Fleiss' kappa", found.fleiss),
+            _coefficient("Krippendorff's alpha", found.krippendorff),
+            _coefficient("Effective number of votes", found.effective_votes),
+        ]
+        static_table(pd.DataFrame(rows), alt="Agreement of the whole jury")
         st.caption(
             "Kappa and alpha are 1 for full agreement and 0 for the agreement that chance gives. If jurors make "
             "the same errors, the effective number of votes is smaller than the number of jurors."
@@ -89,7 +81,7 @@ def _measured(pair: Pairwise) -> dict[str, float]:
 def _coefficient(title: str, of: Estimate) -> dict[str, str]:
     known = of.value == of.value
     return {
-        "": title,
+        "Agreement": title,
         "Figure": f"{of.value:.2f}" if known else "not defined",
         "95% interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
     }

@@ -1,6 +1,7 @@
 // One answer as a card. Closed, it shows the verdict; open, it shows what each juror and each rule says.
 
 import { draw, make } from "../shared/dom.js";
+import { percent } from "../shared/formatting.js";
 import { answered, isWrong, yes } from "./verdicts.js";
 
 const HIGH = 18;
@@ -64,6 +65,7 @@ function jurorTable(state, i) {
   const body = make("tbody");
   for (const title of ["Juror", `${word(state, false)} | ${word(state, true)}`, "Verdict", "Confidence"])
     head.append(make("th", "", title));
+  head.lastChild.title = "The juror’s confidence in its verdict, on the scale chosen above. p is its raw probability.";
   jurors.forEach((name, j) => {
     const line = make("tr");
     const p = rows.p[j][i];
@@ -74,7 +76,7 @@ function jurorTable(state, i) {
       make("td", "", name),
       lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`),
       verdictCell,
-      make("td", "sure", `${rows.c[j][i].toFixed(2)} (p ${Math.max(p, 1 - p).toFixed(2)})`),
+      make("td", "sure", `${percent(rows.c[j][i], 1)} (p\u00a0${percent(Math.max(p, 1 - p), 1)})`),
     );
     body.append(line);
   });

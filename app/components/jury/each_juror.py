@@ -5,10 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from app import style
 from app.background import arrived, in_place
 from app.caches import jury_cache
 from app.components.jury.agreement import percent
 from app.components.shared import figures
+from app.components.shared.static_table import static_table
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
@@ -60,7 +62,8 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
         return
     bins, errors = tables.bins, tables.errors
     title = CONFIDENCES[protocol.confidence].title
-    left, right = st.columns(2, gap="large")
+    with style.stacked_when_narrow("confidences"):
+        left, right = st.columns(2, gap="large")
     with left:
         shown = f"{title} confidence. A line is the 95% interval."
         figures.show(juror_reliability(bins, "confidence"), shown, About([record.name]))
@@ -68,33 +71,22 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
         shown = "Raw probability. A line is the 95% interval."
         figures.show(juror_reliability(bins, "raw"), shown, About([record.name]))
     of_scale = {scale: errors[errors["scale"] == scale] for scale in ("confidence", "raw")}
-    columns = {
-        "Juror": list(record.jurors),
-        f"{'Agrees with the label' if pairwise else 'Right'} (95% interval)": [
-            percent(of.accuracy) for of in found.jurors
-        ],
-        **{
-            f"{word}: {name}": values
-            for scale, word in (("confidence", "Confidence"), ("raw", "Raw"))
-            for name, values in (
-                ("ECE", [f"{value:.3f}" for value in of_scale[scale]["ece"]]),
-                ("luck", [f"{value:.3f}" for value in of_scale[scale]["luck"]]),
-                (
-                    "beyond luck",
-                    [f"{low:.3f} to {high:.3f}" for low, high in of_scale[scale][["low", "high"]].to_numpy()],
-                ),
-            )
-        },
-    }
-    st.dataframe(
-        pd.DataFrame(columns),
-        hide_index=True,
-        height="content",
-        alt="Each juror's accuracy and calibration error",
-    )
+    rows = [
+        {
+            "Juror": name,
+            "Confidence": scale_title,
+            "Agrees with the label" if pairwise else "Right": percent(found.jurors[i].accuracy),
+            "ECE": f"{row.ece:.3f}",
+            "By luck": f"{row.luck:.3f}",
+            "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}",
+        }
+        for i, name in enumerate(record.jurors)
+        for scale, scale_title in (("confidence", title), ("raw", "Raw probability"))
+        for row in [of_scale[scale].iloc[i]]
+    ]
+    static_table(pd.DataFrame(rows), alt="Each juror's accuracy and calibration error", texts=2)
     st.caption(
         "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
-        "“luck” is what a perfectly calibrated juror would show, and “beyond luck” is the 95% interval of "
-        "the error that remains. Each answer counts once here: the halves of the first split calibrate each "
-        "other's confidences."
+        "“By luck” is what a perfectly calibrated juror would show, and “beyond luck” is the error that remains. "
+        "Each answer counts once here: the halves of the first split calibrate each other's confidences."
     )

@@ -35,8 +35,9 @@ class Jury {
     this.watch = new ResizeObserver(() => this.figure());
     this.watch.observe(this.find(".jury"));
     this.start = 0;
-    for (const [name, title] of Object.entries(MEASURES)) this.find("#order").append(new Option(title, name));
-    for (const [name, title] of Object.entries(KINDS)) this.find("#cases").append(new Option(title, name));
+    const choices = (of) => Object.entries(of).map(([name, title]) => new Option(title, name));
+    this.find("#order").replaceChildren(...choices(MEASURES));
+    this.find("#cases").replaceChildren(...choices(KINDS));
     this.listen();
     hints(root);
   }
@@ -66,12 +67,12 @@ class Jury {
     this.rules = data.rules;
   }
 
-  // The intervals arrive while a person reads, or moves the slider, so all else stays as it is.
+  // The intervals arrive while a person reads, moves the slider or opens a card, so all else stays as it is.
   complete(data) {
     const focused = this.root.activeElement;
     const chosen = focused?.name === "rule";
     this.take(data);
-    this.paint();
+    this.results();
     if (chosen) this.find(`[name=rule][value=${this.rule}]`).focus({ preventScroll: true });
   }
 
@@ -141,10 +142,16 @@ class Jury {
   // ---- drawing
 
   paint() {
+    this.results();
+    this.cards();
+  }
+
+  // Everything above the cards.
+  results() {
     this.table();
     this.width = null;
     this.figure();
-    this.moved();
+    this.numbers();
   }
 
   table() {
@@ -241,10 +248,11 @@ class Jury {
         xMax: 1,
         xTicks: steps(4, 0.25),
         xFormat: asPercent,
-        xTitle: "answered",
+        xTitle: "Answered",
         yMax: most,
         yTicks: steps(2, most / 2),
         yFormat: asPercent,
+        yTitle: this.data.pairwise ? "Against the label" : "Wrong",
       },
     );
     draw(svg, "path", {
@@ -265,6 +273,11 @@ class Jury {
   moved() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
+    this.numbers();
+    this.cards();
+  }
+
+  numbers() {
     const { rule, at } = this;
     const of = this.named(rule);
     const { complete, splits } = this.data;
@@ -298,7 +311,6 @@ class Jury {
       this.find(".verdict"),
       `Mean over ${splits} splits${interval}. ${pairwise ? "Always preferring the second answer agrees with the label on" : "Always saying False is right on"} ${percent1(this.data.always_false)}.`,
     );
-    this.cards();
     clearTimeout(this.speaking);
     this.speaking = setTimeout(
       () =>

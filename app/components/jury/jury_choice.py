@@ -1,7 +1,8 @@
 """Choose a jury and how its answers are judged.
 
-A jury is not a run: it is what several models said of the same answers, and it has no sets, alpha or settings to filter
-by. So it is chosen from a list of its own and not in the run picker (:mod:`app.components.shared.run_picker`).
+A jury is not a run: it consists of the verdicts of several models on the same answers, and has no sets, alpha or
+settings to filter by. So it is chosen from a separate list and not in the run picker
+(:mod:`app.components.shared.run_picker`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from app import navigation, state
+from app import navigation, state, style
 from app.caches import jury_cache
 from app.components.shared import controls
 from app.formatting import counted, plain
@@ -48,23 +49,25 @@ def pick(view: JuryView) -> JuryRecord | None:
         st.warning(plain(message))
     if view.jury not in by_id:
         view = state.change(JuryView, jury=found[0].jury_id)
-    left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
+    with style.stacked_when_narrow("jury"):
+        left, right = st.columns(2, gap="medium")
     st.session_state[JURY_KEY] = view.jury
     titles = _titles(found)
     left.selectbox(
         "Jury", list(by_id), format_func=titles.__getitem__, key=JURY_KEY, on_change=_take_jury, help=JURY_HELP
     )
-    with middle:
+    with right, st.container(horizontal=True, gap="medium"):
         controls.switch(view, "judged", "Answers", JUDGED_WORDS, key=JUDGED_KEY, help=JUDGED_HELP, card="")
-    st.session_state[CONFIDENCE_KEY] = view.confidence
-    right.selectbox(
-        "Confidence",
-        list(CONFIDENCES),
-        format_func=lambda name: CONFIDENCES[name].title,
-        key=CONFIDENCE_KEY,
-        on_change=_take_confidence,
-        help=CONFIDENCE_HELP,
-    )
+        st.session_state[CONFIDENCE_KEY] = view.confidence
+        st.selectbox(
+            "Confidence",
+            list(CONFIDENCES),
+            format_func=lambda name: CONFIDENCES[name].title,
+            key=CONFIDENCE_KEY,
+            on_change=_take_confidence,
+            help=CONFIDENCE_HELP,
+            width=240,
+        )
     return by_id[view.jury]
 
 

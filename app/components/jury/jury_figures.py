@@ -60,7 +60,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
 
 def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> None:
     """The figures of a jury for a paper."""
-    from app.caches import export_cache  # with all that draws, for which the page does not wait
+    from app.caches import export_cache  # imports the chart libraries, which the page itself does not need
     from app.components.shared import export_forms
 
     export_forms.figure_part(

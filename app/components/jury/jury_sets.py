@@ -32,7 +32,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
                 ("{True}", found.only_true),
                 ("{False}", found.only_false),
                 ("{True, False}", found.both),
-                ("{ }", found.empty),
+                ("{}", found.empty),
             ):
                 st.metric(name, f"{count:,}", width="content")
         st.caption(

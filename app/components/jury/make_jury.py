@@ -5,14 +5,18 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app import navigation
-from app.components.new_run.form import NOT_ON_SERVERS, known_models
+from app import navigation, style
+from app.components.new_run import server_form
+from app.components.new_run.form import known_models
+from app.components.new_run.server_form import ServedModels
 from app.components.shared.figures import draw
+from app.components.shared.resume import resume_button
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
 from core.errors import InputError
 from core.inference.models import DTYPES
+from core.inference.server.address import model_on_servers, served_model
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports.titles import PRECISION_TITLES
@@ -23,13 +27,20 @@ from core.tasks import trivia
 POLL_S = 1.0
 SHOWN = 4
 OFFERED = JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
-"""The form's default values: the models that ship, tuned for as long as they need to learn something."""
+"""The form's default values: the bundled models, tuned long enough to learn something."""
 JURORS_HELP = (
     "Each model is tuned with LoRA to say True or False, on its own part of the answers. Separate the "
     "names by spaces or commas. Name a model twice to get two jurors of it. An adapter that is already "
     "tuned judges at once: give its folder, or one that ships with Hedge (juror-3m, juror-3m-instruct, "
     "juror-8m)."
 )
+SERVED_HELP = "They judge as they are. Jurors that Hedge loads are tuned first."
+NO_JURORS = (
+    "This server does not give the log-probabilities of a text that it was sent, so its models can't be jurors. They "
+    "can give the answers. A server that gives them, such as vLLM, can hold jurors too."
+)
+SERVER = "jury"
+"""The beginning of the widget keys of the server form."""
 QUESTIONS_HELP = (
     "trivia ships with Hedge. trivia_qa@hub is TriviaQA from the Hugging Face hub. You can also give the "
     "path of a file in the same format."
@@ -46,24 +57,44 @@ def section() -> None:
             "The Jury page then shows how good their verdicts are. With the values below, this takes about ten "
             "minutes on two cores. It goes on when you close the page."
         )
-        _form()
+        with style.stacked_when_narrow("make_jury"):
+            left, right = st.columns(2, gap="medium")
+        served = None
+        with left:
+            if server_form.is_on_server(SERVER, "Where the models are"):
+                served = server_form.served_models(SERVER)
+                if served is None:
+                    st.caption("Connect to a server and choose a model there, or let Hedge load all models.")
+        with right:
+            _form(served)
         busy = any(jury_job.read_state(name).state in ("running", "queued") for name in jury_spec.path_ids()[:SHOWN])
         st.fragment(_live, run_every=POLL_S if busy else None)(busy)
 
 
-def _form() -> None:
-    offered = known_models()
-    first = offered.index(OFFERED.base) if OFFERED.base in offered else 0
+def _form(served: ServedModels | None) -> None:
+    """Show the form. Models of a server that is connected can give the answers, and judge if it scores texts."""
+    there = served.jury_models if served else {}
+    judges = [model for model, able in there.items() if able.echo]
+    if served and not judges:
+        st.caption(NO_JURORS)
+    offered = [*there, *known_models()]
+    first = 0 if there else offered.index(OFFERED.base) if OFFERED.base in offered else 0
     with st.form("make_jury", border=False):
         base = st.selectbox(
             "Base model (gives the answers)",
             offered,
             first,
+            format_func=_model_words,
             accept_new_options=True,
-            key="jury_base",
-            help=NOT_ON_SERVERS,
+            key="jury_base_served" if there else "jury_base",
         )
-        jurors = st.text_input("Jurors", " ".join(OFFERED.jurors), key="jury_jurors", help=JURORS_HELP)
+        on_server = _served_jurors(judges) if judges else ()
+        jurors = st.text_input(
+            "Jurors that Hedge loads" if judges else "Jurors",
+            " ".join(OFFERED.jurors),
+            key="jury_jurors",
+            help=JURORS_HELP,
+        )
         questions = st.selectbox(
             "Questions",
             [trivia.BUNDLED, *trivia.HUB],
@@ -86,13 +117,40 @@ def _form() -> None:
         if not st.form_submit_button("Make this jury", key="jury_launch"):
             return
         with spoken(), st.spinner("Starting …"):
-            names = tuple(jurors.replace(",", " ").split())
+            names = (*on_server, *jurors.replace(",", " ").split())
             if not base:
                 raise InputError("choose a base model to answer the questions")
             spec = JurySpec(
-                base=base, jurors=names, questions=str(questions), samples=samples, steps=int(steps), dtype=dtype
+                base=base,
+                jurors=names,
+                questions=str(questions),
+                samples=samples,
+                steps=int(steps),
+                dtype=dtype,
+                key_variable=served.connection.key_variable if served else "",
             )
-            jury_job.launch(spec)
+            if served:
+                jury_job.launch(spec, price=served.price, timeout_s=served.timeout_s)
+            else:
+                jury_job.launch(spec)
+
+
+def _served_jurors(judges: list[str]) -> tuple[str, ...]:
+    chosen = st.multiselect(
+        "Jurors on the server",
+        judges,
+        judges,
+        format_func=_model_words,
+        key="jury_jurors_served",
+        help=SERVED_HELP,
+    )
+    return tuple(map(str, chosen))
+
+
+def _model_words(model: str) -> str:
+    """A model's name, with the server's address if it is on a server."""
+    there = served_model(model)
+    return model_on_servers(there.name, (there.url,)) if there else model
 
 
 def _live(was_busy: bool) -> None:
@@ -110,14 +168,19 @@ def _card(name: str, state: JuryProgress) -> None:
     spec = jury_spec.read_spec(name)
     with st.container(border=True, gap="small"):
         with st.container(horizontal=True, wrap=False):
-            st.markdown(f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(spec.base)}", width="stretch")
+            st.markdown(
+                f"**{plain(', '.join(spec.juror_names))}** on answers of {plain(_model_words(spec.base))}",
+                width="stretch",
+            )
             st.markdown(f"**{plain(state.state)}**", width="content")
         amount = f"at most {counted(spec.samples, 'question')}" if spec.samples else "all questions"
         st.caption(plain(f"{spec.questions}, {amount}, {counted(spec.steps, 'tuning step')}, {spec.dtype}"))
         if state.state == "running" and state.total:
             said = f"{state.stage} · {state.done:,} of {state.total:,}"
             st.progress(min(1.0, state.done / state.total), text=plain(said))
-        if state.message:
+        if state.message and state.state == "paused":
+            st.warning(plain(sentence(state.message)))
+        elif state.message:
             st.caption(plain(sentence(state.message)))
         if len(state.losses) > 1:
             figure = tuning_loss(pd.DataFrame({"step": range(1, len(state.losses) + 1), "loss": state.losses}))
@@ -127,7 +190,7 @@ def _card(name: str, state: JuryProgress) -> None:
         elif state.state in ("running", "queued"):
             st.button("Cancel", key=f"cancel-{name}", on_click=_cancel, args=(name,))
         else:
-            st.button("Resume", key=f"resume-{name}", on_click=_resume, args=(name,))
+            _resume(name)
 
 
 def _cancel(name: str) -> None:
@@ -136,5 +199,10 @@ def _cancel(name: str) -> None:
 
 
 def _resume(name: str) -> None:
-    with spoken():
-        jury_job.resume(name)
+    """Show the button that continues a jury, with a larger budget if it needs one."""
+    with spoken(), st.container(horizontal=True, vertical_alignment="bottom"):
+        if (record := jury_job.record_of(name)) and resume_button(record, key=f"resume-{name}"):
+            st.rerun()
+        if record is None and st.button("Resume", key=f"resume-{name}"):
+            jury_job.resume(name)
+            st.rerun()

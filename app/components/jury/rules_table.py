@@ -7,6 +7,8 @@ import streamlit as st
 
 from app.background import computing
 from app.components.shared import figures
+from app.components.shared.static_table import static_table
+from app.formatting import signed
 from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
 from core.jury_pipeline.jury_store import JuryRecord
@@ -17,8 +19,8 @@ TITLES = {
     "precision": "Precision",
     "recall": "Recall",
     "f1": "F1",
-    "to_majority": "Accuracy minus majority's",
-    "to_max_probability": "Accuracy minus maximum probability's",
+    "to_majority": "Accuracy minus Majority, points",
+    "to_max_probability": "Accuracy minus Maximum probability, points",
 }
 """Each figure of a rule and its title."""
 
@@ -33,28 +35,27 @@ def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
             return
         rows = []
         for of in found.outcomes:
-            row: dict[str, object] = {"rule": of.rule}
+            row: dict[str, float] = {}
             for name in TITLES:
                 one = getattr(of, name)
                 row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
             rows.append(row)
         table = pd.DataFrame(rows)
-        st.dataframe(
-            pd.DataFrame(
-                {"Rule": [RULES[name].title for name in table["rule"]]}
-                | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
-            ),
-            hide_index=True,
-            height="content",
-            column_config={"Rule": st.column_config.TextColumn(pinned=True)},
-            alt="Every rule's measures with their intervals",
+        table.insert(0, "rule", [of.rule for of in found.outcomes])
+        shown = pd.DataFrame(
+            {"Rule": [RULES[name].title for name in table["rule"]]}
+            | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
         )
+        static_table(shown, alt="Every rule's measures with their intervals")
         figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
         st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
 
 
-def _with_interval(row: dict[str, object], name: str) -> str:
-    sign = "+" if name.startswith("to_") else ""
-    value, low, high = (f"{row[of]:{sign}.3f}" for of in (name, f"{name}_low", f"{name}_high"))
-    return f"{value} ({low} to {high})"
+def _with_interval(row: dict[str, float], name: str) -> str:
+    value, low, high = (100 * row[of] for of in (name, f"{name}_low", f"{name}_high"))
+    if name.startswith("to_"):
+        if row[name] == row[f"{name}_low"] == row[f"{name}_high"] == 0:
+            return "–"  # the rule itself
+        return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
+    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)"

@@ -1,14 +1,17 @@
-"""The lesson's component: text, guesses and live figures. Data is sent once, and the browser computes everything.
+"""The lessons' component: text, guesses and live figures. Data is sent once, and the browser computes everything.
 
-``facts`` computes every figure in a text from the run, with the Alpha lab's arithmetic. ``words`` writes the texts,
-``tangle`` makes numbers that can be dragged, ``guess`` asks and judges guesses, ``figures`` draws the steps, ``ending``
-shows how the guesses fared, and ``lesson`` combines them.
+``every_lesson`` lists the lessons. ``facts`` computes every figure in a text of the lesson on prediction sets from the
+run, with the Alpha lab's arithmetic, and the folders ``calibration``, ``juries`` and ``asking`` those of the other
+lessons. ``words`` writes the texts, ``tangle`` makes numbers that can be dragged, ``guess`` asks and judges guesses,
+``figures`` draws the steps, ``ending`` shows how the guesses fared, ``chooser`` leads from lesson to lesson, ``sheet``
+prints a lesson for a lecturer, and ``lesson`` combines them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -16,99 +19,160 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import navigation, state
+from app.components.learn.onward import Onward, onwards
+from app.components.shared.messages import message, message_texts
 from app.components.shared.seed import browser_shows, seed
-from app.navigation import PageEntry
-from app.state.alpha_lab import AlphaLabView
+from app.glossary import TERMS
 from app.state.learn import LearnView
-from app.state.one_question import OneQuestionView
-from charts.scripts import LIVE_CSS, bundle
+from app.state.presented import PRESENTED_NAMES
+from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 from core.conformal.scores.table import score_table
-from core.reports.lesson import Lesson
+from core.reports.lesson import LESSONS, Lesson, load
+
+__all__ = ["GUESSES_KEY", "KEY", "Onward", "lesson", "meanings", "onwards"]
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "lesson.js"
+STYLES = (LIVE_CSS, HERE / "lesson.css", PRESENTER_CSS, HERE / "presented.css")
 KEY = "lesson"
+NAMES = ("step", "alpha", *PRESENTED_NAMES)
+"""The fields of a view that the component shows and changes."""
+LONGEST_GUESSES = 20_000
+"""Characters of the guesses that a browser may report."""
 GUESSES_KEY = "lesson_guesses"
+PLACES_KEY = "lesson_places"
+"""The step at which each lesson was left."""
+BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 _mount = st.components.v2.component(
     "hedge_lesson",
     html=(HERE / "lesson.html").read_text(encoding="utf-8"),
-    css=LIVE_CSS.read_text(encoding="utf-8") + (HERE / "lesson.css").read_text(encoding="utf-8"),
+    css="".join(path.read_text(encoding="utf-8") for path in STYLES),
     js=bundle(SCRIPT),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Onward:
-    """A page to which the end of the lesson leads, opened at the addresses' values ``view``."""
-
-    page: PageEntry
-    title: str
-    text: str
-    view: dict[str, str]
-
-    def to_json(self) -> dict[str, str]:
-        """The link as the browser needs it."""
-        query = f"?{urlencode(self.view)}" if self.view else ""
-        return {"name": self.page.name, "title": self.title, "text": self.text, "href": f"{self.page.name}{query}"}
-
-
-def onwards(run_id: str) -> tuple[Onward, ...]:
-    """The pages to which the end leads. They open with the lesson's run and alpha."""
-    lab = state.address_of(state.fresh(AlphaLabView, run=run_id))
-    own = state.address_of(state.fresh(OneQuestionView, run=run_id, ask="own"))
-    return (
-        Onward(navigation.ALPHA_LAB, "Open this run in the Alpha lab", "All its scores and questions.", lab),
-        Onward(navigation.ONE_QUESTION, "Ask a question of your own", "See the model's prediction set for it.", own),
-        Onward(navigation.NEW_RUN, "Run a benchmark", "Measure another model or another task.", {}),
-    )
+def meanings(told: Lesson) -> dict[str, str]:
+    """The glossary's meaning of each term that the lesson's texts set in bold, by the term in lower case."""
+    by_title = {term.title.lower(): term.meaning for term in TERMS.values()}
+    by_title["exchangeable"] = TERMS["exchangeability"].meaning
+    bold = {name.lower() for step in told.steps for text in step.texts for name in BOLD.findall(text)}
+    bold.add("threshold")  # which a sentence of facts.js sets in bold
+    return {name: by_title[name] for name in sorted(bold & by_title.keys())}
 
 
 def lesson(
-    told: Lesson, tables: Mapping[str, Any], *, version: str, name: str, model: str, run_id: str, view: LearnView
+    told: Lesson,
+    tables: Mapping[str, Any],
+    *,
+    version: str,
+    name: str,
+    model: str,
+    view: LearnView,
+    sources: Mapping[str, str],
 ) -> None:
-    """Mount the lesson ``told`` on a run's data (:func:`core.reports.lesson.lesson_tables`).
+    """Mount the lesson ``told``, which the view names, on its data (:func:`core.reports.lesson.lesson_tables` and
+    :mod:`core.reports.course`).
 
-    ``version`` identifies the data, ``name`` is the run's title, and ``model`` the name of its model. The step, a
-    released alpha and the guesses are stored when they change; the guesses are kept for the session.
+    ``version`` identifies the data, ``name`` is the title of the run or jury, and ``model`` the name of its model.
+    ``sources`` holds for each lesson the id of the run or jury that it is about. The step, a released alpha and the
+    guesses are stored when they change; the guesses are kept for the session, for each source.
     """
-    start = seed(KEY, version, _shown(view, run_id))
+    source = sources[view.lesson]
+    start = seed(KEY, f"{view.lesson} {version}", _shown(view, sources))
     _mount(
         key=KEY,
         data={
-            **tables,
-            "version": version,
-            "name": name,
-            "model": model,
-            "scores": score_table(),
-            "steps": [asdict(step) for step in told.steps],
-            "links": [onward.to_json() for onward in onwards(run_id)],
+            **_told(told, tables, name=name, model=model, lesson=view.lesson),
+            "version": f"{view.lesson} {version}",
+            "links": [onward.to_json() for onward in onwards(source, view.lesson)],
+            "lessons": _lessons(view),
             "start": start.start,
             "revision": start.revision,
         },
-        on_view_change=lambda: _take("view", run_id),
-        on_leave_change=lambda: _leave(run_id),
+        on_view_change=lambda: _take("view", source, sources),
+        on_leave_change=lambda: _leave(source, view.lesson, sources),
     )
 
 
-def _shown(view: LearnView, run_id: str) -> dict[str, Any]:
+def embedded_step(told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView) -> dict[str, Any]:
+    """The data of the view's step alone, outside the app (:mod:`charts.embed`). Nothing in it is guessed yet."""
+    alone = replace(told, steps=(told.steps[view.step - 1],))
+    course = {"name": view.lesson, "short": told.short, "title": told.title, "steps": 1, "href": "", "sheet": ""}
+    start = {"step": 1, "alpha": view.alpha, "present": "0", "shown": "page"}
+    return {
+        **_told(alone, tables, name=name, model=model, lesson=view.lesson),
+        "version": "embed",
+        "links": [],
+        "lessons": [course],
+        "start": {**start, "guesses": {}, "answered": {}, "sheet": False},
+        "revision": 0,
+    }
+
+
+def _told(told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, lesson: str) -> dict[str, Any]:
+    return {
+        **tables,
+        "name": name,
+        "model": model,
+        "scores": score_table(),
+        "steps": [asdict(step) for step in told.steps],
+        "meanings": meanings(told),
+        "lesson": lesson,
+    }
+
+
+def _lessons(view: LearnView) -> list[dict[str, Any]]:
+    """Every lesson for the chooser, with the links to it and to its sheet."""
+
+    def href(name: str, sheet: str) -> str:
+        query = urlencode(state.address_of(state.fresh(LearnView, run=view.run, lesson=name, sheet=sheet)))
+        return f"learn?{query}" if query else "learn"
+
+    found = []
+    for name, path in LESSONS.items():
+        told = load(path)
+        links = {"href": href(name, "off"), "sheet": href(name, "on")}
+        found.append({"name": name, "short": told.short, "title": told.title, "steps": len(told.steps), **links})
+    return found
+
+
+def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
     guesses: dict[str, dict[str, Any]] = st.session_state.setdefault(GUESSES_KEY, {})
-    return {"step": view.step, "alpha": view.alpha, "guesses": guesses.get(run_id, {})}
+
+    def of(name: str) -> dict[str, Any]:
+        """The guesses of a lesson; a source may be that of several lessons."""
+        made = guesses.get(sources.get(name, ""), {})
+        return {step.name: made[step.name] for step in load(LESSONS[name]).steps if step.name in made}
+
+    return {name: getattr(view, name) for name in NAMES} | {
+        "guesses": of(view.lesson),
+        "answered": {name: len(of(name)) for name in LESSONS},
+        "sheet": view.sheet == "on",
+    }
 
 
-def _take(which: str, run_id: str) -> None:
-    reported: dict[str, Any] = st.session_state[KEY].get(which) or {}
-    texts: dict[str, str] = {name: str(reported[name]) for name in ("step", "alpha") if name in reported}
-    view = state.read_changes(LearnView, texts)
-    guesses = reported.get("guesses")
-    if isinstance(guesses, Mapping):
-        st.session_state.setdefault(GUESSES_KEY, {})[run_id] = dict(guesses)
-    browser_shows(KEY, _shown(view, run_id))
+def _take(which: str, source: str, sources: Mapping[str, str] | None = None) -> None:
+    texts = message_texts(KEY, which)
+    view = state.read_changes(LearnView, {name: texts[name] for name in NAMES if name in texts})
+    guesses = message(KEY, which).get("guesses")
+    if isinstance(guesses, Mapping) and len(repr(guesses)) <= LONGEST_GUESSES:
+        steps = {step.name for step in load(LESSONS[view.lesson]).steps}
+        kept = st.session_state.setdefault(GUESSES_KEY, {}).get(source, {})
+        others = {name: made for name, made in kept.items() if name not in steps}
+        st.session_state[GUESSES_KEY][source] = others | dict(guesses)
+    st.session_state.setdefault(PLACES_KEY, {})[view.lesson] = view.step
+    browser_shows(KEY, _shown(view, sources or {view.lesson: source}))
 
 
-def _leave(run_id: str) -> None:
-    _take("leave", run_id)
-    asked = (st.session_state[KEY].get("leave") or {}).get("page")
-    for onward in onwards(run_id):
-        if onward.page.name == asked:
+def _leave(source: str, lesson: str = "sets", sources: Mapping[str, str] | None = None) -> None:
+    _take("leave", source, sources)
+    asked = message_texts(KEY, "leave")
+    if asked.get("lesson") in LESSONS:
+        step = st.session_state[PLACES_KEY].get(asked["lesson"], 1)
+        state.read_changes(LearnView, {"lesson": asked["lesson"], "step": str(step), "sheet": "off"})
+    elif "sheet" in asked:
+        state.read_changes(LearnView, {"sheet": asked["sheet"]})
+    for onward in onwards(source, lesson):
+        if not onward.lesson and onward.page.name == asked.get("page"):
             navigation.go(onward.page, **onward.view)

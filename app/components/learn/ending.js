@@ -1,23 +1,10 @@
 // The end of the lesson: what was learned, how the guesses fared, and where to go on.
 
 import { draw, make } from "../shared/dom.js";
-import { canvas, linear } from "../shared/svg.js";
-import { SLIDERS, verdictOf } from "./guess.js";
+import { SLIDERS, feedback, verdictOf } from "./guess.js";
 
-const ROW_HEIGHT = 44;
-const LETTER_WIDTH = 7;
-const ROOMY = 480;
-const FIRST_ROW = 24;
-const SAID = { right: "right", close: "close", off: "", skipped: "no guess" };
-
-// What a guess was worth; on a wide figure with its value.
-function worth(guess, made, verdict, width) {
-  if (verdict === "skipped" || guess.kind === "choice" || width < ROOMY) return SAID[verdict];
-  const { shown } = SLIDERS[guess.kind];
-  return `${shown(made.value)}, it is ${shown(made.truth)}${SAID[verdict] && ` · ${SAID[verdict]}`}`;
-}
-
-const clipped = (text, most) => (text.length > most ? `${text.slice(0, Math.floor(most) - 1)}…` : text);
+const SAID = { right: "right", close: "close", off: "not close", skipped: "no guess" };
+const CROSS = "M-5,0h10M0,-5v10";
 
 // One sentence on all guesses.
 export function faredText(steps, guesses) {
@@ -31,51 +18,48 @@ export function faredText(steps, guesses) {
   return `${times} ${good} ${good === 1 ? "was" : "were"} right or close.`;
 }
 
-// A row for each step: the guess and the truth on the scale of the guess.
-export function faredFigure(host, steps, guesses) {
-  const height = FIRST_ROW + ROW_HEIGHT * steps.length + 6;
-  host.style.height = `${height}px`;
-  const { svg, width } = canvas(host, "Your guesses and the true values", { height });
-  const x = linear(0, 1, 8, width - 8);
-  draw(svg, "path", { class: "guess-dot", d: "M-5,0h10M0,-5v10", transform: "translate(14,10)" });
-  draw(svg, "text", { x: 26, y: 14 }, "your guess");
-  draw(svg, "circle", { class: "fill-lac", cx: 122, cy: 10, r: 6 });
-  draw(svg, "text", { x: 134, y: 14 }, "the answer");
-  steps.forEach((step, i) => {
-    const y = FIRST_ROW + ROW_HEIGHT * i;
-    const made = guesses[step.name];
-    const verdict = made ? verdictOf(step.guess, made) : "skipped";
-    draw(
-      svg,
-      "text",
-      { class: "plain", x: x(0), y: y + 16 },
-      clipped(`${i + 1}. ${step.title}`, (width - (width < ROOMY ? 90 : 230)) / LETTER_WIDTH),
-    );
-    draw(
-      svg,
-      "text",
-      { class: "strong", x: x(1), y: y + 16, "text-anchor": "end" },
-      worth(step.guess, made, verdict, width),
-    );
-    if (made && step.guess.kind === "choice") {
-      const said = made.truth === "" ? "Neither is smaller." : `It is ${made.truth}.`;
-      const text = made.value === null ? said : `You chose ${made.value}. ${said}`;
-      draw(svg, "text", { x: x(0), y: y + 34 }, text);
-      return;
-    }
-    draw(svg, "line", { class: "grid", x1: x(0), x2: x(1), y1: y + 30, y2: y + 30 });
-    if (!made) return;
-    const share = (value) => x(Math.max(0, Math.min(1, value / SLIDERS[step.guess.kind].to(made.k))));
-    if (made.value !== null) {
-      draw(svg, "line", { class: "apart", x1: share(made.value), x2: share(made.truth), y1: y + 30, y2: y + 30 });
-      draw(svg, "path", {
-        class: "guess-dot",
-        d: "M-5,0h10M0,-5v10",
-        transform: `translate(${share(made.value)},${y + 30})`,
-      });
-    }
-    draw(svg, "circle", { class: "fill-lac", cx: share(made.truth), cy: y + 30, r: 6 });
-  });
+function cross(className) {
+  const svg = draw(make("i", className), "svg", { viewBox: "-7 -7 14 14", "aria-hidden": "true" });
+  draw(svg, "path", { class: "guess-dot", d: CROSS });
+  return svg.parentElement;
+}
+
+// The guess and the truth on the scale of the guess.
+function scaleOf(guess, { value, truth, k }) {
+  const track = make("div", "fared-track");
+  const place = (mark, at) => {
+    mark.style.left = `${100 * Math.max(0, Math.min(1, at / SLIDERS[guess.kind].to(k)))}%`;
+    track.append(mark);
+  };
+  place(make("i", "truth-mark"), truth);
+  if (value !== null) place(cross("guess-mark"), value);
+  return track;
+}
+
+function faredRow(step, made, go) {
+  const row = make("li");
+  const verdict = made ? verdictOf(step.guess, made) : "skipped";
+  row.append(make("b", "", step.title), make("span", `fared-verdict ${verdict}`, SAID[verdict]));
+  if (made) row.append(make("p", "", feedback(step.guess, made)));
+  else {
+    const button = make("button", "link", "Make a guess");
+    Object.assign(button, { type: "button", onclick: go });
+    button.setAttribute("aria-label", `Make a guess: ${step.title}`);
+    row.append(button);
+  }
+  if (made && step.guess.kind !== "choice") row.append(scaleOf(step.guess, made));
+  return row;
+}
+
+// A row for each step with its guess. `go(place)` opens a step.
+export function fared(host, steps, guesses, go) {
+  const scales = steps.filter(({ name, guess }) => guesses[name] && guess.kind !== "choice");
+  const key = make("p", "fared-key");
+  if (scales.some(({ name }) => guesses[name].value !== null)) key.append(cross("guess-mark"), "your guess ");
+  key.append(make("i", "truth-mark"), "the answer");
+  const list = make("ol", "fared");
+  list.append(...steps.map((step, i) => faredRow(step, guesses[step.name], () => go(i + 1))));
+  host.replaceChildren(...(scales.length ? [key] : []), list);
 }
 
 // The lines on what was learned, in a list. `words` fills in the figures.
@@ -85,17 +69,17 @@ export function learnedList(steps, words) {
   return list;
 }
 
-// Links to other pages. `go(name)` opens one without loading the app anew.
+// Links to other pages and to the next lesson. `go(name, way)` opens one without loading the app anew.
 export function onwards(links, go) {
   const list = make("ul", "onwards");
-  for (const { name, title, text, href } of links) {
+  for (const { name, title, text, href, way } of links) {
     const link = make("a");
     link.href = href;
     link.append(make("b", "", title), make("span", "", text));
     link.onclick = (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      go(name);
+      go(name, way);
     };
     const item = make("li");
     item.append(link);

@@ -7,6 +7,7 @@ import { counted, percent } from "../shared/formatting.js";
 import { accuracy, byGroup, evaluate, prepare, rank } from "../shared/sets.js";
 import { lookAt, poolOf } from "../alpha_lab/splits.js";
 import { halved } from "./guess.js";
+import { share, whole } from "./numbers.js";
 
 const FEWEST_SETS = 20; // fewer sets of one size are not worth a sentence
 const OFTEN = 0.05;
@@ -24,6 +25,7 @@ export function lessonRun(data) {
     m: lac.m,
     k: look.k,
     model: data.model,
+    name: data.name,
     groupNames: data.group_names,
     sorted: lac.calibration.slice().sort(),
     leastCovered: data.least_covered.getChild("p_value").toArray(),
@@ -112,8 +114,6 @@ export const TRUTHS = {
   shift_coverage: (at) => at.shifted("coverage"),
 };
 
-const whole = (count) => count.toLocaleString("en");
-const share = (value) => percent(value, 1);
 const score = (value) => (Number.isFinite(value) ? value.toFixed(3) : "no score at all");
 const options = (size) => size.toFixed(2);
 const frequency = (p, draws) => (p <= 1 / (draws + 1) ? `${share(1 / (draws + 1))} or less` : share(p));
@@ -155,6 +155,14 @@ function worstLuck(at) {
   );
 }
 
+function bestSaid({ subjects, best }) {
+  const count = subjects.filter(({ coverage }) => coverage === best.coverage).length;
+  const reached = `**${share(best.coverage)}**`;
+  return count === 1
+    ? `The most covered subject reaches ${reached}.`
+    : `**${whole(count)}** subjects reach ${reached}, more than any other.`;
+}
+
 function bySize({ lac: { sizes, bySize: hits } }) {
   const shown = Array.from(sizes, (count, size) => ({ size, count, coverage: hits[size] / count })).filter(
     ({ size, count }) => size > 0 && count >= FEWEST_SETS,
@@ -175,6 +183,7 @@ export const SENTENCES = [
   "threshold_said",
   "small_threshold_said",
   "worst_luck",
+  "best_said",
   "by_size",
   "smaller_said",
   "kept_question",
@@ -216,9 +225,7 @@ export const FACTS = {
   worst_subject: ({ worst }) => worst.name,
   worst_coverage: ({ worst }) => share(worst.coverage),
   worst_m: ({ worst }) => whole(worst.m),
-  best_subject: ({ best }) => best.name,
-  best_coverage: ({ best }) => share(best.coverage),
-  best_m: ({ best }) => whole(best.m),
+  best_said: bestSaid,
   worst_luck: worstLuck,
   by_size: bySize,
   smaller_said: (at) => {

@@ -35,6 +35,20 @@ export const SLIDERS = {
     shown: (value) => `${value.toFixed(1)} points`,
     off: (distance) => `${distance.toFixed(1)} points`,
   },
+  votes: {
+    to: (k) => k,
+    step: 0.05,
+    close: 0.2,
+    shown: (value) => `${value.toFixed(2)} votes`,
+    off: (distance) => distance.toFixed(2),
+  },
+  temperature: {
+    to: () => 3,
+    step: 0.05,
+    close: 0.15,
+    shown: (value) => value.toFixed(2),
+    off: (distance) => distance.toFixed(2),
+  },
 };
 
 // Whether a guess can be asked: its true value is finite, or one of the choices.
@@ -135,10 +149,10 @@ export class GuessBox {
     return button;
   }
 
-  // What the guess was worth, in place of the question.
-  tell(guess, made) {
-    const verdict = verdictOf(guess, made);
-    const said = make("p", `told ${verdict}`, feedback(guess, made));
+  // The question as it was asked, and what the guess was worth.
+  tell(guess, made, question) {
+    const said = make("div", `told ${verdictOf(guess, made)}`);
+    said.append(make("p", "told-question", question), make("p", "told-answer", feedback(guess, made)));
     said.tabIndex = -1;
     this.host.replaceChildren(said);
     this.host.hidden = false;

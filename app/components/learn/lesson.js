@@ -1,18 +1,20 @@
 // The lesson. Data comes in once, and the browser computes every figure in text and picture while alpha moves. Only
 // the step, a released alpha and the guesses are sent to Python.
 
-import { say, shownAlpha } from "../shared/dom.js";
+import { say, setThemeColors, shownAlpha } from "../shared/dom.js";
+import { hints } from "../shared/hints.js";
+import { Course } from "./course.js";
 import { learnedList, onwards } from "./ending.js";
-import { At, TRUTHS, lessonRun } from "./facts.js";
+import { ALL_TRUTHS, LESSONS } from "./every_lesson.js";
 import { exampleQuestions } from "./figures/card.js";
 import { GuessBox, askable, feedback } from "./guess.js";
+import { fitWords, presenterOf } from "./presented.js";
 import { Progress } from "./progress.js";
 import { Stage } from "./stage.js";
-import { Words } from "./words.js";
+import { Words, filled } from "./words.js";
 
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const lessons = new WeakMap();
 
 class Lesson {
@@ -25,7 +27,9 @@ class Lesson {
       move: (alpha) => this.move(alpha),
       release: () => this.released(),
       current: () => this.alpha,
+      go: (place) => this.go(place),
     };
+    hints(root);
     this.words = new Words(this.hands);
     this.stage = new Stage(this.find, this.hands);
     this.box = new GuessBox(this.find(".guess"), {
@@ -33,6 +37,7 @@ class Lesson {
       onGuess: (value) => this.guessed(value),
     });
     this.progress = new Progress(root, this.find, { go: (place) => this.go(place), again: () => this.again() });
+    this.course = new Course(this.find, (name, way) => this.leave(name, way));
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.section);
   }
@@ -40,21 +45,27 @@ class Lesson {
   load(data) {
     this.steps = data.steps;
     this.links = data.links;
-    this.run = lessonRun(data);
-    this.examples = exampleQuestions(data, this.run);
+    this.words.meanings = data.meanings;
+    this.kind = LESSONS[data.lesson];
+    this.run = this.kind.prepare(data);
+    this.examples = data.examples ? exampleQuestions(data, this.run) : [];
+    this.course.load(data);
     this.kept = {};
-    say(this.find(".source"), `Data: ${data.name}, ${this.run.m.toLocaleString("en")} test questions.`);
     this.section.classList.remove("fresh");
     this.progress.load(data.steps);
+    if (!data.outside) this.presenter ??= presenterOf(this);
   }
 
-  seed({ step, alpha, guesses }) {
+  seed({ step, alpha, guesses, present, shown, ...course }) {
+    this.presented = { present, shown };
     this.alpha = alpha;
+    this.course.seed(course);
     this.guesses = { ...guesses };
     const moved = this.place !== undefined && this.place !== step;
     this.place = Math.min(step, this.steps.length + 1);
     this.show();
-    if (moved) this.toTop();
+    if (moved) this.progress.toTop();
+    this.presenter?.show();
   }
 
   get step() {
@@ -73,13 +84,10 @@ class Lesson {
     if (place < 1 || place > this.steps.length + 1) return;
     this.place = place;
     this.show();
-    this.toTop();
+    this.progress.toTop();
+    this.presenter?.hint();
     this.find("h2").focus({ preventScroll: true });
     this.report();
-  }
-
-  toTop() {
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
   }
 
   move(alpha) {
@@ -100,10 +108,11 @@ class Lesson {
 
   guessed(value) {
     const { guess, name } = this.step;
-    const made = { value, truth: TRUTHS[guess.of](this.at), alpha: this.alpha, k: this.run.k };
+    const made = { value, truth: ALL_TRUTHS[guess.of](this.at), alpha: this.alpha, k: this.run.k };
     this.guesses[name] = made;
     this.showGuess();
-    this.paint();
+    this.course.show(this);
+    this.build();
     this.find(".told").focus({ preventScroll: true });
     this.announce(feedback(guess, made));
     this.report();
@@ -112,7 +121,7 @@ class Lesson {
   report() {
     clearTimeout(this.reporting);
     this.reporting = setTimeout(
-      () => this.send("view", { step: this.place, alpha: this.alpha, guesses: this.guesses }),
+      () => this.send("view", { step: this.place, alpha: this.alpha, guesses: this.guesses, ...this.presented }),
       REPORT_AFTER_MS,
     );
   }
@@ -126,6 +135,7 @@ class Lesson {
     this.thought = null;
     const { step } = this;
     this.words.clear();
+    this.course.show(this);
     this.section.dataset.step = step?.name ?? "end";
     this.progress.show(this.place);
     say(this.find("h2"), step ? step.title : "What you have learned");
@@ -135,20 +145,21 @@ class Lesson {
   }
 
   showStep(step) {
+    this.find(".ending").replaceChildren();
     this.words.paragraphs(this.find(".text"), step.text);
     this.words.paragraphs(this.find(".answer"), this.asked(step) ? step.answer : step.without);
     this.showGuess();
   }
 
   asked({ guess }) {
-    return askable(guess, TRUTHS[guess.of](new At(this.run, this.alpha)));
+    return askable(guess, ALL_TRUTHS[guess.of](this.kind.at(this.run, this.alpha)));
   }
 
   // The question, or what the guess was worth and the answer.
   showGuess() {
     const { step } = this;
     const made = this.guesses[step.name];
-    if (made) this.box.tell(step.guess, made);
+    if (made) this.box.tell(step.guess, made, filled(step.guess.question, this.kind.at(this.run, made.alpha)));
     else if (this.asked(step))
       this.box.ask(step.guess, this.run.k, (host) => this.words.line(host, step.guess.question));
     else this.box.hide();
@@ -157,63 +168,54 @@ class Lesson {
   }
 
   showEnd() {
-    const text = this.find(".text");
-    text.replaceChildren(
-      learnedList(this.steps, this.words),
-      onwards(this.links, (name) => this.leave(name)),
-    );
+    this.find(".text").replaceChildren(learnedList(this.steps, this.words));
+    this.find(".ending").replaceChildren(onwards(this.links, (name, way) => this.leave(name, way)));
     this.box.hide();
     this.find(".answer").hidden = true;
     this.open = true;
   }
 
   // The view is sent with the wish: a separate report would come back to this page after the other one has opened.
-  leave(name) {
+  // `way` says what the name is of: a "page", a "lesson" of the course, or its "sheet" (on, off).
+  leave(name, way = "page") {
     clearTimeout(this.reporting);
-    this.trigger("leave", { step: this.place, alpha: this.alpha, guesses: this.guesses, page: name });
+    this.trigger("leave", { step: this.place, alpha: this.alpha, guesses: this.guesses, [way]: name });
   }
 
   // ---- drawing
 
-  themed() {
-    const colors = getComputedStyle(this.host).getPropertyValue("--st-chart-categorical-colors").split(",");
-    MEANINGS.forEach((meaning, i) => this.section.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
-  }
-
   resized() {
-    const width = this.section.clientWidth;
-    if (this.steps && width !== this.width) this.build();
+    if (this.steps && this.section.clientWidth !== this.width) this.build();
   }
 
   build() {
     this.width = this.section.clientWidth;
-    this.at = new At(this.run, this.alpha);
+    this.at = this.kind.at(this.run, this.alpha);
+    this.course.build(this);
     const kept = (this.kept[this.step?.name] ??= {});
-    this.stage.build({ ...this, step: this.step, kept });
+    this.stage.build({ ...this, step: this.step, kept, shown: this.presenter?.on ? this.presented.shown : "none" });
     this.paint();
+    fitWords(this);
   }
 
   paint() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    if (this.at.alpha !== this.alpha) this.at = new At(this.run, this.alpha);
+    if (this.at.alpha !== this.alpha) this.at = this.kind.at(this.run, this.alpha);
     this.words.update(this.at);
     this.draw();
   }
 
   draw() {
-    const made = this.step && this.guesses[this.step.name];
-    const value = made ? made.value : this.thought;
+    const { value } = (this.step && this.guesses[this.step.name]) ?? { value: this.thought };
     this.stage.draw(this.at, { open: this.open, guess: typeof value === "number" ? value : null });
   }
 
   // What a screen reader is told once alpha rests.
   speak() {
     clearTimeout(this.speaking);
-    this.speaking = setTimeout(
-      () => this.announce(`At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`),
-      SPEAK_AFTER_MS,
-    );
+    const said = () => `At alpha ${shownAlpha(this.alpha)}. ${this.find(".alternative").textContent}`;
+    this.speaking = setTimeout(() => this.announce(said()), SPEAK_AFTER_MS);
   }
 
   announce(text) {
@@ -225,18 +227,19 @@ class Lesson {
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
     this.progress.close();
+    this.presenter?.close({ gone: true });
     this.watch.disconnect();
     lessons.delete(this.root);
   }
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+export function mountLesson({ data, parentElement, setStateValue, setTriggerValue }) {
   const lesson = lessons.get(parentElement) ?? new Lesson(parentElement);
   lessons.set(parentElement, lesson);
   lesson.send = setStateValue;
   lesson.trigger = setTriggerValue;
-  lesson.themed();
+  setThemeColors(lesson.host, lesson.section);
   const isNew = lesson.version !== data.version;
   if (isNew) lesson.load(data);
   lesson.version = data.version;
@@ -244,3 +247,4 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   lesson.revision = data.revision;
   return () => lesson.close();
 }
+export default mountLesson;

@@ -36,6 +36,10 @@ export class Progress {
     this.find(".track").replaceChildren(...items);
   }
 
+  toTop() {
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+  }
+
   show(place) {
     const { steps } = this;
     const last = steps.length;
@@ -56,7 +60,7 @@ export class Progress {
     const [target] = event.composedPath();
     const turn = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const busy = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.defaultPrevented;
-    if (!turn || busy || !this.steps) return;
+    if (!turn || busy || !(this.steps?.length > 1)) return; // an embed has one step
     if (target !== document.body && !this.root.contains(target)) return;
     if (target.matches("input, select, textarea, [role=slider]")) return;
     event.preventDefault();

@@ -1,7 +1,7 @@
 // The lesson's texts as elements: paragraphs, *stress*, **terms**, and {names} of figures that follow alpha.
 
 import { make } from "../shared/dom.js";
-import { FACTS, SENTENCES } from "./facts.js";
+import { ALL_FACTS, ALL_SENTENCES } from "./every_lesson.js";
 import { BOUND, boundNumber } from "./tangle.js";
 
 const PART = /\*\*(.+?)\*\*|\*(.+?)\*|\{(\w+)\}/gs;
@@ -28,6 +28,7 @@ const TAGS = { term: "b", stress: "em" };
 export class Words {
   constructor(hands) {
     this.hands = hands;
+    this.meanings = {}; // by term, in lower case
     this.live = [];
   }
 
@@ -44,7 +45,12 @@ export class Words {
     for (const { kind, text: content } of pieces(text)) {
       if (kind === "text") host.append(content);
       else if (kind === "name") host.append(this.figure(content));
-      else host.append(this.line(make(TAGS[kind]), content));
+      else {
+        const node = this.line(make(TAGS[kind]), content);
+        const meaning = kind === "term" && this.meanings[content.toLowerCase()];
+        if (meaning) node.title = meaning;
+        host.append(node);
+      }
     }
     return host;
   }
@@ -55,15 +61,15 @@ export class Words {
       this.live.push((at) => bound.update(at.alpha));
       return bound.node;
     }
-    const node = make("span", SENTENCES.includes(name) ? "" : "live");
+    const node = make("span", ALL_SENTENCES.includes(name) ? "" : "live");
     node.dataset.fact = name;
     let shown = null;
     this.live.push((at) => {
-      const text = FACTS[name](at);
+      const text = ALL_FACTS[name](at);
       if (text === shown) return;
       shown = text;
       node.replaceChildren();
-      if (SENTENCES.includes(name)) this.line(node, text);
+      if (ALL_SENTENCES.includes(name)) this.line(node, text);
       else node.append(text);
     });
     return node;
@@ -76,5 +82,5 @@ export class Words {
 
 // A text with its figures at one alpha, without elements.
 export function filled(text, at) {
-  return text.replaceAll(/\{(\w+)\}/g, (_, name) => FACTS[name](at)).replaceAll("*", "");
+  return text.replaceAll(/\{(\w+)\}/g, (_, name) => ALL_FACTS[name](at)).replaceAll("*", "");
 }

@@ -8,21 +8,23 @@ import streamlit as st
 
 from app.caches import forecast_cache
 from app.caches.forecast_cache import Plan
-from app.components.shared.runs import open_run, titles
+from app.components.shared.resume import resume_button
+from app.components.shared.runs import links_to, open_run, titles
 from app.errors import spoken
 from app.formatting import duration, plain, size
 from core.progress import rate_in_words
 from core.reports.forecast import Forecast
-from core.reports.titles import PRECISION_TITLES, STRATEGY_TITLES
-from core.runs import actions, engine
-from core.runs.banks import bank_name, task_title
+from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
+from core.runs import actions, store
+from core.runs.banks import bank_name
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
+from core.tasks.bank_names import task_title
 
 MOST_SHOWN = 4
 TIME_HELP = (
     "Estimated from the speed of an earlier run of the same model, in the same precision and form, with one run at a "
-    "time on each device."
+    "time on each device. It includes the time to load the model and to check it."
 )
 TOKENS_HELP = "The number of tokens in all prompts together, counted with each model's own tokenizer."
 USUAL_HELP = "The number of tokens in all prompts together, at four characters a token: a tokenizer is not here yet."
@@ -46,7 +48,9 @@ def forecast(combination: Combination | None) -> Plan | None:
         _room(plan)
         if len(plan.runs) > 1:
             with st.expander(f"Each of the {len(plan.runs)} runs"):
-                st.dataframe([_row(one, plan) for one in plan.runs], hide_index=True, height="auto")
+                numbers = dict.fromkeys(("Questions", "Tokens"), st.column_config.NumberColumn(format="%,d"))
+                rows = [_row(one, plan) for one in plan.runs]
+                st.dataframe(rows, hide_index=True, height="auto", column_config=numbers)
         _existing(plan)
     return plan
 
@@ -80,7 +84,10 @@ def _room(plan: Plan) -> None:
         said.append("Memory: none here, because the server has loaded the model")
     elif sizes:
         most = "up to " if len(plan.runs) > 1 else ""
-        said.append(f"Memory: {most}{max(sizes):.1f} of {device.memory_gib:.0f} GiB ({device.label or device.name})")
+        needed = max(one.devices for one in plan.runs)
+        each = f"{device.memory_gib:.0f} GiB ({device.label or device.name})"
+        where = f"of {each}" if needed == 1 else f"GiB on {needed} devices of {each}"
+        said.append(f"Memory: {most}{max(sizes):.1f} {where}")
     else:
         said.append("Memory: not known before the model is loaded")
     disk = sum(one.disk or 0 for one in plan.new)
@@ -96,21 +103,21 @@ def _room(plan: Plan) -> None:
     if refused:
         specs = [one.spec for one in refused]
         names = ", ".join(dict.fromkeys(f"{spec.model_name} ({PRECISION_TITLES[spec.dtype]})" for spec in specs))
-        st.warning(
-            plain(f"No device here has room for {names}: {refused[0].too_large}. Choose a smaller model or fewer bits.")
-        )
+        st.warning(plain(f"No device here has room for {names}: {refused[0].too_large}."))
     if any(one.work is None for one in plan.runs):
         st.caption("Questions from the hub are counted after their download, which begins with the launch.")
 
 
 def _budget(plan: Plan) -> None:
-    """Warn if a run would reach its budget before its last question."""
-    for one in plan.new:
+    """Warn if a run that does not exist yet would reach its budget before its last question."""
+    for one in plan.runs:
+        if one.spec.run_id in plan.existing:
+            continue
         price = one.spec.price
         cost = price.of(*one.work.sent) if one.work else 0.0
         if price.budget is not None and cost > price.budget:
             st.warning(
-                f"A run costs about {cost:,.4g}{price.unit}, and the budget is {price.budget:,g}{price.unit}. It would "
+                f"A run costs about {price.in_words(cost)}, and the budget is {price.in_words(price.budget)}. It would "
                 "stop there, and keep what has finished."
             )
             return
@@ -122,11 +129,23 @@ def _rate(plan: Plan) -> str:
     if missing:
         return f"no speed is known yet for {', '.join(missing[:3])}{' …' if len(missing) > 3 else ''}"
     rates = sorted(rate.questions_s for rate in found if rate)
-    words = [rate_in_words(rate, "question") for rate in (rates[0], rates[-1])]
-    span = " to ".join(dict.fromkeys(words))
+    span = rates_in_words(rates[0], rates[-1])
     where = "here" if all(rate and rate.here for rate in found) else "partly on another machine"
     where = where if any(rate and rate.here for rate in found) else "on another machine"
     return f"speed: {span}, measured {where}"
+
+
+def rates_in_words(slowest: float, fastest: float) -> str:
+    """Two rates of questions as a range, with their unit once where they share it.
+
+    >>> rates_in_words(34, 610), rates_in_words(0.5, 12), rates_in_words(3, 3)
+    ('34 to 610 questions per second', '1 question in 2.0 s to 12 questions per second', '3.0 questions per second')
+    """
+    low, high = (rate_in_words(rate, "question") for rate in (slowest, fastest))
+    if low == high:
+        return low
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
 
 
 def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
@@ -135,8 +154,9 @@ def _row(one: Forecast, plan: Plan) -> dict[str, Any]:
     return {
         "Model": spec.model_name,
         "Task": task_title(spec.task, bank_name(spec)),
-        "Strategy": STRATEGY_TITLES[spec.strategy],
+        "Options": FORM_TITLES[spec.form],
         "Shots": spec.shots,
+        "Strategy": STRATEGY_TITLES[spec.strategy],
         "Precision": PRECISION_TITLES[spec.dtype],
         "Questions": one.work.questions if one.work else None,
         "Tokens": one.tokens,
@@ -153,9 +173,18 @@ def _existing(plan: Plan) -> None:
     words = titles(tuple(plan.existing.values()))
     st.markdown(f"**{_existing_words(len(plan.existing), len(plan.runs))}**")
     for record in list(plan.existing.values())[:MOST_SHOWN]:
+        said = plain(f"{words[record.run_id]}: {record.state}")
+        if record.at_budget:  # the field of its new budget leaves no room beside it
+            st.caption(said)
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                _choices(record)
+            continue
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.caption(plain(f"{words[record.run_id]}: {record.state}"), width="stretch")
+            st.caption(said, width="stretch")
             _choices(record)
+    if len(done := [record.spec for record in plan.existing.values() if record.state == "done"]) > 1:
+        with st.container(horizontal=True):
+            links_to(done)
     if len(plan.existing) > MOST_SHOWN:
         st.caption(f"… and {len(plan.existing) - MOST_SHOWN:,} more. The table above lists all of them.")
 
@@ -180,9 +209,9 @@ def _choices(record: RunRecord) -> None:
                 refused = actions.repeat([run_id]).refused
                 if refused:
                     st.error(plain(refused[run_id]))
-    elif record.state in ("failed", "cancelled") and st.button("Resume", key=f"exists-resume-{run_id}"):
+    elif record.state in store.RESUMABLE:
         with spoken():
-            engine.resume(run_id)
+            resume_button(record, key=f"exists-resume-{run_id}")
 
 
 def _short(number: float) -> str:

@@ -11,14 +11,16 @@ from app.caches import forecast_cache, run_cache
 from app.components.new_run import server_form
 from app.components.new_run.server_form import ServedModels
 from app.components.shared import wrong_place
+from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
 from core.inference import models
 from core.inference.models import DTYPES, QUANTIZED
 from core.inference.registry import BY_ID, MODELS
+from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, MODES, TEXT_FORMS, RunSpec
+from core.runs.spec import MAX_SHOTS, MODES, RunSpec
 from core.settings import settings
 from core.tasks import catalogue
 
@@ -42,7 +44,14 @@ MODEL_HELP = (
     "A model that ships with Hedge, or one from the Hugging Face hub. You can also type a hub id, or a local folder "
     "with a model or a PEFT adapter, and press Enter."
 )
-NOT_ON_SERVERS = "A model on a server can't be chosen here; the command line takes one (`--server`, or NAME@URL)."
+SERVED_MODEL_HELP = (
+    "A model that ships with Hedge, one from the Hugging Face hub, or one in a folder that the administrator of this "
+    "server lists. You can also type a hub id and press Enter."
+)
+SERVED_TASK_HELP = (
+    "Tasks that ship with Hedge, the full data sets on the hub, and files that the administrator of this server lists. "
+    "Your own questions come in on the page Data."
+)
 TASK_HELP = (
     "Tasks that ship with Hedge, or the full data sets on the hub. You can also type the path of your own file (JSON "
     "lines, CSV or Parquet with the columns question, options and label) and press Enter."
@@ -67,11 +76,15 @@ ROTATIONS_HELP = (
 )
 DTYPE_HELP = (
     "Each one that you choose makes one run. It is the size of the numbers that the model computes with. bfloat16 "
-    "halves the memory of 32-bit and is faster where the processor or the GPU computes in it. But it rounds: with the "
-    "models that ship, the most probable option changes on 2.5% to 4.5% of questions. 8-bit and 4-bit weights need an "
+    "halves the memory of 32-bit and is faster where the processor or the GPU computes in it. But it rounds: with "
+    "pocket-8m, the most probable option changes on 1% to 2% of questions. 8-bit and 4-bit weights need an "
     "NVIDIA GPU and the package bitsandbytes."
 )
 BATCH_HELP = "How many questions are computed at once. If it is empty, free memory decides. It changes only the speed."
+DEVICE_HELP = (
+    "A run takes one GPU if its model fits on one, and as many as it needs otherwise. Here you can choose the one GPU "
+    "that it must take."
+)
 SEED_HELP = "Decides which questions are drawn, which are examples, and which calibrate."
 SHARE_HELP = "The share of the questions that calibrates, that is, sets the threshold. The others are the test."
 
@@ -91,11 +104,11 @@ def form() -> Combination | None:
         list(titles),
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
-        placeholder="Choose a task, or type the path of a file",
+        placeholder="Choose a task" if others_are_served() else "Choose a task, or type the path of a file",
         select_all=False,
         key="launch_tasks",
         persist_state="session",
-        help=TASK_HELP,
+        help=task_help(),
     )
     for task in tasks:
         wrong_place.hint_of_task(task)
@@ -121,17 +134,17 @@ def form() -> Combination | None:
 
 def _models() -> list[str]:
     """Show and return the choice of models that Hedge loads."""
-    offered = known_models()
+    offered, served = known_models(), others_are_served()
     st.session_state.setdefault("launch_models", [FIRST_MODEL] if FIRST_MODEL in offered else offered[:1])
     chosen = st.multiselect(
         "Models",
         offered,
         accept_new_options=True,
-        placeholder="Choose a model, or type a folder or a hub id",
+        placeholder="Choose a model, or type a hub id" if served else "Choose a model, or type a folder or a hub id",
         select_all=False,  # so typing and Enter choose the first match, not all of them
         key="launch_models",
         persist_state="session",
-        help=MODEL_HELP,
+        help=model_help(),
     )
     with st.container():  # present even if empty, so that what follows keeps its place and its open list
         for model in chosen:
@@ -247,7 +260,7 @@ def _computing_choices(combination: Combination, *, on_server: bool) -> Combinat
 
 def _precision_and_batch(combination: Combination) -> Combination:
     offered = precisions()
-    st.session_state.setdefault("launch_dtypes", offered[:1])
+    st.session_state.setdefault("launch_dtypes", [forecast_cache.default_dtype()])
     chosen = st.segmented_control(
         "Precision",
         offered,
@@ -263,20 +276,45 @@ def _precision_and_batch(combination: Combination) -> Combination:
         combination,
         dtypes=tuple(name for name in offered if name in chosen) or tuple(offered[:1]),
         batch_size=None if batch is None else int(batch),
+        device=_device(),
     )
+
+
+def _device() -> str:
+    """The device that the person chose, empty for any. There is nothing to choose with a single one."""
+    offered = forecast_cache.devices_here()
+    if not offered:
+        return ""
+    return st.selectbox(
+        "Device",
+        ["", *offered],
+        format_func=lambda name: name or "any that is free",
+        key="launch_device",
+        help=DEVICE_HELP,
+    )
+
+
+def model_help() -> str:
+    """What can be chosen as a model."""
+    return SERVED_MODEL_HELP if others_are_served() else MODEL_HELP
+
+
+def task_help() -> str:
+    """What can be chosen as a task."""
+    return SERVED_TASK_HELP if others_are_served() else TASK_HELP
 
 
 def known_models() -> list[str]:
     """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
     own = [record.spec for record in run_cache.runs().records if record.spec.origin == "hedge"]
-    earlier = [spec.model for spec in own if not spec.servers]  # such a name means nothing without its server
+    earlier = [spec.model for spec in own if not spec.servers]  # such a name has no meaning without its server
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]
-    return list(dict.fromkeys([*models.bundled_models(), *fake, *earlier, *listed]))
+    return list(dict.fromkeys([*models.bundled_models(), *fake, *models.listed_models(), *earlier, *listed]))
 
 
 def about(model: str, *, named: bool = False) -> str:
-    """What the table says about a model of the hub."""
+    """The table's note on a model of the hub."""
     listed = BY_ID[model]
     parts = [model] * named
     parts += [f"{listed.millions:,} million parameters", listed.kind, f"{listed.licence} licence"]

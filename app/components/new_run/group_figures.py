@@ -1,4 +1,4 @@
-"""What a group of runs found: one row per model, one column per task, in each cell set size and accuracy."""
+"""The results of a group of runs: one row per model, one column per task, with set size and accuracy in each cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def group_figures(records: Sequence[RunRecord]) -> None:
         st.warning(plain(problem))
     found = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
     settings = {record.run_id: differences(record.spec) for record in records}
-    shared = set.intersection(*map(set, settings.values()))  # what all of them have need not be said in every row
+    shared = set.intersection(*map(set, settings.values()))  # not repeated in every row
     rows: dict[str, dict[str, str]] = {}
     for record in records:
         if record.run_id in found:

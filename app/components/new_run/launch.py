@@ -11,16 +11,41 @@ from app.caches import run_cache
 from app.caches.forecast_cache import Plan
 from app.components.shared.runs import links_to, title
 from app.formatting import counted, plain, sentence, shortened
-from core.runs.banks import bank_name, bank_of_task, task_title
+from core.runs import store
+from core.runs.banks import bank_name
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks.bank_names import bank_of_task, task_title
+
+EXISTING_HELP = (
+    "Nothing is left to launch, because all of these runs exist. The buttons above open, repeat or resume them."
+)
 
 
 def launch_button(plan: Plan | None) -> bool:
-    """Show the button. Returns whether it was pressed."""
-    label = f"Launch {len(plan.runs)} runs" if plan and len(plan.runs) > 1 else "Launch"
-    return st.button(label, key="launch", disabled=plan is None, width="stretch")
+    """Show the button, with the number of runs that it begins. Returns whether it was pressed.
+
+    If all of the runs exist, it resumes those that stopped, with the form's budget and key, or is disabled.
+    """
+    if plan is None:
+        return st.button("Launch", key="launch", disabled=True, width="stretch")
+    stopped = sum(_can_resume(one.spec, plan.existing.get(one.spec.run_id)) for one in plan.runs)
+    new = len(plan.runs) - len(plan.existing)
+    if new:
+        label = f"Launch {counted(new + stopped, 'run')}" if len(plan.runs) > 1 else "Launch"
+        return st.button(label, key="launch", width="stretch")
+    if stopped:
+        label = "Resume with these settings" if stopped == 1 else f"Resume the {stopped:,} runs that stopped"
+        return st.button(label, key="launch", width="stretch")
+    return st.button("Launch", key="launch", disabled=True, width="stretch", help=EXISTING_HELP)
+
+
+def _can_resume(spec: RunSpec, record: RunRecord | None) -> bool:
+    """Whether the run stopped and can go on with the form's settings; at its budget it needs a larger one."""
+    if record is None or record.state not in store.RESUMABLE:
+        return False
+    return not record.at_budget or spec.budget is None or spec.budget > (record.spec.budget or 0.0)
 
 
 def launch(combination: Combination) -> None:

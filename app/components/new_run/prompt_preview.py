@@ -12,10 +12,11 @@ from app.caches import preview_cache
 from app.caches.preview_cache import Previewed, PreviewJob, ServedPreview
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
+from core.commands.run_words import run_words
 from core.inference.preview import Preview
 from core.reports.titles import STRATEGY_TITLES
-from core.runs.banks import bank_of_task, task_title
 from core.runs.prompts import Combination
+from core.tasks.bank_names import bank_of_task, task_title
 
 KEY = "previewed"
 POLL_S = 0.5
@@ -65,7 +66,7 @@ def _draw(combination: Combination, found: tuple[Previewed, ...]) -> None:
             with tab:
                 _one(one)
     st.caption("The same from the shell:")
-    st.code(f"python -m core run {shlex.join(combination.words())}", language=None, wrap_lines=True)
+    st.code(f"python -m core run {shlex.join(run_words(combination))}", language=None, wrap_lines=True)
 
 
 def _read(combination: Combination) -> Combination:

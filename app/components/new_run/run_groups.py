@@ -12,7 +12,7 @@ from app.caches import run_cache
 from app.components.new_run.group_figures import group_figures
 from app.components.shared.runs import links_to
 from app.formatting import clock, counted, duration, plain, sentence
-from core.runs import actions, groups
+from core.runs import actions, groups, store
 from core.runs.actions import ActionResult
 from core.runs.groups import Group
 from core.runs.status import RunStatus
@@ -20,16 +20,17 @@ from core.runs.store import ENDED
 
 MOST_SHOWN = 3
 RECENT_S = 24 * 3600.0
-ORDER = ("done", "running", "queued", "failed", "cancelled")
+ORDER = ("done", "running", "queued", "failed", "paused", "cancelled")
 WORDS = {"queued": "waiting"}
 REPEAT_HELP = "Runs all of them again from the start. Their present results stay in the bin for a week."
 
 
 def run_groups(statuses: Sequence[RunStatus]) -> None:
-    """Show one card for each group of the last day, first those that have not ended."""
+    """Show one card for each group of the last day, first those that have not ended. A group that has only one run left
+    has none, because the run has a card of its own."""
     now = {status.run_id: status for status in statuses}
     recent = [group for group in groups.known() if time.time() - group.created < RECENT_S]
-    found = [(group, states) for group in recent if (states := _states(group, now))]
+    found = [(group, states) for group in recent if len(states := _states(group, now)) > 1]
     found.sort(key=lambda pair: set(pair[1].values()) <= set(ENDED))
     for group, states in found[:MOST_SHOWN]:
         _card(group, states, now)
@@ -83,7 +84,7 @@ def _left(states: Mapping[str, str], now: Mapping[str, RunStatus]) -> float | No
 
 def _buttons(group: Group, states: Mapping[str, str]) -> None:
     to_cancel = [run_id for run_id, state in states.items() if state not in ENDED]
-    to_resume = [run_id for run_id, state in states.items() if state in ("failed", "cancelled")]
+    to_resume = [run_id for run_id, state in states.items() if state in store.RESUMABLE]
     if to_cancel and st.button(f"Cancel the {len(to_cancel)} that are left", key=f"group-cancel-{group.id}"):
         _done(actions.cancel, to_cancel)
     if to_resume and st.button(f"Resume {len(to_resume)}", key=f"group-resume-{group.id}"):

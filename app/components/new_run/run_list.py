@@ -8,28 +8,33 @@ from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
 from app.components.new_run import form, run_groups, run_queue
+from app.components.shared.resume import resume_button
 from app.components.shared.runs import shown_on
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
-from core.nvml import GpuMetrics
+from core import access
+from core.devices.nvml import GpuMetrics
+from core.files import disk
 from core.reports.titles import details, record_task_title
 from core.runs import actions, engine, store
-from core.runs.devices import gpu_metrics
+from core.runs.agent import host_reports
 from core.runs.status import RunStatus
 from core.runs.storage import trash
 
 POLL_S = 1.0
 LOG_LINES = 40
+NOTABLE = 1.5
+"""A card says how long scoring took if the run took so many times as long."""
 ENDED_SHOWN = 5
 STATE_WORDS = {
     "queued": "waiting",
     "running": "running",
     "done": "done",
     "failed": "failed",
+    "paused": "paused",
     "cancelled": "cancelled",
 }
 DELETED = "deleted_runs"
-RESUME_HELP = "Continues where the run stopped. Finished questions are kept."
 CHANGE_HELP = "Puts this run's choices into the form, so that you can change them and launch another run."
 DELETE_HELP = "Moves the run to the bin. You can restore it for a week."
 
@@ -54,7 +59,7 @@ def _live(was_busy: bool) -> None:
             st.info("Runs that you launch appear here with their progress. A pocket model takes less than a minute.")
             navigation.link(navigation.OVERVIEW, "See the runs that have finished")
         run_groups.run_groups(now.statuses)
-        gpus = gpu_metrics.latest() if running else {}
+        gpus = host_reports.latest_metrics() if running else {}
         for status in running:
             _card(status, gpus.get(status.worker))
         as_cards = len(queued) <= run_queue.AS_CARDS
@@ -84,15 +89,21 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
             task = record_task_title(status.record)
             st.markdown(f"**{plain(spec.model_name)}** on {plain(task)}", width="stretch")
             st.markdown(f"**{_state_words(status)}**", width="content")
-        st.caption(plain(details(spec)))
+        st.caption(plain(f"{details(spec)}{_scoring_words(status)}"))
         if status.state == "running":
             _progress(status)
             if said := _device(status, gpu):
                 st.caption(plain(" · ".join(said)))
         if status.message and status.state == "failed":
             st.error(plain(sentence(status.message)))
+        elif status.message and status.state == "paused":
+            st.warning(plain(sentence(status.message)))
         elif status.message and status.state != "done":
             st.caption(plain(sentence(status.message)))
+        if bounded := status.record.bounded if status.state == "done" else 0:
+            st.caption(
+                f"The server did not list every letter of {counted(bounded, 'question')}, so figures are ranges."
+            )
         with st.container(horizontal=True, vertical_alignment="center"):
             _actions(status, alone=alone)
         _log(status)
@@ -103,6 +114,17 @@ def _state_words(status: RunStatus) -> str:
     if status.state == "done" and record.started and record.ended:
         return f"done in {duration(record.ended - record.started)}"
     return STATE_WORDS[status.state]
+
+
+def _scoring_words(status: RunStatus) -> str:
+    """How much of a finished run's time the scoring took; the rest is loading and the self-check."""
+    record = status.record
+    seconds = record.provenance.get("scoring_seconds")
+    if status.state != "done" or not (seconds and record.started and record.ended):
+        return ""
+    if record.ended - record.started < NOTABLE * seconds:
+        return ""
+    return f" · {max(seconds, 0.1):.1f} s of scoring, the rest is loading and checking"
 
 
 def _progress(status: RunStatus) -> None:
@@ -145,6 +167,8 @@ def _device(status: RunStatus, gpu: GpuMetrics | None) -> list[str]:
 
 def _actions(status: RunStatus, *, alone: bool) -> None:
     run_id = status.run_id
+    if not access.owns(owner := status.record.launched_by) and not store.is_bundled(run_id):
+        st.caption(plain(f"Only {owner or 'the administrator of this server'} and an administrator can change it."))
     if status.state == "done":
         # A link and not a button: the browser handles the click, so it is not lost if the list is redrawn at that
         # moment.
@@ -152,11 +176,9 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         navigation.link(page, open_words, **view)
         if page is navigation.ALPHA_LAB:
             navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
-        if bounded := status.record.bounded:
-            st.caption(f"The server did not list all letters of {counted(bounded, 'question')}. Figures are ranges.")
     elif status.ended:
-        if st.button("Try again" if status.state == "failed" else "Resume", key=f"resume-{run_id}", help=RESUME_HELP):
-            engine.resume(run_id)
+        label = "Try again" if status.state == "failed" else "Resume"
+        if resume_button(status.record, key=f"resume-{run_id}", label=label):
             st.rerun()
         spec = status.record.spec
         if spec.answers and st.button(
@@ -167,15 +189,15 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         if status.state == "queued" and not alone and st.button("Run first", key=f"first-{run_id}"):
             engine.put_first([run_id])
             st.rerun(scope="fragment")
-        if st.button("Cancel", key=f"cancel-{run_id}"):
+        if access.owns(status.record.launched_by) and st.button("Cancel", key=f"cancel-{run_id}"):
             engine.cancel(run_id)
             st.rerun()
     if status.ended and not store.is_bundled(run_id):
-        if st.button("Delete", key=f"delete-{run_id}", help=DELETE_HELP):
+        if access.owns(status.record.launched_by) and st.button("Delete", key=f"delete-{run_id}", help=DELETE_HELP):
             actions.delete(run_id)
             st.session_state[DELETED] = (run_id,)
             st.rerun()
-        st.caption(size(trash.disk_use(store.folder_of(run_id))))
+        st.caption(f"{size(disk.disk_use(store.folder_of(run_id)))} on disk")
 
 
 def undo_notice() -> None:
@@ -207,7 +229,7 @@ def _log(status: RunStatus) -> None:
 
 def agent_notice() -> None:
     """Make sure that an agent executes runs, and say so if none does."""
-    if engine.agent_alive() or live_runs.current().problem:  # without a database the agent could not run
+    if engine.agent_alive() or live_runs.current().problem:  # the agent can't run without a database
         return
     with spoken(), st.spinner("Waking the agent that executes runs …"):
         engine.ensure_agent()

@@ -1,4 +1,4 @@
-"""Choose models on a server: connect to it, see what it can do, and say what asking it may cost."""
+"""Choose models on a server: connect to it, see what it can do, and set a budget."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import streamlit as st
 
 from app.caches import server_cache
 from app.formatting import plain, sentence
+from core import access
+from core.access import UserRole
 from core.errors import HedgeError
-from core.inference.server.abilities import Abilities
-from core.inference.server.remembered import RememberedServers, remember, remembered
-from core.runs.spec import FORMATS, FORMS, TEXT_FORMS, RunSpec
+from core.inference.server.abilities import COMPLETIONS, TEXTS, Abilities
+from core.inference.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
+from core.inference.server.known_servers import RememberedServers, remember, remembered
+from core.inference.server.spending import MILLION, Price
+from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.runs.spec import RunSpec
 
 HERE, SERVER = "here", "server"
 PLACES = {HERE: "Loaded by Hedge", SERVER: "On a server"}
@@ -29,12 +34,20 @@ KEY_HELP = (
     "name in Streamlit's secrets works as well. Hedge stores the name and never the key."
 )
 MODELS_HELP = "The models that the server lists. Two servers with one model name count as two models."
-BUDGET_HELP = (
-    "The run stops before it costs more. What has finished is kept, and a larger budget continues it. Without prices, "
-    "the budget counts millions of tokens."
+BUDGET_HELP = "The run stops before it costs more. What has finished is kept, and a larger budget continues it."
+PRICE_HELP = "In any currency. Leave it empty if there is none."
+NO_TEXTS = "This server does not give the log-probabilities of a text that it was sent"
+WRONG_TEXTS = "This server gives wrong log-probabilities of a text that it was sent"
+FAILED_TEXTS = "This server failed when it was asked for the log-probabilities of a text"
+CHECK_HELP = "Asks the server anew what it can do. It may have been started again, or have failed only for a moment."
+WITH_TEXTS = "Use a server that gives them, such as vLLM."
+TIMEOUT_HELP = (
+    "How many seconds the server may take for one answer. Then the question is asked again. A large model that answers "
+    "slowly needs more."
 )
-PRICE_HELP = "The price of a million tokens, in any currency. Leave it empty if there is none."
 SHOWN_BEFORE = 4
+UNTOLD_KIND = "me"
+"""What llama-cpp-python's server answers to who owns its models."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +57,26 @@ class ServedModels:
     models: tuple[str, ...]
     connection: RememberedServers
     able: tuple[Abilities, ...]
-    price_read: float
-    price_written: float
-    budget: float | None
+    price_read: float = 0.0
+    price_written: float = 0.0
+    budget: float | None = None
+    timeout_s: float = TIMEOUT_S
+
+    @property
+    def asked_models(self) -> tuple[str, ...]:
+        """The models as runs name them (:attr:`~core.runs.spec.RunSpec.asked_model`)."""
+        return tuple(model_on_servers(model, self.connection.servers) for model in self.models)
+
+    @property
+    def jury_models(self) -> dict[str, Abilities]:
+        """The models as juries name them, with what the server can do with each."""
+        url = self.connection.servers[0]
+        return {str(ServedModel(name, url)): able for name, able in zip(self.models, self.able, strict=True)}
+
+    @property
+    def price(self) -> Price:
+        """The prices and limits of the requests."""
+        return Price(self.price_read, self.price_written, self.budget)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -72,14 +102,20 @@ class ServedModels:
             "price_read": self.price_read,
             "price_written": self.price_written,
             "budget": self.budget,
+            "timeout_s": self.timeout_s,
         }
 
 
-def is_on_server(prefix: str) -> bool:
-    """Show the switch between models that Hedge loads and models on a server. Whether the second is chosen."""
+def is_on_server(prefix: str, label: str = "Where the model is") -> bool:
+    """Show the switch between models that Hedge loads and models on a server. Whether the second is chosen.
+
+    A visitor of a public server has no such choice.
+    """
+    if not access.may(UserRole.LAUNCHER):
+        return False
     st.session_state.setdefault(f"{prefix}_place", HERE)
     place = st.segmented_control(
-        "Where the model is",
+        label,
         list(PLACES),
         format_func=PLACES.__getitem__,
         required=True,
@@ -100,7 +136,9 @@ def fill(prefix: str, spec: RunSpec) -> None:
             f"{prefix}_place": SERVER,
             f"{prefix}_price_read": spec.price_read or None,
             f"{prefix}_price_written": spec.price_written or None,
-            f"{prefix}_budget": spec.budget,
+            f"{prefix}_budget": spec.budget if spec.price.is_known else None,
+            f"{prefix}_budget_tokens": None if spec.budget is None else round(spec.budget * MILLION),
+            f"{prefix}_timeout": spec.timeout_s,
         }
     )
     _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
@@ -116,9 +154,15 @@ def offer(prefix: str, spec: RunSpec) -> None:
         _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
 
 
-def served_models(prefix: str) -> ServedModels | None:
+def served_models(
+    prefix: str, *, most: int | None = None, without_texts: str = "", priced: bool = True
+) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
-    that can be asked."""
+    that can be asked.
+
+    At most ``most`` models can be chosen. If the page needs a server that scores texts, ``without_texts`` says what is
+    not possible with another one. Prices and limits are shown only if ``priced``.
+    """
     with st.container(border=True, gap="small"):
         _address(prefix)
         if problem := st.session_state.get(f"{prefix}_problem"):
@@ -130,9 +174,10 @@ def served_models(prefix: str) -> ServedModels | None:
             st.caption("The address or the key has changed. Press Connect again.")
             return None
         chosen = st.multiselect(
-            "Models",
+            "Model" if most == 1 else "Models",
             st.session_state[f"{prefix}_listed"],
             placeholder="Choose a model of the server",
+            max_selections=most,
             select_all=False,
             key=f"{prefix}_served",
             persist_state="session",
@@ -144,10 +189,18 @@ def served_models(prefix: str) -> ServedModels | None:
         able = [one.able for one in asked if one.able]
         for words in dict.fromkeys(able_words(one) for one in able):
             st.caption(plain(words))
-        read, written, budget = _prices(prefix)
+        if failures := list(dict.fromkeys(failure_words(one) for one in able if one.failing)):
+            st.warning(plain(" ".join(failures)))
+        if lacking := without_texts and next((no_texts(one) for one in able if not one.echo), ""):
+            st.error(plain(f"{lacking}, so {without_texts}. {WITH_TEXTS}"))
+        if failures or len(able) < len(asked):
+            st.button("Check again", key=f"{prefix}_again", on_click=server_cache.ask_again, help=CHECK_HELP)
+        if lacking:
+            return None
+        limits = _limits(prefix) if priced else {}
     if not chosen or len(able) < len(chosen):
         return None
-    found = ServedModels(tuple(map(str, chosen)), connection, tuple(able), read, written, budget)
+    found = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
     if not found.formats:
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
@@ -156,13 +209,31 @@ def served_models(prefix: str) -> ServedModels | None:
 
 def able_words(able: Abilities) -> str:
     """What a server can do, in a sentence or two."""
-    who = " ".join(filter(None, (able.kind, able.version, able.quantisation)))
+    kind = "" if able.kind == UNTOLD_KIND else able.kind
+    who = " ".join(filter(None, (kind, able.version, able.quantisation)))
     texts = "scores texts and writes answers" if able.echo else "writes answers, but can't score texts"
     context = f" It reads at most {able.context:,} tokens." if able.context else ""
     sure = able.echo or -1 in (able.listed, able.chat_listed)
     bounds = "" if sure else " A letter that it does not list has only an upper bound, so figures may be ranges."
     named = f" ({who})" if who else ""
     return f"This server{named} gives the log-probabilities of {_most_listed(able)}, {texts}.{bounds}{context}"
+
+
+def failure_words(able: Abilities) -> str:
+    """What the server failed on, in a sentence."""
+    whats = " and ".join(what for what, _ in able.failing)
+    how = " and ".join(dict.fromkeys(how for _, how in able.failing))
+    return (
+        f"The server failed ({how}) each time when it was asked for {whats}, though it answered simpler requests. "
+        "Until it is checked again, this counts as not possible."
+    )
+
+
+def no_texts(able: Abilities) -> str:
+    """Why the server's texts can't be used, as the beginning of a sentence."""
+    if able.echo_wrong:
+        return WRONG_TEXTS
+    return FAILED_TEXTS if {TEXTS, COMPLETIONS} & {what for what, _ in able.failing} else NO_TEXTS
 
 
 def _most_listed(able: Abilities) -> str:
@@ -232,7 +303,7 @@ def _connect_again(prefix: str, connection: RememberedServers) -> None:
 
 def _connect(prefix: str) -> None:
     """Ask the typed server for its models. Keeps them, or one sentence that says what is wrong."""
-    from core.inference.server.connect import addresses, models_on  # with its HTTP client
+    from core.inference.server.connect import addresses, models_on  # imports an HTTP client
 
     for name in ("connection", "problem", "listed", "served"):
         st.session_state.pop(f"{prefix}_{name}", None)
@@ -253,16 +324,49 @@ def _connect(prefix: str) -> None:
     st.session_state[f"{prefix}_served"] = list(listed[:1])
 
 
-def _prices(prefix: str) -> tuple[float, float, float | None]:
-    with st.expander("Price and budget"):
-        left, middle, right = st.columns(3)
-        read = left.number_input(
-            "Price, read", 0.0, None, None, placeholder="none", key=f"{prefix}_price_read", help=PRICE_HELP
+def _limits(prefix: str) -> dict[str, Any]:
+    """Show the prices, the budget and the timeout; returns them as fields of :class:`ServedModels`."""
+    st.session_state.setdefault(f"{prefix}_timeout", TIMEOUT_S)
+    with st.expander("Price, budget and timeout"):
+        left, right = st.columns(2)
+        read, written = (
+            side.number_input(
+                f"Price of a million tokens {name}",
+                0.0,
+                None,
+                None,
+                format="%g",
+                placeholder="none",
+                key=f"{prefix}_price_{name}",
+                help=PRICE_HELP,
+            )
+            for side, name in ((left, "read"), (right, "written"))
         )
-        written = middle.number_input(
-            "Price, written", 0.0, None, None, placeholder="none", key=f"{prefix}_price_written", help=PRICE_HELP
+        with left:
+            budget = _budget(prefix, priced=bool(read or written))
+        timeout = right.number_input(
+            "Timeout of an answer, in seconds",
+            1.0,
+            LONGEST_TIMEOUT_S,
+            format="%.0f",
+            key=f"{prefix}_timeout",
+            help=TIMEOUT_HELP,
         )
-        budget = right.number_input(
-            "Budget", 0.0, None, None, placeholder="none", key=f"{prefix}_budget", help=BUDGET_HELP
+    return {
+        "price_read": float(read or 0),
+        "price_written": float(written or 0),
+        "budget": budget,
+        "timeout_s": float(timeout),
+    }
+
+
+def _budget(prefix: str, *, priced: bool) -> float | None:
+    """Show and return the budget, in the unit of :class:`~core.inference.server.spending.Price`."""
+    where: dict[str, Any] = {"placeholder": "none", "help": BUDGET_HELP}
+    if priced:
+        found = st.number_input(
+            "Budget, in the prices' currency", 0.0, None, None, format="%g", key=f"{prefix}_budget", **where
         )
-    return float(read or 0), float(written or 0), None if budget is None else float(budget)
+        return None if found is None else float(found)
+    tokens = st.number_input("Budget, in tokens", 0, None, None, 1000, key=f"{prefix}_budget_tokens", **where)
+    return None if tokens is None else tokens / MILLION

@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from app.caches import bounded_cache, question_cache, run_cache
-from app.components.one_question.option_bars import option_bars
+from app.components.one_question.embedded import embed_question
+from app.components.one_question.option_bars import AskedQuestion, option_bars
 from app.components.one_question.own_examples import what_to_see
-from app.components.one_question.question import RANGES_SAID, options_in_full
+from app.components.one_question.question import RANGES_SAID, RANGES_SCORE, SCORE_WIDTH, options_in_full, scores_shown
+from app.components.shared import controls
 from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
@@ -18,20 +20,22 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.bounded import asked_bounds
 from core.reports.question_kind import QuestionKind
-from core.runs.banks import bank_name, task_title
+from core.runs.banks import bank_name
 from core.runs.store import RunRecord
+from core.tasks.bank_names import task_title
 
 LITTLE_MASS = 0.5
 NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."
 
 
 def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
-    """Show the answer's bars, its options in full, the warnings, and the prompt."""
+    """Show the answer's bars, its options in full, the warnings, the prompt, and the button that embeds it."""
     own = answer.own
     try:
         record = run_cache.record(own.run_id)
         if as_ranges := bool(record.bounded or answer.bounded):
-            between = asked_bounds(bounded_cache.bounded_run(own.run_id), answer.logits, answer.bounded)
+            run = bounded_cache.bounded_run(own.run_id, scores_shown(view))
+            between = asked_bounds(run, answer.logits, answer.bounded)
         else:
             by = question_cache.calibrated_run(own.run_id)
             probabilities, found = one_question.asked(by, answer.logits)
@@ -49,11 +53,14 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
     said = f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
+        controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
         st.caption(f"{said} {RANGES_SAID}")
     else:
-        option_bars(answer.options, found, by, label=None, version=version, view=view)
+        asked = AskedQuestion(own.question, own.context, answer.options, None)
+        option_bars(asked, found, by, version=version, view=view)
         st.caption(said)
+        embed_question(asked, found, by, record=record, view=view)
         options_in_full(probabilities, answer.options, found, by, label=None, view=view)
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
@@ -65,7 +72,8 @@ def _took(answer: ModelAnswer) -> str:
 
 
 def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> list[str]:
-    """How the question differs from those that calibrated its set, and what the guarantee then is."""
+    """A warning on how the question differs from those that calibrated its set, and what that means for the
+    guarantee."""
     said = []
     if len(answer.options) != kind.options:
         said.append(

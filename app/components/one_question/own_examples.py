@@ -1,4 +1,4 @@
-"""Four questions that a click asks at once, chosen by what the bundled model makes of them."""
+"""Four example questions that a click asks at once, chosen by the bundled model's answers to them."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ def _button(name: str, label: str, ask: Callable[[str], None], *, help: str = ""
 
 
 def what_to_see(own: CustomQuestion) -> str:
-    """What is seen in the answer if an example was asked of the model for which it was chosen, else an empty text."""
+    """A sentence on what the answer shows, if the model is the one for which the example was chosen; otherwise an empty
+    text."""
     for example in EXAMPLES.values():
         if (own.question, own.options, own.context) == (example.question, example.options, ""):
             return example.says if (own.model, own.run_id) == (MODEL, RUN.run_id) else ""

@@ -1,4 +1,4 @@
-"""The questions that were asked in this session, each with its set, and the way back to each."""
+"""The questions that were asked in this session, each with its set and a link."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def history(view: OneQuestionView) -> None:
     if len(found) < 2:
         return
     st.subheader("Asked in this session", anchor=False)
-    st.caption(f"The set of each at alpha {alpha_value(view.alpha):.3f}, by {plain(SCORES[view.bars].title)}.")
+    st.caption(f"The set of each at alpha {alpha_value(view.alpha):g}, by {plain(SCORES[view.bars].title)}.")
     for answer in found:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"asked_{answer.answer_id}"):
             here = answer.answer_id == view.answer
@@ -48,7 +48,7 @@ def _answer(name: str) -> ModelAnswer | None:
         return None
     try:
         return custom_question.read_answer(name)
-    except HedgeError:  # it failed, or is one of the oldest of many; opening its link says so
+    except HedgeError:  # it failed, or it was deleted as one of the oldest; opening its link says so
         return None
 
 

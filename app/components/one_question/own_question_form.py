@@ -11,19 +11,22 @@ from app import state
 from app.caches import question_cache, run_cache
 from app.components.one_question.own_examples import EXAMPLES, MODEL
 from app.components.shared.answer_progress import PENDING_KEY
+from app.components.shared.only_looking import may_launch
 from app.components.shared.run_list import Picker
 from app.components.shared.run_picker import one_line
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.showcase import default_run
 from app.state.one_question import OneQuestionView
+from core import access
+from core.access import UserRole
 from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.errors import HedgeError, InputError
 from core.inference import models
+from core.inference.server.address import ON_SERVERS
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
-from core.runs.spec import ON_SERVERS
 from core.runs.store import RunRecord
 
 MODEL_KEY = "own_model"
@@ -32,7 +35,7 @@ QUESTION_KEY, CONTEXT_KEY, OPTIONS_KEY, EXTRA_KEY = "own_question", "own_context
 SEEN_KEY, ASKED_KEY, WARMED_KEY = "own_seen", "own_asked", "own_warmed"
 LATEST_KEY, PROBLEMS_KEY, HISTORY_KEY = "own_latest", "own_problems", "own_history"
 AUTOMATIC = ""
-"""The choice of calibration that leaves it to :func:`~core.reports.question_kind.best_run`."""
+"""The choice for which :func:`~core.reports.question_kind.best_run` picks the calibration."""
 MODEL_HELP = "A model that ships with Hedge. You can also type a local folder or a Hugging Face hub id and press Enter."
 RUN_HELP = (
     "The questions of this run calibrate the set. Your question is asked in the same way as the questions of this run: "
@@ -72,9 +75,8 @@ def _typed_texts() -> tuple[str, ...]:
 
 
 def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunRecord:
-    """The run whose calibration forms the set: the one that a person chose, else the one that fits the typed question.
-
-    Of several that fit, it is the run of the link, else the run that pages open with.
+    """The run whose calibration forms the set: the one that a person chose, otherwise the one that fits the typed
+    question. If several fit, the run of the link comes first, and then the run with which pages open.
     """
     by_id = {record.run_id: record for record in records}
     chosen = by_id.get(view.calibration)
@@ -82,7 +84,7 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
     st.session_state.setdefault(MODEL_KEY, asked.spec.asked_model)
     if chosen:
         return chosen
-    model = str(st.session_state[MODEL_KEY] or "")
+    model = str(st.session_state.get(MODEL_KEY) or "")
     options = _typed_options()
     # A model on a server is calibrated by runs of its own, and Hedge loads no model in a server's precision.
     here = [record for record in records if not record.spec.servers or record.spec.asked_model == model]
@@ -157,23 +159,29 @@ def _problems() -> dict[str, str]:
 
 
 def _problem(field: str) -> None:
-    if said := _problems().get(field):
-        st.error(plain(sentence(said)))
+    """Say what has to be changed, in a container: what follows keeps its place, and the button "Ask" the focus."""
+    with st.container():
+        if said := _problems().get(field):
+            st.error(plain(sentence(said)))
 
 
 def model_and_calibration(records: Sequence[RunRecord], record: RunRecord, view: OneQuestionView) -> None:
     """Show which model and calibration are used, with the choice of the model folded away."""
-    known = list(dict.fromkeys([*models.bundled_models(), *(one.spec.asked_model for one in records)]))
-    chosen = str(st.session_state[MODEL_KEY] or "")
+    known = models.bundled_models()
+    if access.may(UserRole.LAUNCHER):
+        known = list(dict.fromkeys([*known, *(one.spec.asked_model for one in records)]))
+    chosen = str(st.session_state.get(MODEL_KEY) or "")
     by_id = {one.run_id: one for one in records}
     name = _short_name(chosen) or "none chosen"
+    may_name = access.may(UserRole.LAUNCHER)
     with st.popover(plain(f"Model: {name}"), width="stretch"):
+        may_launch("ask a model that does not ship with Hedge")
         st.selectbox(
             "Model",
             known if chosen in known or not chosen else [chosen, *known],
-            accept_new_options=True,
+            accept_new_options=may_name,
             key=MODEL_KEY,
-            help=MODEL_HELP,
+            help=MODEL_HELP if may_name else MODEL_HELP.partition(" You can also")[0],
             persist_state="session",
             on_change=_model_chosen,
         )
@@ -218,7 +226,7 @@ def _model_chosen() -> None:
 
 
 def fitting_options(kind: QuestionKind) -> str:
-    """Say how many options make a question like those of the run."""
+    """Say how many options a question needs to be like those of the run."""
     if not kind.closing:
         return f"The questions that calibrate the set have {counted(kind.options, 'option')}."
     return (
@@ -264,10 +272,10 @@ def _send(view: OneQuestionView) -> None:
     try:
         record = calibrating_run(askable_runs(), view)
         asked = {
-            "model": str(st.session_state[MODEL_KEY] or ""),
+            "model": str(st.session_state.get(MODEL_KEY) or ""),
             "run_id": record.run_id,
-            "question": (st.session_state[QUESTION_KEY] or "").strip(),
-            "context": (st.session_state[CONTEXT_KEY] or "").strip(),
+            "question": (st.session_state.get(QUESTION_KEY) or "").strip(),
+            "context": (st.session_state.get(CONTEXT_KEY) or "").strip(),
         }
         options = _typed_options()
         extra = _extra() and question_cache.question_kind(record.run_id).closing > 0

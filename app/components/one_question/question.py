@@ -10,11 +10,13 @@ from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app import state
 from app.caches import bounded_cache, question_cache, run_cache
 from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
-from app.components.one_question.option_bars import RunRow, option_bars, run_table
+from app.components.one_question.embedded import embed_question
+from app.components.one_question.option_bars import AskedQuestion, RunRow, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.figures import about, download
 from app.components.shared.ranges import question_ranges
@@ -28,7 +30,7 @@ from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
-from core.reports.titles import record_task_title
+from core.reports.titles import reading_order, record_task_title
 from core.runs.store import RunRecord
 
 NUMBER_KEY = "question_number"
@@ -39,10 +41,12 @@ ASK_WORDS = {"run": "A test question of a run", "own": "Ask your own"}
 SEARCH_WIDTH = 320
 MOST_FOUND = 50
 MOST_RUNS = 40
+RANGES_SCORE = "Score to compare with APS"
+SCORE_WIDTH = 320
 RANGES_SAID = (
-    "The server did not list all letters, so some scores and the threshold lie between two ends. An option is surely "
-    "in the set as far as its bar is full, and surely out of it where its bar has ended. In the hatched part, what the "
-    "server left out decides."
+    "The server did not list all letters, so some scores and the threshold lie between two ends. At an alpha within "
+    "the full part of its bar, an option is surely in the set. Beyond the end of the bar, it is surely out. In the "
+    "hatched part, this depends on what the server left out."
 )
 
 
@@ -51,8 +55,10 @@ def pick_kind(view: OneQuestionView) -> None:
     controls.switch(view, "ask", "Whose question", ASK_WORDS, key=ASK_KEY, label_visibility="collapsed")
 
 
-def question_of_a_run(view: OneQuestionView) -> None:
-    """Show a test question of the selected run, under every score and in every run that tested it."""
+def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
+    """Show a test question of the selected run, under every score and in every run that tested it. ``place`` is where
+    the button that embeds it stands.
+    """
     record = pick_run(view, "The options of a question and its sets", ranges=True)
     if record is None:
         return
@@ -60,25 +66,31 @@ def question_of_a_run(view: OneQuestionView) -> None:
         _question_with_ranges(record, view)
         return
     questions = question_cache.question_list(record.run_id)
-    place = pick_question(view, questions)
-    shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[place]))
+    at = pick_question(view, questions)
+    shown = question_cache.shown_question(record.run_id, str(questions["id"].iloc[at]))
     by = question_cache.calibrated_run(record.run_id)
     options, label = shown.question.options, shown.question.label
-    show_question(shown.question)
+    with st.container():  # one place on the page, whatever a question has: what follows stays where it is
+        show_question(shown.question)
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
-    option_bars(options, shown.standings, by, label=label, version=version, view=view)
+    asked = AskedQuestion(shown.question.question, shown.question.context, options, label)
+    ids = questions["id"]
+    option_bars(asked, shown.standings, by, version=version, view=view, on_turn=lambda by: _show(ids, at + by))
+    with place:
+        embed_question(asked, shown.standings, by, record=record, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
 
 
 def _question_with_ranges(record: RunRecord, view: OneQuestionView) -> None:
     """Show a question of a run whose server did not list all letters: where its options may leave their sets."""
-    run = bounded_cache.bounded_run(record.run_id)
+    run = bounded_cache.bounded_run(record.run_id, scores_shown(view))
     questions = bounded_cache.question_list(record.run_id)
     place = pick_question(view, questions)
     row = int(questions["row"].iloc[place])
     question = bounded_cache.question(record.run_id, row)
     show_question(question)
+    controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
     question_ranges(
         question.options,
         bounded_options(run, row),
@@ -88,6 +100,11 @@ def _question_with_ranges(record: RunRecord, view: OneQuestionView) -> None:
         view=view,
     )
     st.caption(RANGES_SAID)
+
+
+def scores_shown(view: OneQuestionView) -> tuple[str, str]:
+    """The two scores whose ranges are shown: the chosen one, and APS or LAC to compare it with."""
+    return (view.bars, "aps") if view.bars != "aps" else ("lac", "aps")
 
 
 def pick_question(view: OneQuestionView, questions: pd.DataFrame) -> int:
@@ -205,7 +222,7 @@ def options_in_full(
     with st.expander("Score, rank and probability of each option"):
         st.caption(
             f"The {plain(SCORES[view.bars].title)} score is {plain(SCORES[view.bars].formula)}. Its threshold at "
-            f"alpha {alpha_value(view.alpha):.3f} is {threshold:.4f}, from "
+            f"alpha {alpha_value(view.alpha):g} is {threshold:.4f}, from "
             f"{counted(standing.n, 'calibration question')}."
         )
         st.dataframe(
@@ -225,7 +242,7 @@ def options_in_full(
 
 _COLUMNS: dict[str, Any] = {
     "letter": "",
-    "option": st.column_config.TextColumn("Option", width="large"),
+    "option": st.column_config.TextColumn("Option", width="medium"),
     "probability": st.column_config.NumberColumn("Probability", format="%.4f"),
     "rank": st.column_config.NumberColumn(
         "Rank", help="Rank by probability, the highest first. Of equal probabilities, the later option comes first."
@@ -260,8 +277,9 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
     notes = _left_out(found)
     if len(found.tested) > 1:
         st.subheader("The same question in other runs", anchor=False)
+        here_first = sorted(found.tested, key=lambda one: (one[0].run_id != record.run_id, reading_order(one[0])))
         names = _titles_without_task([other for other, _ in found.tested])
-        versions = [run_cache.version(other.run_id) for other, _ in found.tested]
+        versions = [run_cache.version(other.run_id) for other, _ in here_first]
         here = replace(view, question=shown.question.id)
         run_table(
             [
@@ -272,7 +290,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
                     here=other.run_id == record.run_id,
                     standings=standings,
                 )
-                for other, standings in found.tested
+                for other, standings in here_first
             ],
             k=len(shown.question.options),
             label=shown.question.label,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app.caches import overview_cache, run_cache
 from app.components.overview import filters, run_table
-from app.components.overview.matrix import show_matrix
+from app.components.overview.first_page import mount
+from app.components.overview.matrix import matrix_data
 from app.components.shared import controls, export, published_switch
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
@@ -20,7 +22,7 @@ from core.reports.overview.headline import headline
 from core.reports.overview.matrix import Matrix, by_model_and_task, leads, matrix
 from core.reports.overview.published import PublishedResult
 from core.reports.report import shown_with
-from core.reports.run_filter import RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
+from core.reports.run_filter import SETTINGS, RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
 from core.reports.titles import differences
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -33,54 +35,86 @@ EXPORTED = ("forest", "accuracy-and-set-size", "heat-map-mean-set-size", "heat-m
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The overview frame of the runs that the filters keep, and one sentence for each run that can't be read."""
+class Section:
+    """What the section shows of the runs that the filters keep, apart from its controls."""
 
     table: pd.DataFrame
+    """The overview frame, with the column ``shots``."""
     problems: tuple[str, ...]
+    """One sentence for each run that can't be read."""
+    active: RunFilter
+    offered: filters.Offered
+    printed: tuple[PublishedResult, ...]
+    """The published results that are shown."""
+    specs: Mapping[str, RunSpec]
+    """The spec of each run that is kept, with the default for each setting that the filters fix: such a setting is the
+    same in all rows, so no row says it."""
+    headline: str
+    words: str
+    """The filters in words."""
+    hidden: int
+    """How many of a person's own runs the filters hide."""
 
 
 def read_ahead() -> None:
-    """Summarise the runs that the section shows without a link, before anybody asks."""
+    """Summarise, in advance, the runs that the section shows without a link."""
     view, finished = OverviewView(), run_cache.runs().finished
     active = filters.active_filter(view, finished)
     overview_cache.overview([record for record in finished if active.keeps(record)], view.alpha, view.score)
     published.results(active)
 
 
-def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Shown:
+def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
     """Show the section. The headline speaks of the ``showcase``'s task if it is among those shown."""
-    values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
-    printed = published.results(active) if view.published == "on" else []
-    kept = [record for record in finished if active.keeps(record)]
-    table, problems = overview_cache.overview(kept, view.alpha, view.score)
-    if not table.empty:
-        table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in kept}))
-    # A setting that the filters fix is the same in all rows, so no row says it.
-    specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
-    names = {run: _named(spec) for run, spec in specs.items()}
-    words = filters.in_words(active, values)
+    shared = overview_cache.shared_view(view)
+    of = overview_cache.kept(
+        finished,
+        ("section", shared),
+        lambda: _section(showcase, finished, shared),
+        lasts=lambda made: not made.problems,
+    )
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Which model hedges well?", anchor=False, width="content")
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             if view.figure != "runs":
                 published_switch.show(view)
             controls.switch(view, "figure", "Figure", FIGURES, key=FIGURE_KEY, label_visibility="collapsed")
-    if said := headline(table, names, view.score, view.alpha, task=record_task_key(showcase)):
-        st.markdown(plain(said))
-    _controls(view, active, values)
-    _hidden_own(finished, kept)
-    alone = bool(printed) and view.figure != "runs"
-    if not kept and alone:
+    if of.headline:
+        st.markdown(plain(of.headline))
+    _controls(view, of.active, of.offered)
+    _hidden_own(of.hidden)
+    alone = bool(of.printed) and view.figure != "runs"
+    if not of.specs and alone:
         st.caption("No run here matches the filters. Only published figures are shown.")
-    elif not kept:
-        filters.none_matches(filters.in_words(active, values, narrowing=True))
-    if not table.empty or (alone and not kept):
-        _figure(table, specs, words, view, printed)
-    if not table.empty:
+    elif not of.specs:
+        filters.none_matches(filters.in_words(of.active, of.offered, narrowing=True))
+    if not of.table.empty or (alone and not of.specs):
+        _figure(of, finished, view)
+    if not of.table.empty:
         rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
-        export.section(table["run"].tolist(), rule, EXPORTED, key="overview_export")
-    return Shown(table, problems)
+        export.section(of.table["run"].tolist(), rule, EXPORTED, key="overview_export")
+    return of
+
+
+def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:
+    values, active = filters.with_published(offered(finished), view), filters.active_filter(view, finished)
+    kept = [record for record in finished if active.keeps(record)]
+    table, problems = overview_cache.overview(kept, view.alpha, view.score)
+    if not table.empty:
+        table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in kept}))
+    specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
+    names = {run: _named(spec) for run, spec in specs.items()}
+    return Section(
+        table=table,
+        problems=problems,
+        active=active,
+        offered=values,
+        printed=tuple(published.results(active)) if view.published == "on" else (),
+        specs=specs,
+        headline=headline(table, names, view.score, view.alpha, task=record_task_key(showcase)),
+        words=filters.in_words(active, values),
+        hidden=sum(is_own(one) for one in finished if one.run_id not in specs),
+    )
 
 
 def _named(spec: RunSpec) -> str:
@@ -97,14 +131,12 @@ def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) ->
         filters.filter_controls(view, active, values)
 
 
-def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> None:
+def _hidden_own(hidden: int) -> None:
     """Say that the filters hide some of a person's own runs, with a button that shows them."""
-    shown = {record.run_id for record in kept}
-    hidden = [one for one in finished if one.run_id not in shown and is_own(one)]
     if hidden:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            said = "is" if len(hidden) == 1 else "are"
-            st.caption(f"{counted(len(hidden), 'run')} of yours {said} hidden by the filters.", width="content")
+            said = "is" if hidden == 1 else "are"
+            st.caption(f"{counted(hidden, 'run')} of yours {said} hidden by the filters.", width="content")
             st.button(
                 "Show all of mine",
                 type="tertiary",
@@ -114,29 +146,35 @@ def _hidden_own(finished: Sequence[RunRecord], kept: Sequence[RunRecord]) -> Non
             )
 
 
-def _figure(
-    table: pd.DataFrame,
-    specs: Mapping[str, RunSpec],
-    words: str,
-    view: OverviewView,
-    printed: Sequence[PublishedResult],
-) -> None:
+def _figure(of: Section, finished: Sequence[RunRecord], view: OverviewView) -> None:
+    shared = overview_cache.shared_view(view)
     # What draws with Altair is imported where it is needed: the first paint does not wait for it.
     if view.figure == "matrix":
-        own = frozenset(run for run in specs if not store.is_bundled(run))
-        found = Matrix((), (), {}) if table.empty else matrix(table, specs, own, view.score)
-        show_matrix(*published.below(found, printed), specs, words, view)
+        mount("matrix", **overview_cache.kept(finished, ("matrix", shared), lambda: _matrix(of, shared)))
         return
-    st.caption(plain(words))
+    st.caption(plain(of.words))
     if view.figure == "scatter":
         from app.components.overview import scatter
 
-        scatter.scatter(table, view, printed)
+        panels = overview_cache.kept(
+            finished, ("panels", shared), lambda: scatter.scatter_panels(of.table, shared, of.printed)
+        )
+        scatter.scatter(of.table, view, panels)
     else:
         from app.components.shared import figures
 
-        ordered = by_model_and_task(table, specs)
-        run_table.grouped_runs(ordered, leads(ordered, specs), view.score)
-        run_table.ties(table)
+        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: by_model_and_task(of.table, of.specs))
+        leading = overview_cache.kept(finished, ("leads", shared), lambda: leads(ordered, of.specs))
+        # The words above the table say these settings once for all of its runs.
+        fixed = [name for name in SETTINGS if len(getattr(of.active, name)) == 1]
+        run_table.grouped_runs(ordered, leading, view.score, without=fixed)
+        run_table.ties(of.table)
         about = figures.about(ordered["run"].tolist(), view.alpha)
         figures.download("Download these runs as CSV", ordered, "overview", about)
+
+
+def _matrix(of: Section, view: OverviewView) -> dict[str, Any]:
+    """What the component shows of the runs of the section and of published results."""
+    own = frozenset(run for run in of.specs if not store.is_bundled(run))
+    found = Matrix((), (), {}) if of.table.empty else matrix(of.table, of.specs, own, view.score)
+    return matrix_data(*published.below(found, of.printed), of.specs, of.words, view)

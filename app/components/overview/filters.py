@@ -1,4 +1,4 @@
-"""The Overview's filters. What is chosen stands in the page's address."""
+"""The Overview's filters. The choice is kept in the page's address."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALL_TITLES = {
     "dtype": "any precision",
 }
 CLEARED = dict.fromkeys(FIELDS.values(), "") | {"whose": ALL}
-"""The view's fields without any filter: as the page begins."""
+"""The view's fields without any filter, with which the page begins."""
 EVERY_RUN = CLEARED | {FIELDS[name]: ALL for name in SETTINGS}
 """The view's fields with every run."""
 OWN_SOURCES = ("launched", "imported")
@@ -62,7 +62,8 @@ def with_published(offered: Offered, view: OverviewView) -> Offered:
 
 
 def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> None:
-    """Show the filters behind one button. ``active`` is what they come to, ``offered`` what they can be."""
+    """Show the filters behind one button. ``active`` is the current filter, and ``offered`` holds the possible
+    values."""
     with st.popover("Filters", icon=":material/filter_list:", width="stretch"):
         # Chips of runs' models stay chips; the published models are a list of their own below them.
         own = replace(active, models=tuple(name for name in active.models if name in offered["models"]))
@@ -76,7 +77,7 @@ def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> 
 
 
 def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False) -> str:
-    """What the filters keep, in words; ``narrowing``: only what leaves runs out."""
+    """The filters in words; with ``narrowing``, only those that leave runs out."""
     said = []
     for name in ("sources", "models", "tasks", *SETTINGS):
         values = getattr(active, name)

@@ -6,48 +6,42 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app import navigation, state
-from app.components.overview.first_page import mount, target
+from app.components.overview.first_page import target
 from app.components.shared.published_switch import source_lines
 from app.formatting import counted
 from app.state.alpha_lab import AlphaLabView
 from app.state.data import DataView
 from app.state.overview import OverviewView
+from charts.palette import score_meaning
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
 from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.titles import differences
-from core.runs.banks import task_title
 from core.runs.spec import RunSpec
+from core.tasks.bank_names import task_title
+
+OPENS_SHELF = "Opens the shelf, from which its results can be brought in"
 
 
-def score_color(score: str) -> str:
-    """The name of a score's colour in the component's style: LAC has one of its own, all others have that of APS.
-
-    :func:`charts.theme.score_meaning` says the same, but the first paint should not wait for Altair.
-    """
-    return "lac" if score == "lac" else "aps"
-
-
-def show_matrix(
+def matrix_data(
     found: Matrix,
     blocks: Sequence[PublishedBlock],
     specs: Mapping[str, RunSpec],
     filtered: str,
     view: OverviewView,
-) -> None:
-    """Show the matrix with its key, and the ``blocks`` of published figures below it. ``filtered`` says in words which
-    runs it holds."""
+) -> dict[str, Any]:
+    """What the component shows: the matrix with its key, and the ``blocks`` of published figures below it.
+    ``filtered`` says in words which runs it holds."""
     score = SCORES[view.score].title
     cells = [found.cells.get((i, j)) for i in range(len(found.rows)) for j in range(len(found.columns))]
     short = any(cell and cell.too_few_covered for cell in cells)
-    mount(
-        "matrix",
-        caption=f"Mean set size by {score}, and accuracy, of each model on each task",
-        corner={"title": "Options in a set, on average", "below": filtered},
-        meaning=score_color(view.score),
-        columns=[{"title": column.title, "below": _of_column(column)} for column in found.columns],
-        rows=[
+    return {
+        "caption": f"Mean set size by {score}, and accuracy, of each model on each task",
+        "corner": {"title": "Options in a set, on average", "below": filtered},
+        "meaning": score_meaning(view.score).lower(),
+        "columns": [{"title": column.title, "below": _of_column(column)} for column in found.columns],
+        "rows": [
             {
                 "title": row.model,
                 "details": _of_row(row, specs[row.run]),
@@ -55,14 +49,14 @@ def show_matrix(
             }
             for i, row in enumerate(found.rows)
         ],
-        published=[_block(block) for block in blocks],
-        key={
+        "published": [_block(block, view) for block in blocks],
+        "key": {
             "surest": "1 option",
             "least": "all options of the task",
             "smallest": "the smallest sets of the task, as far as the 95% intervals tell" if cells else "",
             "warning": "! coverage is too low to be chance, corrected for the number of cells" if short else "",
         },
-    )
+    }
 
 
 def _of_column(column: Column) -> str:
@@ -79,7 +73,7 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
     if cell is None:
         return None
     return {
-        "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=cell.run))),
+        "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=cell.run)),
         "size": f"{cell.set_size.value:.1f}",
         "right": f"{cell.accuracy.value:.0%} right",
         "shade": cell.shade,
@@ -89,16 +83,18 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
     }
 
 
-def _block(block: PublishedBlock) -> dict[str, Any]:
+def _block(block: PublishedBlock, view: OverviewView) -> dict[str, Any]:
     """The rows of one published table."""
     of = SOURCES[block.source]
+    own = [one for row in block.rows for one in row.cells if one]
+    all_there = all(one.shelf_model for one in own)
     return {
         "title": f"Published by {of.title}, not computed here",
         "note": f"{of.note} Alpha and the score above do not change these figures.",
-        # What a hover says of every cell below its own lines; sent once.
+        # The lines that the hover of every cell ends with; sent once.
         "says": [
             *source_lines(block.source),
-            *["Opens the shelf, from which its results can be brought in"] * bool(of.shelf),
+            *[OPENS_SHELF] * all_there,
         ],
         "heads": [
             {"title": bank, "below": ("the same questions" if same else "other questions") if bank else ""}
@@ -108,7 +104,7 @@ def _block(block: PublishedBlock) -> dict[str, Any]:
             {
                 "title": row.model,
                 "details": _over_tasks(row.cells),
-                "cells": [_published_cell(one) for one in row.cells],
+                "cells": [_published_cell(one, view, said=not all_there) for one in row.cells],
             }
             for row in block.rows
         ],
@@ -120,10 +116,10 @@ def _over_tasks(cells: Sequence[PublishedResult | None]) -> str:
     return "" if mean is None else f"{mean:.2f} options over all tasks"
 
 
-def _published_cell(one: PublishedResult | None) -> dict[str, Any] | None:
+def _published_cell(one: PublishedResult | None, view: OverviewView, *, said: bool) -> dict[str, Any] | None:
+    """The cell of a published result. With ``said``, its own hover says that it opens the shelf, if it does."""
     if one is None:
         return None
-    shelf = SOURCES[one.source].shelf
     size = "Its set size on this task is not printed"
     if one.set_size is not None:
         size = f"Mean set size {one.set_size:.2f} of {one.k} options"
@@ -132,9 +128,12 @@ def _published_cell(one: PublishedResult | None) -> dict[str, Any] | None:
         size,
         f"Accuracy {_percent(one.accuracy)}",
     ]
-    view = state.fresh(DataView, shelf=shelf, shelf_model=one.model, shelf_data=one.data)
+    if said and one.shelf_model:
+        lines.append(OPENS_SHELF)
+    shelf = SOURCES[one.source].shelf
+    address = state.linked(DataView, view, shelf=shelf, shelf_model=one.shelf_model, shelf_data=one.data)
     return {
-        "target": target(navigation.DATA, state.address_of(view)) if shelf else None,
+        "target": target(navigation.DATA, address) if one.shelf_model else None,
         "size": "" if one.set_size is None else f"{one.set_size:.1f}",
         "right": f"{one.accuracy:.0%} right",
         "shade": 0.0 if one.set_size is None else shade(one.set_size, one.k),
@@ -143,7 +142,7 @@ def _published_cell(one: PublishedResult | None) -> dict[str, Any] | None:
 
 
 def _lines(cell: Cell, title: str) -> list[str]:
-    """What a hover says, line by line."""
+    """The lines of a cell's hover."""
     low, high = cell.coverage_band
     lines = [
         title,

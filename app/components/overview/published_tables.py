@@ -1,4 +1,4 @@
-"""What the Overview shows beside its figure: models of similar accuracy that differ, and published figures."""
+"""What the Overview shows next to its figure: models of similar accuracy that differ, and published figures."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from charts.run_names import task_titles
 from core.reports.file_names import About
 from core.reports.overview.published import SOURCES, published
 from core.reports.overview.similar_accuracy import alike
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 SHOWN_PAIRS = 3
+HEIGHT = 316
+"""In pixels. The last visible row is cut in half, which shows that there are more rows."""
 SEARCHED = (
     "These pairs were found by a search among all runs shown, and those that differ most come first. On new questions "
     "they may differ less."
@@ -44,25 +46,26 @@ def published_tables(table: pd.DataFrame, score: str) -> None:
     for name, source in SOURCES.items():
         found = published(name)
         st.markdown(plain(f"{source.title}, published ({source.printed})"))
-        st.caption(plain(source.note))
+        said = st.empty()
         shown = found[["source", "model", "task", "bank", "accuracy", "mean_set_size"]]
         if not table.empty:
-            own = table.assign(source="here", mean_set_size=table[f"{score}_set_size"])
+            own = table.assign(source="computed here", mean_set_size=table[f"{score}_set_size"])
             own = own[own["task"].isin(set(found["task"]))]
             shown = pd.concat([shown, own[list(shown.columns)]], ignore_index=True)
         shown = shown.assign(task=task_titles(shown), accuracy=100 * shown["accuracy"])
+        said.caption(plain(f"{source.note} {len(shown)} rows: scroll in the table to see all of them."))
         st.dataframe(
             shown.sort_values(["task", "accuracy"], ascending=[True, False], ignore_index=True),
             placeholder="–",
             hide_index=True,
-            column_order=["source", "model", "task", "accuracy", "mean_set_size"],
-            height=300,
+            column_order=["model", "accuracy", "mean_set_size", "task", "source"],
+            height=HEIGHT,
             column_config={
                 "source": "From",
-                "model": "Model",
+                "model": st.column_config.TextColumn("Model", width=140),
                 "task": "Task",
-                "accuracy": st.column_config.NumberColumn("Accuracy", format="%.1f%%"),
-                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help=NOT_PRINTED),
+                "accuracy": st.column_config.NumberColumn("Accuracy", format="%.1f%%", width=80),
+                "mean_set_size": st.column_config.NumberColumn("Set size", format="%.2f", help=NOT_PRINTED, width=80),
             },
             alt=f"Figures published by {source.title} beside those of runs here",
         )

@@ -10,7 +10,7 @@ import streamlit as st
 from app.caches import bounded_cache
 from app.components.overview import filters
 from app.components.shared.runs import open_run
-from app.formatting import counted, plain, sentence
+from app.formatting import PERCENT, counted, plain, sentence
 from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.errors import HedgeError
@@ -37,21 +37,23 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
         return
     st.subheader("Known as ranges", anchor=False)
     st.caption(
-        f"The {'server' if len(rows) == 1 else 'servers'} of {counted(len(rows), 'run')} did not list all letters. So "
-        "each figure lies between two ends, which are no intervals of chance."
+        f"The {'server' if len(rows) == 1 else 'servers'} of {counted(len(rows), 'run')} did not list every letter, so "
+        "some figures are only known as ranges. These are not confidence intervals: each is sure to hold the figure."
     )
+    order = [name for name in rows[0] if name != "Settings" or any(row["Settings"] for row in rows)]
     st.dataframe(
         rows,
+        column_order=order,
         hide_index=True,
-        column_config={"Model": _open_column(shown), **_COLUMNS},
+        column_config={"Run": _open_column(shown), **_COLUMNS},
         alt="Runs on servers with both ends of each figure",
     )
 
 
 def _open_column(run_ids: list[str]) -> Any:
     return st.column_config.ButtonColumn(
-        "Model",
-        width=150,
+        "Run",
+        width=225,
         pinned=True,
         alignment="left",
         type="tertiary",
@@ -67,40 +69,44 @@ def _open(run_ids: list[str]) -> None:
 
 def _row(record: RunRecord, alpha: int) -> dict[str, Any]:
     report = bounded_cache.bounded_report(record.run_id, alpha)
-    row: dict[str, Any] = {
-        "Model": record.spec.model_name,
-        "Task": record_task_title(record),
-        "Settings": " · ".join(differences(record.spec)),
-        "Accuracy": _shares(report.accuracy),
-    }
+    row: dict[str, Any] = {"Run": f"{record.spec.model_name} · {record_task_title(record)}"}
     for name, of in report.scores.items():
         words = SCORES[name].title
         row |= {
-            f"{words} coverage": _shares(of.coverage),
             f"{words} size": _sizes(of.mean_set_size),
-            f"{words} known exactly": of.exact_share,
+            f"{words} coverage": _shares(of.coverage),
+            f"{words} exact": 100 * of.exact_share,
         }
-    return row | {"Test questions": report.n_test}
+    settings = " · ".join(differences(record.spec))
+    return row | {"Accuracy": _shares(report.accuracy), "Questions": report.n_test, "Settings": settings}
 
 
 _COLUMNS: dict[str, Any] = {
-    "Task": st.column_config.TextColumn(width=170),
-    "Settings": st.column_config.TextColumn(width=220, help="What is not at its default."),
     **{
-        f"{SCORES[name].title} known exactly": st.column_config.NumberColumn(
-            format="percent", help="The share of test questions whose set does not depend on what the server left out."
+        f"{SCORES[name].title} {figure}": st.column_config.TextColumn(width=width)
+        for name in ("lac", "aps")
+        for figure, width in (("size", 95), ("coverage", 125))
+    },
+    **{
+        f"{SCORES[name].title} exact": st.column_config.NumberColumn(
+            format=PERCENT,
+            width=82,
+            help="The share of test questions whose set is known exactly, because it does not depend on what the "
+            "server left out.",
         )
         for name in ("lac", "aps")
     },
-    "Test questions": st.column_config.NumberColumn(format="localized"),
+    "Accuracy": st.column_config.TextColumn(width=115),
+    "Questions": st.column_config.NumberColumn(format="localized", width=85, help="The number of test questions."),
+    "Settings": st.column_config.TextColumn(width=220, help="What is not at its default."),
 }
 
 
 def _shares(ends: Ends) -> str:
     low, high = (f"{100 * end:.1f}" for end in ends)
-    return f"{low}%" if low == high else f"{low}–{high}%"
+    return f"{low}%" if low == high else f"{low} to {high}%"
 
 
 def _sizes(ends: Ends) -> str:
     low, high = (f"{end:.2f}" for end in ends)
-    return low if low == high else f"{low}–{high}"
+    return low if low == high else f"{low} to {high}"

@@ -45,18 +45,18 @@ def _of_score(score: str, widths: tuple[int | None, int | None] = (None, None)) 
 
 
 SHOWN = {
-    "task": _text("Task", 190, "What is asked, and where the questions come from."),
+    "task": _text("Task", 180, "What is asked, and where the questions come from."),
     "strategy": _text("Prompt", 125, "What the prompt says before the question."),
     "shots": _number("Shots", "%d", 60, "How many worked examples stand before the question."),
     "form": _text("Answers", 80, "By an option's letter, or by how likely each option's text is."),
     "dtype": _text("Precision", 100, "The size of the numbers that the model computes with."),
     "accuracy": _number("Accuracy", "%.1f%%", 85, "The share of test questions whose top option is the truth."),
-    "interval": _text("95% interval", 105, "The 95% interval of the accuracy (Clopper–Pearson)."),
+    "interval": _text("95% interval", 115, "The 95% interval of the accuracy (Clopper–Pearson)."),
     **_of_score("lac", (105, 75)),
     **_of_score("aps", (105, 75)),
     "band": _text(
         "Coverage band",
-        110,
+        120,
         "The 95% Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
     ),
     "size_interval": _text("LAC size, 95%", 105, BOTH_DRAWS),
@@ -101,27 +101,28 @@ def columns_of(score: str) -> dict[str, Any]:
 
 
 @st.fragment
-def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str) -> None:
+def grouped_runs(table: pd.DataFrame, leads: pd.Series, score: str, *, without: Sequence[str] = ()) -> None:
     """Show one run for each model and task, and the others in a folded table, with buttons that open the runs
     that a person ticks.
 
-    ``leads`` says which rows of the frame are shown first. The table is a fragment: a tick does not run the page again.
+    ``leads`` says which rows of the frame are shown first; the columns ``without`` are left out. The table is a
+    fragment: a tick does not run the page again.
     """
     above = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    ticked = finished_runs(table[leads].reset_index(drop=True), score)
+    ticked = finished_runs(table[leads].reset_index(drop=True), score, without=without)
     others = table[~leads].reset_index(drop=True)
     if not others.empty:
         said = counted(len(others), "more run") + " of these models and tasks, with other settings"
         with st.expander(said, key="other_runs_open", on_change="rerun") as folded:
             if folded.open:
-                ticked += finished_runs(others, score, key="other_runs")
+                ticked += finished_runs(others, score, key="other_runs", without=without)
     with above:
         _open_ticked(ticked)
 
 
 def _open_ticked(run_ids: Sequence[str]) -> None:
-    """Show buttons that open the ticked runs on the pages that show several runs. They stand there before a run is
-    ticked too, so that the table stays where it is.
+    """Show buttons that open the ticked runs on the pages that show several runs. They are shown before a run is
+    ticked, too, so that the table does not move.
     """
     said = {0: "the chosen runs", 1: "the chosen run"}.get(len(run_ids), f"the {len(run_ids)} chosen runs")
     off, runs = not 0 < len(run_ids) <= MOST_COMPARED, ",".join(run_ids)
@@ -138,11 +139,13 @@ def _open_ticked(run_ids: Sequence[str]) -> None:
         st.caption(f"At most {MOST_COMPARED} runs can be compared. Untick some.", width="content")
 
 
-def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs") -> list[str]:
-    """Show the overview frame as a table, and return the ids of the runs that are ticked. A click on a model's name
-    opens its run.
+def finished_runs(
+    table: pd.DataFrame, score: str, *, key: str = "finished_runs", without: Sequence[str] = ()
+) -> list[str]:
+    """Show the overview frame as a table without some columns, and return the ids of the runs that are ticked. A click
+    on a model's name opens its run.
     """
-    columns = columns_of(score)
+    columns = {name: of for name, of in columns_of(score).items() if name not in without}
     settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
         task=task_titles(table),
@@ -159,7 +162,7 @@ def finished_runs(table: pd.DataFrame, score: str, *, key: str = "finished_runs"
     opened_key = f"opened_{key}"
     model = st.column_config.ButtonColumn(
         "Model",
-        width=150,
+        width=135,
         pinned=True,
         alignment="left",
         type="tertiary",
@@ -206,8 +209,8 @@ def unfinished_runs(records: Sequence[RunRecord]) -> None:
 
 
 def _ends(low: pd.Series, high: pd.Series, digits: int) -> list[str]:
-    return [f"{a:.{digits}f}–{b:.{digits}f}" if a == a else "–" for a, b in zip(low, high, strict=True)]
+    return [f"{a:.{digits}f} to {b:.{digits}f}" if a == a else "–" for a, b in zip(low, high, strict=True)]
 
 
 def _span(low: float, high: float) -> str:
-    return f"{100 * low:.1f}–{100 * high:.1f}%"
+    return f"{100 * low:.1f} to {100 * high:.1f}%"

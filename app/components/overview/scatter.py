@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 
+from app import style
 from app.components.overview import published_tables
 from app.components.overview.first_page import mount
 from app.components.shared import figures
@@ -16,7 +19,7 @@ from app.components.shared.runs import open_run
 from app.formatting import counted, plain
 from app.state.overview import OverviewView
 from charts import theme
-from charts.accuracy_and_set_size import OPENED, accuracy_against_size, model_styles
+from charts.accuracy_and_set_size import OPENED, Panel, accuracy_against_size, model_styles
 from core.reports.overview.published import PublishedResult
 
 PUBLISHED_SAID = (
@@ -24,37 +27,53 @@ PUBLISHED_SAID = (
     "has no interval, and the slider and the score do not move it. Hover over it to see the model and the source. "
     "Where no set size is printed for a task, there is no diamond."
 )
-PANEL = 400
-"""The width of a panel in pixels, where the window has so many."""
-COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"}
+UNBROKEN = "\u00a0"
+COLORS = {theme.LAC: "lac", theme.APS: "aps", theme.TRUTH: "truth"} | {
+    meaning: f"run-{place}" for place, meaning in enumerate(theme.MORE_RUNS, start=4)
+}
 """What a colour means → its name in the component's style."""
 
 
-def scatter(table: pd.DataFrame, view: OverviewView, printed: Sequence[PublishedResult] = ()) -> None:
-    """Show the panels with their legend, and pairs of models that differ in certainty alone.
+@dataclass(frozen=True, slots=True)
+class ScatterPanels:
+    """What is drawn of the runs of a view: the models of the legend, and the panels with their specifications."""
 
-    The ``printed`` results stand among the runs where these were asked the same bank's questions, else in panels of
-    their own.
-    """
+    models: tuple[dict[str, str], ...]
+    has_published: bool
+    panels: tuple[tuple[Panel, dict[str, Any]], ...]
+
+
+def scatter_panels(table: pd.DataFrame, view: OverviewView, printed: Sequence[PublishedResult]) -> ScatterPanels:
+    """The panels of an overview frame. The ``printed`` results are in the panels of runs with the same bank's
+    questions, otherwise in panels of their own."""
     frame = published_frame(printed)
     styles = [] if table.empty else model_styles(table["model"].tolist())
-    mount(
-        "legend",
-        models=[{"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles],
-        published="" if frame.empty else "published, not computed here",
+    panels = accuracy_against_size(table, view.score, frame)
+    return ScatterPanels(
+        tuple({"name": one.name, "meaning": COLORS[one.meaning], "path": one.shape} for one in styles),
+        not frame.empty,
+        tuple((panel, panel.figure.page_spec()) for panel in panels),
     )
-    with st.container(horizontal=True, gap="medium"):
-        for panel in accuracy_against_size(table, view.score, frame):
+
+
+def scatter(table: pd.DataFrame, view: OverviewView, of: ScatterPanels) -> None:
+    """Show the panels with their legend, and pairs of models that differ only in certainty."""
+    mount("legend", models=of.models, published="published, not computed here" if of.has_published else "")
+    st.html(style.PANELS)
+    with st.container(key=style.PANELS_KEY):
+        for panel, spec in of.panels:
             key = f"scatter-{panel.key}"
-            with st.container(width=PANEL):
-                st.markdown(f"**{plain(panel.title)}** · {counted(panel.options, 'option')}")
-                figures.draw(panel.figure, key=key, on_select=partial(_clicked, key) if panel.opens else "ignore")
+            with st.container():
+                options = counted(panel.options, "option").replace(" ", UNBROKEN)
+                st.markdown(f"**{plain(panel.title)}**{UNBROKEN}· {options}")  # no line begins with the dot
+                chosen: Callable[[], None] | Literal["ignore"] = partial(_clicked, key) if panel.opens else "ignore"
+                figures.draw(panel.figure, key=key, on_select=chosen, spec=spec)
     with st.container(horizontal=True, gap="medium"):
         st.caption(
             "Each mark is a run, with the 95% intervals of its accuracy and its mean set size. Of two models that are "
             "right equally often on the same questions, the one further down keeps the same promise with fewer "
             "options. A click on a mark opens the run in the Alpha lab."
-            + ("" if frame.empty else " " + PUBLISHED_SAID),
+            + (" " + PUBLISHED_SAID if of.has_published else ""),
             width="stretch",
         )
         if table.empty:

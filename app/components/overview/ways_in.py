@@ -9,9 +9,10 @@ from typing import Any
 import pandas as pd
 
 from app import navigation, state
-from app.caches import overview_cache
+from app.caches import overview_cache, run_cache
 from app.components.overview.first_page import mount, target
 from app.formatting import shortened
+from app.showcase import default_run
 from app.state.alpha_lab import AlphaLabView
 from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
@@ -21,9 +22,9 @@ from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
-from core.runs.banks import task_title
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks.bank_names import task_title
 
 CURVE_STEP = 10
 """The curve has a point for every so many thousandths of alpha."""
@@ -32,21 +33,38 @@ LONGEST_NAME = 18
 LONGEST_QUESTION = 120
 
 
+def read_ahead() -> None:
+    """Find, in advance, the question that the cards show without a link."""
+    finished = run_cache.runs().finished
+    if finished:
+        _with_short_question(default_run(finished), finished, OverviewView())
+
+
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
     """Show the three cards: the ``showcase``, models on its questions with its settings, and a question.
 
     If the showcase's files can't be read, there are no cards: the page then says which run is broken.
     """
-    alike = [record for record in finished if _same_but_model(record, showcase)]
-    table, _ = overview_cache.overview(alike, view.alpha, view.score)
+    shared = overview_cache.shared_view(view)
     try:
-        asked = overview_cache.summary(showcase.run_id).questions
-        table = table[table["questions"] == asked]
-        asks = _with_short_question(showcase, finished, view)
-        cards = [_alpha_card(showcase, view), _models_card(table, view), _question_card(asks, view)]
+        cards, _ = overview_cache.kept(
+            finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda made: not made[1]
+        )
     except HedgeError:
         return
     mount("ways", cards=cards)
+
+
+def _cards(
+    showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The cards, and one sentence for each run on them that can't be read."""
+    alike = [record for record in finished if _same_but_model(record, showcase)]
+    table, problems = overview_cache.overview(alike, view.alpha, view.score)
+    questions = overview_cache.summary(showcase.run_id).questions
+    table = table[table["questions"] == questions]
+    asks = _with_short_question(showcase, finished, view)
+    return [_alpha_card(showcase, view), _models_card(table, view), _question_card(asks, view)], problems
 
 
 def _same_but_model(record: RunRecord, showcase: RunRecord) -> bool:
@@ -78,11 +96,11 @@ def _alpha_card(showcase: RunRecord, view: OverviewView) -> dict[str, Any]:
         "title": "Drag alpha",
         "text": "Alpha is how often a set may miss the truth. Allow more misses, and the sets shrink.",
         "go": "Open the Alpha lab",
-        "target": target(navigation.ALPHA_LAB, state.address_of(state.fresh(AlphaLabView, run=showcase.run_id))),
+        "target": target(navigation.ALPHA_LAB, state.linked(AlphaLabView, view, run=showcase.run_id)),
         "sizes": points,
         "at": [view.alpha, size],
         "options": options,
-        "label": f"Mean set size falls as alpha grows; at alpha {view.alpha / THOUSAND:.3f} it is {size:.1f} of "
+        "label": f"Mean set size falls as alpha grows; at alpha {view.alpha / THOUSAND:g} it is {size:.1f} of "
         f"{options} options.",
     }
 
@@ -99,7 +117,7 @@ def _models_card(table: pd.DataFrame, view: OverviewView) -> dict[str, Any]:
         "title": "See which model hedges well",
         "text": "All models make the same promise. The one that keeps it with the smallest sets is the surest.",
         "go": "Compare these models",
-        "target": target(navigation.COMPARE, state.address_of(state.fresh(CompareView, runs=runs))),
+        "target": target(navigation.COMPARE, state.linked(CompareView, view, runs=runs)),
         "heading": f"Options in a set, {title}",
         "bars": [{"name": shortened(row["model"], LONGEST_NAME), "size": float(row[size])} for row in rows],
         "label": f"Mean set sizes on {title}: {said}.",
@@ -117,7 +135,7 @@ def _question_card(run: RunRecord, view: OverviewView) -> dict[str, Any]:
         "go": "Ask your own question",
         "target": target(
             navigation.ONE_QUESTION,
-            state.address_of(state.fresh(OneQuestionView, run=run.run_id, ask="own")),
+            state.linked(OneQuestionView, view, run=run.run_id, ask="own"),
         ),
         "question": shortened(of.question, LONGEST_QUESTION),
         "options": [

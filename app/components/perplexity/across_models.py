@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import streamlit as st
 
 from app.caches.perplexity_library import Library
-from app.components.perplexity.measured_messages import UNIFORM_HELP, measured_messages
+from app.components.perplexity.measured_messages import measured_messages
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.shared.static_table import static_table
 from core.perplexity.figures import bits_per_byte, uniform_bits_per_byte
+
+UNIFORM, UNKNOWN = "Of uniform guessing", "–"
 
 
 def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> None:
@@ -26,28 +27,17 @@ def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> N
                 {
                     "Model": model,
                     "Prompt": name,
-                    "Bits per byte": bits_per_byte(whole),
-                    "Uniform": uniform_bits_per_byte(whole, size) if size else math.nan,
-                    "Bytes per token": count / tokens,
+                    "Bits per byte": f"{bits_per_byte(whole):.3f}",
+                    UNIFORM: f"{uniform_bits_per_byte(whole, size):.3f}" if size else UNKNOWN,
+                    "Bytes per token": f"{count / tokens:.2f}",
                 }
             )
     table = pd.DataFrame(rows)
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={
-            "Bits per byte": st.column_config.NumberColumn(
-                format="%.3f", help="Lower means that the model expects the words more."
-            ),
-            "Uniform": st.column_config.NumberColumn(format="%.3f", help=UNIFORM_HELP),
-            "Bytes per token": st.column_config.NumberColumn(
-                format="%.2f", help="The mean length of the model's tokens."
-            ),
-        },
-        alt="Bits per byte of each model under each prompt",
-    )
+    if (table[UNIFORM] == UNKNOWN).all():
+        table = table.drop(columns=UNIFORM)
+    static_table(table, alt="Bits per byte of each model under each prompt", texts=2)
     st.caption(
-        "Perplexity is left out here on purpose. It is an average over tokens, and models cut the same words "
-        "into different tokens. A model with long tokens has fewer of them, and each one is less likely. "
-        "Bits per byte use the same unit for all models: the bytes of the text."
+        "Fewer bits per byte mean that the model expects the words more. Perplexities of different models can't be "
+        "compared, because a perplexity is a mean over tokens, and models cut the same words into different tokens. "
+        "The bytes of a text are the same for all models."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -10,17 +12,20 @@ from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures, wrong_place
+from app.components.shared.only_looking import may_launch
+from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence
 from app.state.perplexity import PerplexityView
+from core import access
+from core.access import UserRole
 from core.errors import InputError
-from core.inference.models import canonical
+from core.exchange.dropped.apart import apart
 from core.perplexity import choices
 from core.perplexity.choices import Choice, digest_of
 from core.perplexity.prompts import SystemPrompt
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports.file_names import About
-from core.runs.execution import perplexity_run
 
 OPEN_KEY = "choices_open"
 SOURCE_KEY = "choices_of"
@@ -31,7 +36,6 @@ UPLOADED = "choices_uploaded"
 TAKEN = "choices_taken"
 RULE_WORDS = {"mean": "mean loss", "sum": "sum of losses", "bytes": "bits per byte"}
 RULE_HELP = "The ending with the lowest loss is chosen. A sum favours short endings; the mean and bits per byte do not."
-SIZE_HELP = "The 95% interval of the mean size, which includes the luck of the calibration and of the test choices."
 OWN = "The file's own"
 
 
@@ -47,26 +51,24 @@ def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> Non
         found.choices |= st.session_state.get(UPLOADED, {})
         _upload(found)
         if not found.choices:
-            st.info("Upload a file of choices, or make one with `python -m core perplexity endings`.")
+            if access.may(UserRole.LAUNCHER):
+                st.info("Upload a file of choices, or make one with `python -m core perplexity endings`.")
             return
         source = _source(found)
         of = found.choices[source]
         prompts = _prompts(chosen, of)
         missing = {model: _missing(chosen, model, prompts, source, found) for model in chosen.models}
         wanted = {model: some for model, some in missing.items() if some}
-        if wanted and st.button("Measure the endings", key="choices_measure"):
-            specs = [
-                perplexity_run.spec_of(
-                    Request(tuple(some), choices=of, mode=chosen.mode), canonical(model), dtype=chosen.dtype
-                )
-                for model, some in wanted.items()
-            ]
-            launch(specs)
+        if wanted and may_launch("measure the endings") and st.button("Measure the endings", key="choices_measure"):
+            asked = {model: Request(tuple(some), choices=of, mode=chosen.mode) for model, some in wanted.items()}
+            launch([chosen.spec(request, model) for model, request in asked.items()])
             st.rerun()
         _figures(chosen, view, found, source, prompts)
 
 
 def _upload(found: Library) -> None:
+    if not may_launch("upload a file of choices"):
+        return
     file = st.file_uploader(
         "Choices: a CSV file with context, A, B, C, D and label (1 to 4), or JSON lines with context, "
         "endings and label",
@@ -75,7 +77,7 @@ def _upload(found: Library) -> None:
     if file is None:
         return
     try:
-        made = choices.parse(file.getvalue().decode("utf-8"), file.name)
+        made = apart(choices.parse, file.getvalue().decode("utf-8"), file.name, name=file.name)
     except UnicodeDecodeError:
         if not wrong_place.hint(file.name, file.getvalue(), here="choices"):
             st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
@@ -113,7 +115,7 @@ def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemProm
 
 
 def _setup(chosen: PerplexityForm, model: str) -> ScoringSetup:
-    return ScoringSetup(model, chosen.dtype, chosen.mode)
+    return ScoringSetup(model, chosen.precision(model), chosen.mode)
 
 
 def _missing(
@@ -150,6 +152,7 @@ def _figures(
         0.01,
         0.99,
         step=0.01,
+        format="%g",
         key=ALPHA_KEY,
         on_change=_alpha_moved,
         help="Sets of endings hold the counselor's own ending with a probability of at least 1 − alpha.",
@@ -164,16 +167,18 @@ def _figures(
             row = {
                 "Model": model,
                 "Prompt": prompt.name,
-                "Accuracy": 100 * made.accuracy,
-                "95% interval": "{:.0f} to {:.0f}%".format(*(100 * end for end in made.interval)),
+                "accuracy": made.accuracy,
+                "low": made.interval[0],
+                "high": made.interval[1],
             }
             if len(labels) >= reports.FEWEST:
                 for name in ("lac", "aps"):
                     sets = reports.choice_sets(made, round(1000 * alpha), name=name)
                     row |= {
-                        f"{name.upper()} size": sets.mean_size,
-                        f"{name.upper()} size, 95%": "{:.2f} to {:.2f}".format(*sets.size_interval),
-                        f"{name.upper()} coverage": 100 * sets.coverage,
+                        f"{name}_size": sets.mean_size,
+                        f"{name}_size_low": sets.size_interval[0],
+                        f"{name}_size_high": sets.size_interval[1],
+                        f"{name}_coverage": sets.coverage,
                     }
                     note = sets.note
             rows.append(row)
@@ -181,30 +186,35 @@ def _figures(
         st.info("The choices are not measured yet. Once they are, their accuracy is shown here.")
         return
     table = pd.DataFrame(rows)
-    percent = st.column_config.NumberColumn(format="%.0f%%")
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={
-            "Accuracy": percent,
-            "95% interval": st.column_config.TextColumn(help="The 95% interval of the accuracy (Clopper–Pearson)."),
-            "LAC size": st.column_config.NumberColumn(format="%.2f", help="The mean number of endings in a set."),
-            "APS size": st.column_config.NumberColumn(format="%.2f", help="The mean number of endings in a set."),
-            "LAC size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
-            "APS size, 95%": st.column_config.TextColumn(help=SIZE_HELP),
-            "LAC coverage": percent,
-            "APS coverage": percent,
-        },
-        alt="Accuracy of the choices, and sets of endings",
-    )
+    alt = "Accuracy of the choices, and sets of endings"
+    static_table(pd.DataFrame([_in_words(row) for row in rows]), alt=alt, texts=2)
     endings, n = len(found.choices[source][0].endings), len(labels)
     half = n // 2
     st.caption(
         f"There are {counted(n, 'choice')} with {endings} endings each, so guessing is right on "
-        f"{100 / endings:.0f}%. For the sets, a seeded half ({half}) sets the threshold and the other "
-        f"{n - half} are tested, for LAC and for APS. A model finds its own text more likely than a person's, "
-        "so let other models write the endings."
+        f"{100 / endings:.0f}%. A model that is right less often finds text by models more likely than text by a "
+        "person. It likes its own text most, so let other models write the endings. "
+        f"For the sets, a seeded half ({half}) sets the threshold and the other {n - half} are tested. Brackets hold "
+        "95% intervals: of the accuracy by Clopper and Pearson, and of the mean size with the luck of the calibration "
+        "and of the test choices."
     )
     if note:
         st.caption(note.replace("questions", "choices"))
     figures.download("Figures as CSV", table, "choices", About(chosen.models, alpha=round(1000 * alpha)))
+
+
+def _in_words(row: dict[str, Any]) -> dict[str, str]:
+    """A row of the table as a person reads it."""
+    said = {
+        "Model": row["Model"],
+        "Prompt": row["Prompt"],
+        "Accuracy": f"{row['accuracy']:.1%} ({row['low']:.1%} to {row['high']:.1%})",
+    }
+    for name in ("lac", "aps"):
+        if f"{name}_size" in row:
+            size, low, high = (row[f"{name}_size{end}"] for end in ("", "_low", "_high"))
+            said |= {
+                f"{name.upper()} set size": f"{size:.2f} ({low:.2f} to {high:.2f})",
+                f"{name.upper()} coverage": f"{row[f'{name}_coverage']:.1%}",
+            }
+    return said

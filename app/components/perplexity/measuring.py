@@ -10,14 +10,20 @@ from app import state
 from app.caches import live_runs, run_cache
 from app.caches.live_runs import LiveRuns
 from app.caches.perplexity_library import Library
+from app.components.perplexity import perplexity_form
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.shared.only_looking import only_looking
+from app.components.shared.resume import resume_button
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 from app.state.perplexity import PerplexityView
+from core import access
+from core.access import UserRole
 from core.errors import HedgeError, InputError
 from core.inference.models import canonical
+from core.inference.server.address import asked_parts
 from core.perplexity.request import Request
-from core.runs.execution import perplexity_run
+from core.perplexity.server_scoring import estimated_tokens
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 
@@ -25,24 +31,31 @@ LAUNCHED = "words_launched"
 POLL_S = 1.0
 
 
-def measure(chosen: PerplexityForm, found: Library) -> None:
-    """Show the button that measures what has not been measured yet, and the progress."""
+def measure(chosen: PerplexityForm, found: Library) -> bool:
+    """Show the button that measures what has not been measured yet, and the progress; whether anything is measured
+    now."""
     missing = {model: _request(chosen, model, found) for model in chosen.models}
     wanted = {model: request for model, request in missing.items() if request}
     if not chosen.models or not chosen.talks:
         st.info("Choose at least one model and one conversation.")
-        return
+        return False
     busy = _unfinished(live_runs.current(anew=True))
     if wanted and not busy:
         count = sum(len(list(request.parts())) for request in wanted.values())
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button("Measure", key="words_measure"):
-                _launch(chosen, wanted)
-            st.caption(
-                f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} "
-                f"{'is' if count == 1 else 'are'} not measured yet. A pocket model takes a few seconds."
-            )
+        said = (
+            f"{counted(count, 'conversation under a prompt', 'conversations under a prompt')} "
+            f"{'is' if count == 1 else 'are'} not measured yet."
+        )
+        if access.may(UserRole.LAUNCHER):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                if st.button("Measure", key="words_measure"):
+                    _launch(chosen, wanted)
+                st.caption(f"{said} {_cost(chosen, wanted)}")
+        else:
+            st.caption(said)
+            only_looking("measure what has not been measured")
     st.fragment(_watch_progress, run_every=POLL_S if busy else None)(bool(busy))
+    return bool(busy)
 
 
 def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
@@ -58,13 +71,25 @@ def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | No
     )
 
 
+def _cost(chosen: PerplexityForm, wanted: dict[str, Request]) -> str:
+    """A sentence on what measuring takes: tokens and their price on a server, otherwise time."""
+    if not chosen.served:
+        return "A pocket model takes a few seconds."
+    read, written = 0, 0
+    for request in wanted.values():
+        more = estimated_tokens(request)
+        read, written = read + more[0], written + more[1]
+    price = chosen.served.price
+    cost = f", which cost about {price.of(read, written):.3g}" if price.is_known else ""
+    return f"The server reads about {read:,} tokens{cost}."
+
+
 def _launch(chosen: PerplexityForm, wanted: dict[str, Request]) -> None:
-    names = [canonical(model) for model in chosen.models]
-    specs = [perplexity_run.spec_of(wanted[model], canonical(model), dtype=chosen.dtype) for model in wanted]
-    launch(specs)
+    launch([chosen.spec(request, model) for model, request in wanted.items()])
+    names = [model if asked_parts(model)[1] else canonical(model) for model in chosen.models]
     for place, prompt in (("a", chosen.a), ("b", chosen.b)):
         st.session_state[f"words_{place}_of"] = prompt.digest
-    state.change(PerplexityView, models=",".join(names), a=chosen.a.digest, b=chosen.b.digest)
+    state.change(PerplexityView, models=perplexity_form.in_link(names), a=chosen.a.digest, b=chosen.b.digest)
     st.rerun()
 
 
@@ -97,7 +122,7 @@ def _progress(was_busy: bool) -> None:
     for now in busy:
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             st.progress(_share(now), text=plain(_progress_words(now)))
-            if st.button("Cancel", key=f"cancel-{now.run_id}"):
+            if access.owns(now.record.launched_by) and st.button("Cancel", key=f"cancel-{now.run_id}"):
                 engine.cancel(now.run_id)
                 st.rerun()
     for run_id in st.session_state.get(LAUNCHED, ()):
@@ -107,6 +132,12 @@ def _progress(was_busy: bool) -> None:
             continue
         if record.state == "failed":
             st.error(plain(f"{record.spec.model_name}: {sentence(record.message)}"))
+        elif record.state == "paused":
+            with st.container(border=True, gap="small"):
+                st.warning(plain(f"{record.spec.model_name}: {sentence(record.message)}"))
+                with st.container(horizontal=True, vertical_alignment="bottom"):
+                    if resume_button(record, key=f"resume-{run_id}"):
+                        st.rerun()
         elif record.state == "cancelled":
             st.info(plain(f"{record.spec.model_name}: cancelled. “Measure” continues with what is missing."))
 

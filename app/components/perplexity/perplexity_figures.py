@@ -19,25 +19,33 @@ from app.components.perplexity.one_message import one_message
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
-from app.formatting import counted, plain
+from app.formatting import counted, plain, rounded, signed
 from app.state.perplexity import PerplexityView
 from charts.loss_along_conversation import loss_along
 from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
 from core.perplexity.figures import token_weighted
 from core.reports import perplexity as reports
 from core.reports.file_names import About
+from core.reports.p_values import p_said, p_text
+from core.runs.spec import SERVED
 
 MEASURE_KEY = "words_measure_shown"
+TOKEN_WEIGHTED_HELP = (
+    "The exponential of the mean loss over all tokens, so that a long message counts more than a short one. The "
+    "difference on the right counts each message once, because messages are what its interval resamples."
+)
 SHOWN_KEY = "words_model_shown"
 SMALL = 0.05
 
 
-def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
+def shown(chosen: PerplexityForm, view: PerplexityView, found: Library, *, is_measuring: bool) -> None:
     """Show everything that has been measured of the form's request, or a hint if nothing has been measured."""
     ready = [model for model in chosen.models if measured_messages(chosen, found, chosen.setup(model))]
     if not ready:
         st.info(
-            "Prompts A and B are not measured yet. Press “Measure” to see how each prompt changes how likely the "
+            "How each prompt changes how likely the counselor's words are is shown here when the measurement has ended."
+            if is_measuring
+            else "Prompts A and B are not measured yet. Press “Measure” to see how each prompt changes how likely the "
             "counselor's words are."
         )
         return
@@ -50,8 +58,8 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
         st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
     vocabulary = found.vocabulary(setup, [one.digest for one in chosen.prompts], chosen.talks)
     about = About([model])
-    _headline(measured)
-    _against_uniform(measured, vocabulary)
+    _headline(measured, chosen)
+    _against_uniform(measured, vocabulary, served=setup.dtype == SERVED)
     _dumbbell(measured, chosen, vocabulary, about)
     one_message(chosen, view, found, setup)
     _along(measured, vocabulary, about)
@@ -59,50 +67,54 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library) -> None:
     tables(measured, chosen, vocabulary, about)
 
 
-def _headline(measured: MeasuredMessages) -> None:
-    (a_name, a), (b_name, b) = list(measured.items())[:2]
+def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
+    a, b = list(measured.values())[:2]
     difference = reports.overall(a, b) if sum(map(len, a.values())) > 1 else None
     first, second, third = st.columns([2, 2, 3])
-    for column, name, of in ((first, a_name, a), (second, b_name, b)):
+    for column, place, prompt, of in ((first, "A", chosen.a, a), (second, "B", chosen.b, b)):
         whole = [message for messages in of.values() for message in messages]
-        column.metric(plain(f"Perplexity under {name}"), f"{token_weighted(whole):,.2f}")
+        column.metric(f"Perplexity under {place}", rounded(token_weighted(whole)), help=TOKEN_WEIGHTED_HELP)
+        column.caption(plain(prompt.name))  # below, because a label that is too long would be cut
     if difference is None:
         third.caption("One message has no interval.")
         return
-    third.metric("A − B, nats per token", f"{difference.mean:+.3f}".replace("-", "−"), help=DIFFERENCE_HELP)
+    third.metric("A − B, nats per token", signed(difference.mean, 3), help=DIFFERENCE_HELP)
     third.caption(
-        f"95% interval {difference.low:+.3f} to {difference.high:+.3f}, p = {difference.p_value:.2g}, "
-        f"{counted(difference.n, 'message')} of {counted(difference.conversations, 'conversation')}".replace("-", "−"),
+        f"Mean of {counted(difference.n, 'message')} in {counted(difference.conversations, 'conversation')}. "
+        f"95% interval {signed(difference.low, 3)} to {signed(difference.high, 3)}, {p_said(difference.p_value)}.",
         help=P_HELP,
     )
     if difference.least_p > SMALL:
         count = difference.conversations if difference.conversations > 1 else difference.n
         what = "conversation" if difference.conversations > 1 else "message"
         third.caption(
-            f"With {counted(count, what)}, p can't be smaller than {difference.least_p:g}, whatever the prompts do."
+            f"With {counted(count, what)}, p can't be smaller than {p_text(difference.least_p)}, whatever the "
+            "prompts do."
         )
     st.markdown(f"**{plain(_verdict(difference.low, difference.high, difference.mean))}**")
 
 
 def _verdict(low: float, high: float, mean: float) -> str:
-    if high < 0:
-        return f"The counselor's words are more likely under A, by a factor of {math.exp(-mean):.3f} per token."
-    if low > 0:
-        return f"The counselor's words are more likely under B, by a factor of {math.exp(mean):.3f} per token."
+    if low <= 0 <= high:
+        return (
+            "These data don't show whether the counselor's words are more likely under A or under B: the "
+            "interval contains 0."
+        )
+    better, other = ("A", "B") if high < 0 else ("B", "A")
     return (
-        "These data don't show whether the counselor's words are more likely under A or under B: the "
-        "interval contains 0."
+        f"The counselor's words are more likely under {better}. In the mean message, a token is "
+        f"{math.exp(abs(mean)):.2f} times as likely as under {other}."
     )
 
 
-def _against_uniform(measured: MeasuredMessages, vocabulary: int | None) -> None:
+def _against_uniform(measured: MeasuredMessages, vocabulary: int | None, *, served: bool) -> None:
     """Show the perplexity of uniform guessing, and warn if the model is worse."""
     worse = [
         name
         for name, of in measured.items()
         if reports.worse_than_uniform(tuple(m for messages in of.values() for m in messages), vocabulary)
     ]
-    said = reports.uniform_sentence(vocabulary)
+    said = reports.uniform_sentence(vocabulary, served=served)
     if worse:
         under = ", ".join(f"“{name}”" for name in worse)
         st.warning(plain(f"The model predicts these words worse than uniform guessing under {under}. {said}"))
@@ -122,7 +134,8 @@ def _dumbbell(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: in
     )
     said = {
         "perplexity": (
-            "e to the mean loss over all tokens. Lower means more expected. Only for comparisons within one model."
+            "The exponential of the mean loss over all tokens. Lower means more expected. Only for comparisons "
+            "within one model."
         ),
         "message_mean": (
             "As in the published figures: a single unlikely message can outweigh all others. Only for "

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
 
 from app import state, style
+from app.caches import run_cache
 from app.caches.perplexity_library import Library, ScoringSetup, library
-from app.components.new_run.form import MODEL_HELP, NOT_ON_SERVERS, known_models, precisions
+from app.components.new_run import server_form
+from app.components.new_run.form import known_models, model_help, precisions
+from app.components.new_run.server_form import ServedModels
 from app.components.shared import controls, wrong_place
+from app.components.shared.only_looking import may_launch, others_are_served
 from app.formatting import plain, sentence
 from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
-from core.inference.models import bundled_models
+from core.exchange.dropped.apart import apart
+from core.inference.models import bundled_models, canonical
+from core.inference.server.address import asked_parts
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
+from core.perplexity.request import Request
 from core.reports.titles import PRECISION_TITLES
+from core.runs.execution import perplexity_run
+from core.runs.spec import SERVED, RunSpec
 
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
@@ -42,13 +52,20 @@ DTYPE_HELP = (
     "The size of the numbers that the model computes with. 32-bit is exact; choose a smaller size for a model that is "
     "too large for it."
 )
+SERVER = "words"
+"""The beginning of the widget keys of the server form."""
+TERMS = ("key_variable", "price_read", "price_written", "timeout_s")
+"""The settings that a run on a server copies from an earlier one."""
 CHAT = "-instruct"
 """The suffix of bundled models that were tuned to chat. They are offered first."""
 
 
 @dataclass(frozen=True, slots=True)
 class PerplexityForm:
-    """The form's request: the models as they are typed, prompts A and B, and conversations by hash."""
+    """The form's request: the models as they are typed, prompts A and B, and conversations by hash.
+
+    ``served`` is the server that is connected, if its models are chosen.
+    """
 
     models: tuple[str, ...]
     a: SystemPrompt
@@ -57,6 +74,7 @@ class PerplexityForm:
     mode: str
     exchanges: int | None
     dtype: str
+    served: ServedModels | None = None
 
     @property
     def prompts(self) -> tuple[SystemPrompt, ...]:
@@ -65,7 +83,23 @@ class PerplexityForm:
 
     def setup(self, model: str) -> ScoringSetup:
         """How a model's words are scored."""
-        return ScoringSetup(model, self.dtype, self.mode, self.exchanges)
+        return ScoringSetup(model, self.precision(model), self.mode, self.exchanges)
+
+    def precision(self, model: str) -> str:
+        """The precision in which a model computes: a server's own, or the chosen one."""
+        return SERVED if asked_parts(model)[1] else self.dtype
+
+    def spec(self, request: Request, model: str) -> RunSpec:
+        """The spec of a run that measures a request."""
+        name, servers = asked_parts(model)
+        if not servers:
+            return perplexity_run.spec_of(request, canonical(model), dtype=self.dtype)
+        if self.served and self.served.connection.servers == servers:
+            how = {key: value for key, value in self.served.fields().items() if key != "models"}
+        else:
+            before = next((one.spec for one in run_cache.runs().records if one.spec.asked_model == model), None)
+            how = {"servers": servers} | {one: getattr(before, one) for one in TERMS if before}
+        return perplexity_run.spec_of(request, name, dtype=SERVED, **how)
 
 
 def known() -> Library:
@@ -87,13 +121,13 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
     with style.stacked_when_narrow("models"):
         models, chosen = st.columns([2, 3], gap="medium")
     with models:
-        of = _models(view)
+        of, served = _models(view, found)
     with chosen:
         sources = _talks(view, found)
-    with st.expander("How words are scored, and your own conversations"):
-        mode, exchanges, dtype = _setup(view)
-        _upload(found)
-    return PerplexityForm(of, a, b, sources, mode, exchanges, dtype)
+        with st.expander("How words are scored, and your own conversations"):
+            mode, exchanges, dtype = _setup(view)
+            _upload(found)
+    return PerplexityForm(of, a, b, sources, mode, exchanges, dtype, served)
 
 
 def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
@@ -118,7 +152,7 @@ def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
         on_change=state.taking(PerplexityView, place, pick),
     )
     st.text_area(
-        f"Text of prompt {place.upper()}", key=text, height=190, persist_state="session", placeholder="no prompt"
+        f"Text of prompt {place.upper()}", key=text, height=155, persist_state="session", placeholder="no prompt"
     )
     typed = named(st.session_state[text] or "", f"{found.prompts[digest].name.partition(', edited')[0]}, edited")
     made = found.prompts.get(typed.digest, SystemPrompt(f"{typed.name} {typed.digest[:4]}", typed.text))
@@ -127,26 +161,44 @@ def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:
     return made
 
 
-def _models(view: PerplexityView) -> tuple[str, ...]:
+def _models(view: PerplexityView, found: Library) -> tuple[tuple[str, ...], ServedModels | None]:
+    """Show the choice of models, here or on a server. The models, and the server that is connected."""
+    if server_form.is_on_server(SERVER):
+        served = server_form.served_models(SERVER, without_texts="the words of a conversation can't be scored")
+        models = served.asked_models if served else ()
+        if models and in_link(models) != view.models:
+            state.change(PerplexityView, models=in_link(models))
+        return models, served
     shipped = bundled_models()
     tuned = [name for name in shipped if name.endswith(CHAT)]
-    asked = [name for name in view.models.split(",") if name] or tuned[-1:] or shipped[-1:]
+    asked = _of_link(view.models) or tuned[-1:] or shipped[-1:]
+    measured = [setup.model for setup, _, _ in found.cells if setup.dtype == SERVED]
     st.session_state[MODELS_KEY] = asked
     chosen = st.multiselect(
         "Models",
-        list(dict.fromkeys([*asked, *tuned, *known_models()])),
+        list(dict.fromkeys([*asked, *tuned, *measured, *known_models()])),
         accept_new_options=True,
-        placeholder="a folder or a hub id",
+        placeholder="a hub id" if others_are_served() else "a folder or a hub id",
         key=MODELS_KEY,
         on_change=_models_chosen,
-        help=f"{MODEL_HELP} {NOT_ON_SERVERS}",
+        help=model_help(),
         wrap=True,
     )
-    return tuple(map(str, chosen))
+    return tuple(map(str, chosen)), None
 
 
 def _models_chosen() -> None:
-    state.change(PerplexityView, models=",".join(st.session_state[MODELS_KEY]))
+    state.change(PerplexityView, models=in_link(st.session_state[MODELS_KEY]))
+
+
+def in_link(models: Sequence[str]) -> str:
+    """Models as a link holds them: separated by commas, so the addresses of one model's servers are by spaces."""
+    return ",".join(model.replace(", ", " ") for model in models)
+
+
+def _of_link(text: str) -> list[str]:
+    """The models of a link."""
+    return [name.replace(" http", ", http").replace(" on, ", " on ") for name in text.split(",") if name]
 
 
 def _talks(view: PerplexityView, found: Library) -> tuple[str, ...]:
@@ -174,13 +226,10 @@ def _talks_chosen() -> None:
 
 def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
     precision = list(dict.fromkeys([*precisions(), view.dtype]))
-    left, right, third = st.columns(3)
-    with left:
+    with st.container(horizontal=True, gap="medium"):
         controls.switch(view, "mode", "Mode", MODE_WORDS, key=MODE_KEY, help=MODE_HELP)
-    with right:
         windows = {name: name for name in WINDOWS}
         controls.switch(view, "window", "Exchanges before a message", windows, key=WINDOW_KEY, help=WINDOW_HELP)
-    with third:
         offered = {name: PRECISION_TITLES[name] for name in precision}
         controls.switch(view, "dtype", "Precision", offered, key=DTYPE_KEY, help=DTYPE_HELP)
     return view.mode, None if view.window == "all" else int(view.window), view.dtype
@@ -188,6 +237,8 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
 
 def _upload(found: Library) -> None:
     """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
+    if not may_launch("upload conversations"):
+        return
     files = st.file_uploader(
         "Conversations: text with one message per line (assistant: … or user: …), or JSON lines with roles",
         accept_multiple_files=True,
@@ -199,7 +250,8 @@ def _upload(found: Library) -> None:
         if file.file_id in taken:
             continue
         try:
-            fresh |= {one.digest: one for one in talks.parse(file.getvalue().decode("utf-8"), file.name)}
+            read = apart(talks.parse, file.getvalue().decode("utf-8"), file.name, name=file.name)
+            fresh |= {one.digest: one for one in read}
             taken.add(file.file_id)
         except UnicodeDecodeError:
             if not wrong_place.hint(file.name, file.getvalue(), here="conversation"):

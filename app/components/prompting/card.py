@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import pandas as pd
 import streamlit as st
 
 from app.caches import prompting_cache
 from app.components.one_question.question import show_question
-from app.formatting import counted, plain, shortened
+from app.components.shared.static_table import static_table
+from app.formatting import counted, plain, shortened, signed
 from core.records import LETTERS, Question
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, MethodSets, PromptingMethod
@@ -21,24 +22,14 @@ def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
     show_question(asked)
     sides = [each.side(question_id) for each in (one, two)]
     k = min(len(side.probabilities) for side in sides)
-    table = pd.DataFrame({"option": [_named(asked, j) for j in range(k)]})
-    columns: dict[str, Any] = {"option": st.column_config.TextColumn("Option", width="medium")}
-    for name, side in zip(("first", "second"), sides, strict=True):
-        table[name] = side.probabilities[:k]
-        table[f"{name}_in"] = ["in" if side.members[j] else "out" for j in range(k)]
-        columns[name] = st.column_config.ProgressColumn(
-            shortened(side.reading.title, 24), format="percent", min_value=0, max_value=1, help=side.reading.title
-        )
-        columns[f"{name}_in"] = st.column_config.TextColumn("Set", width=50)
-    st.dataframe(
-        table,
-        hide_index=True,
-        height="content",
-        column_config=columns,
-        alt="The question's options by both ways of asking",
-    )
+    table = pd.DataFrame({"Option": [_named(asked, j) for j in range(k)]})
     for side in sides:
-        right = "the truth" if side.pick == asked.label else "not the truth"
+        table[side.reading.title] = [
+            f"{p:.1%}, {'in the set' if side.members[j] else 'out'}" for j, p in enumerate(side.probabilities[:k])
+        ]
+    static_table(table, alt="The probability of each option, and whether it is in the set, by both ways")
+    for side in sides:
+        right = "the truth" if side.pick == asked.label else f"but the truth is {LETTERS[asked.label]}"
         size = sum(side.members)
         st.caption(
             plain(
@@ -52,29 +43,30 @@ def card(one: MethodSets, two: MethodSets, question_id: str) -> None:
 
 
 def _named(asked: Question, j: int) -> str:
-    return f"{LETTERS[j]}. {shortened(asked.options[j], 90)}{' (the truth)' if j == asked.label else ''}"
+    return f"{'✓ ' if j == asked.label else ''}{LETTERS[j]}. {shortened(asked.options[j], 90)}"
 
 
 def _texts(reading: PromptingMethod, question_id: str) -> None:
-    st.markdown("**Scores of the options' texts**")
-    st.dataframe(
-        reports.option_scores(reading, question_id),
-        hide_index=True,
-        height="content",
-        column_config={
-            "option": "Option",
-            "log_p": st.column_config.NumberColumn(
-                "log p", format="%.2f", help="The log-probability of all tokens of the option, in nats."
-            ),
-            "tokens": "Tokens",
-            "unconditional": st.column_config.NumberColumn(
-                "after “Answer:”",
-                format="%.2f",
-                help="The option's log p after a bare “Answer:”, without the question.",
-            ),
-            "mutual": st.column_config.NumberColumn(
-                "alone", format="%.2f", help="The option's log p at the start of a text, as in lm-evaluation-harness."
-            ),
-        },
-        alt="Log-likelihoods of the options' texts",
+    st.markdown("**Log-probabilities of the options' texts**, in nats")
+    scores = reports.option_scores(reading, question_id)
+    columns = {
+        "log_p": "After the question",
+        "unconditional": "After “Answer:” alone",
+        "mutual": "At the start of a text",
+    }
+    table = pd.DataFrame(
+        {
+            "Option": scores["option"],
+            **({"Tokens": scores["tokens"].map("{:,}".format)} if "tokens" in scores else {}),
+            **{title: [_log(value) for value in scores[name]] for name, title in columns.items() if name in scores},
+        }
     )
+    static_table(table, alt="Log-likelihoods of the options' texts")
+    st.caption(
+        "Each is the log-probability of all tokens of the option: after the question, after a bare “Answer:” without "
+        "the question, and at the start of a text, as in lm-evaluation-harness."
+    )
+
+
+def _log(value: float) -> str:
+    return "–" if math.isnan(value) else signed(value, 2)

@@ -13,10 +13,12 @@ from app.components.new_run import form, launch, server_form
 from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
 from app.formatting import plain
+from core.commands.run_words import run_words
+from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.runs.spec import FORMATS, FORMS, MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM, SERVED, TEXT_FORMS
+from core.runs.spec import MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM, SERVED
 from core.tasks import catalogue
 
 SHOTS = (0, 1, 2, 5)
@@ -43,7 +45,7 @@ def section(shown: ShownExperiment | None) -> None:
         navigation.link(navigation.NEW_RUN, "Watch the runs on New run")
     if combination:
         st.caption("The same on the command line:")
-        st.code(f"python -m core run {shlex.join(combination.words())} --queue", language=None, wrap_lines=True)
+        st.code(f"python -m core run {shlex.join(run_words(combination))} --queue", language=None, wrap_lines=True)
 
 
 def _begin_with(shown: ShownExperiment | None) -> None:
@@ -89,7 +91,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         else:
             st.session_state.setdefault("ways_models", offered[:1])
             models = st.multiselect(
-                "Models", offered, accept_new_options=True, key="ways_models", help=form.MODEL_HELP, wrap=True
+                "Models", offered, accept_new_options=True, key="ways_models", help=form.model_help(), wrap=True
             )
     able_forms, formats = (served.forms, served.formats) if served else (FORMS, FORMATS)
     st.session_state["ways_forms"] = [name for name in st.session_state["ways_forms"] if name in able_forms]
@@ -103,7 +105,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         format_func=lambda name: titles.get(name, name),
         accept_new_options=True,
         key="ways_tasks",
-        help=form.TASK_HELP,
+        help=form.task_help(),
         wrap=True,
     )
     forms = left.segmented_control(

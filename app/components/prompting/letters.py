@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from app.caches import prompting_cache
+from app.components.shared.static_table import static_table
 from app.formatting import counted, plain
 from app.state.prompting import PromptingView
 from core.reports.prompting.experiments import PromptingMethod
+from core.reports.prompting.letter_answers import Spread
+from core.reports.prompting.option_order import OptionOrder
 
 SMALLEST_P = 0.001
 """A p-value below this is shown as "less than" it."""
@@ -21,35 +25,47 @@ def letters(found: Sequence[PromptingMethod], view: PromptingView) -> None:
     if not found:
         st.caption("This experiment has no runs by letter.")
         return
-    for one in found:
-        st.markdown(f"**{counted(one.shots, 'shot')}**")
-        _invalid(one)
-        _orders(one, view)
-        _spread(one)
-
-
-def _invalid(reading: PromptingMethod) -> None:
-    made = prompting_cache.invalid(reading.run_id)
-    mass = "" if math.isnan(made.letter_mass) else f" The letters have {made.letter_mass:.1%} of the total probability."
-    if math.isnan(made.rate):
-        st.caption(f"These runs did not record which next token was the most probable.{mass}")
-        return
-    st.markdown(
-        plain(
-            f"On {made.rate:.1%} ({made.low:.1%} to {made.high:.1%}) of {counted(made.n, 'question')}, the most "
-            f"probable next token is not the letter of an option. That is an invalid answer.{mass}"
-        )
-    )
-    if made.instead:
-        said = ", ".join(f"{token!r} {count:,} ×" for token, count in made.instead)
-        st.caption(plain(f"These tokens were the most probable instead: {said}."))
-
-
-def _orders(reading: PromptingMethod, view: PromptingView) -> None:
-    made = prompting_cache.orders(reading.run_id, view.alpha, view.score)
-    if made is None:
+    _invalid(found)
+    orders = [prompting_cache.orders(one.run_id, view.alpha, view.score) for one in found]
+    spreads = [prompting_cache.spread(one.run_id) for one in found]
+    for one, order, spread in zip(found, orders, spreads, strict=True):
+        if order or spread:
+            st.markdown(f"**{counted(one.shots, 'shot')}**")
+        if order:
+            _orders(order, view)
+        if spread:
+            _spread(spread)
+    if not any(orders):
         st.caption("The options were asked in one order only. The launch below can ask in all orders.")
-        return
+    if not any(spreads):
+        st.caption(
+            "Scoring has no random variation: a repeat gives the same figures. Written answers are sampled and do "
+            "vary. The launch below can ask for them."
+        )
+
+
+def _invalid(found: Sequence[PromptingMethod]) -> None:
+    """Show how often the most probable next token is no letter of an option, one row per number of shots."""
+    made = [(one.shots, prompting_cache.invalid(one.run_id)) for one in found]
+    rows = [
+        {
+            "Shots": str(shots),
+            "Questions": f"{of.n:,}",
+            "Invalid answers": "–" if math.isnan(of.rate) else f"{of.rate:.1%} ({of.low:.1%} to {of.high:.1%})",
+            "Probability of all letters": "–" if math.isnan(of.letter_mass) else f"{of.letter_mass:.1%}",
+            "Most probable instead": ", ".join(f"{token!r} {count:,} ×" for token, count in of.instead) or "–",
+        }
+        for shots, of in made
+    ]
+    static_table(pd.DataFrame(rows), alt="Invalid answers by the number of shots")
+    lacking = any(math.isnan(of.rate) for _, of in made)
+    st.caption(
+        "An answer is invalid if the most probable next token is not the letter of an option. Brackets hold 95% "
+        "intervals." + (" – means that the run did not record it." if lacking else "")
+    )
+
+
+def _orders(made: OptionOrder, view: PromptingView) -> None:
     rates = ", ".join(
         f"{letter} {rate:.0%} ({span(made.letter_intervals[letter], 0)})" for letter, rate in made.letter_rates.items()
     )
@@ -78,13 +94,7 @@ def span(ends: tuple[float, float], digits: int = 1) -> str:
     return f"{low:.{digits}%} to {high:.{digits}%}"
 
 
-def _spread(reading: PromptingMethod) -> None:
-    made = prompting_cache.spread(reading.run_id)
-    if made is None:
-        st.caption(
-            "Scoring has no random variation: a repeat gives the same figures. Written answers are sampled and do vary."
-        )
-        return
+def _spread(made: Spread) -> None:
     each = ", ".join(f"{share:.1%}" for share in made.accuracy)
     deviation = "" if math.isnan(made.deviation) else f", standard deviation {made.deviation:.1%}"
     st.markdown(

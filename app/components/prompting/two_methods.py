@@ -13,11 +13,13 @@ from app.caches import prompting_cache, question_cache
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
-from app.formatting import counted, plain, sentence
+from app.components.shared.static_table import static_table
+from app.formatting import counted, plain, sentence, signed
 from app.state.prompting import PromptingView
 from charts.heat_map import set_sizes
 from core.errors import InputError
 from core.reports.compare import side_by_side
+from core.reports.p_values import p_text
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import METHODS, PromptingMethod
 
@@ -51,7 +53,7 @@ def _pick_two(chosen: ShownExperiment, view: PromptingView) -> tuple[PromptingMe
     rest = [name for name in there if name != method]
     beside = view.beside if view.beside in rest else (rest[0] if rest else "")
     st.session_state[METHOD_KEY], st.session_state[SHOTS_KEY] = method, shots
-    one, two, three = st.columns([4, 4, 3], vertical_alignment="bottom")
+    one, two, three = st.columns([4, 4, 3], vertical_alignment="top")
     with one:
         st.selectbox("First way", there, format_func=METHODS.__getitem__, key=METHOD_KEY, on_change=_take_methods)
     with three:
@@ -107,47 +109,35 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
     st.markdown(
         f"**Every other way minus {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
     )
-    st.dataframe(
-        pd.DataFrame(
-            {
-                "Asked by": table["method"],
-                "Accuracy": [_span(row, "accuracy") for row in rows],
-                "p": table["accuracy_p"],
-                "Mean set size": [_span(row, "set_size") for row in rows],
-                "p (size)": table["set_size_p"],
-            }
-        ),
-        hide_index=True,
-        height="content",
-        column_config={
-            "Accuracy": st.column_config.TextColumn(help="The difference with its 95% bootstrap percentile interval."),
-            "p": st.column_config.NumberColumn(format="%.3g", help=f"Exact McNemar test. {HOLM}"),
-            "Mean set size": st.column_config.TextColumn(
-                help="The difference with its 95% bootstrap interval, which redraws calibration and test questions."
-            ),
-            "p (size)": st.column_config.NumberColumn(
-                format="%.3g",
-                help="Paired permutation test: the two ways are swapped question by question, for calibration and for "
-                f"test, and both thresholds are computed again. {HOLM}",
-            ),
-        },
-        alt="Differences of all ways of asking with paired tests",
+    shown = pd.DataFrame(
+        {
+            "Asked by": table["method"],
+            "Accuracy, points": [_span(row, "accuracy", 100, 1) for row in rows],
+            "p of accuracy": table["accuracy_p"].map(p_text),
+            "Mean set size": [_span(row, "set_size", 1, 2) for row in rows],
+            "p of set size": table["set_size_p"].map(p_text),
+        }
     )
+    static_table(shown, alt="Differences of all ways of asking with paired tests")
+    st.caption(TESTS)
     about = figures.about([first.run_id, *(one.run_id for one in others)], view.alpha)
     figures.download("These tests as CSV", table, "prompting-tests", about)
 
 
-HOLM = "Corrected for all tests of this table together (Holm)."
+TESTS = (
+    "Brackets hold 95% bootstrap intervals. Those of set sizes redraw calibration and test questions. p is of an exact "
+    "McNemar test for accuracy, and for set sizes of a permutation test that swaps both ways question by question and "
+    "computes both thresholds again. All p-values of the table are corrected together (Holm)."
+)
 
 
-def _span(row: dict[str, Any], name: str) -> str:
-    return f"{row[name]:+.3f} ({row[f'{name}_low']:+.3f} to {row[f'{name}_high']:+.3f})"
-
-
-RIGHT_AND_SIZE = "✓ or ✗: whether the most probable option is the right one. The number is the size of the set."
+def _span(row: dict[str, Any], name: str, scale: int, digits: int) -> str:
+    value, low, high = (signed(scale * row[f"{name}{end}"], digits) for end in ("", "_low", "_high"))
+    return f"{value} ({low} to {high})"
 
 
 def _right_and_size(rows: pd.DataFrame, name: str) -> pd.Series:
+    """✓ or ✗, and the size of the set."""
     return rows[f"{name}_right"].map({True: "✓ ", False: "✗ "}) + rows[f"{name}_size"].astype(str)
 
 
@@ -159,16 +149,17 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
         left, right = st.columns([2, 3], gap="medium")
     with left:
         st.caption(
-            "Click a row to see how both ways answer that question. Questions whose sets differ most come first."
+            "Click a row to see how both ways answer that question. Questions whose sets differ most come first. ✓ or "
+            "✗ says whether the most probable option is right, and the number is the size of the set."
         )
         texts = question_cache.question_list(first.run_id).set_index("id")["question"]
         rows = table.head(SHOWN_QUESTIONS)
         event = st.dataframe(
             pd.DataFrame(
                 {
-                    "question": rows["id"].map(texts),
                     "first": _right_and_size(rows, "first"),
                     "second": _right_and_size(rows, "second"),
+                    "question": rows["id"].map(texts),
                 }
             ),
             hide_index=True,
@@ -177,9 +168,9 @@ def _questions(first: PromptingMethod, second: PromptingMethod, view: PromptingV
             selection_mode="single-row",
             key=f"{QUESTIONS_KEY}-{first.run_id}-{second.run_id}",
             column_config={
-                "question": st.column_config.TextColumn("Question", width="medium"),
-                "first": st.column_config.TextColumn(first.title, help=RIGHT_AND_SIZE),
-                "second": st.column_config.TextColumn(second.title, help=RIGHT_AND_SIZE),
+                "first": st.column_config.TextColumn("First way", help=first.title, width=90),
+                "second": st.column_config.TextColumn("Second way", help=second.title, width=100),
+                "question": st.column_config.TextColumn("Question", width="large"),
             },
             alt="Questions that both ways asked",
         )

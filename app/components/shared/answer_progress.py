@@ -63,5 +63,5 @@ def failed(answer_id: str) -> str:
 
 
 def forget_failure() -> None:
-    """Let the same be asked again."""
+    """Forget the failure, so that the same can be asked again."""
     st.session_state[FAILED_KEY] = ("", "")

@@ -24,9 +24,7 @@ SCORE_HELP = "\n".join(f"- **{of.title}**: {of.gloss}" for of in SCORES.values()
 def alpha_slider(view: SharedView) -> None:
     """Show the slider of alpha. A change takes effect when a person releases it."""
     st.session_state[ALPHA_KEY] = alpha_value(view.alpha)
-    st.slider(
-        "alpha", 0.001, 0.999, step=0.001, format="%.3f", key=ALPHA_KEY, on_change=_alpha_released, help=ALPHA_HELP
-    )
+    st.slider("alpha", 0.001, 0.999, step=0.001, format="%g", key=ALPHA_KEY, on_change=_alpha_released, help=ALPHA_HELP)
 
 
 def score_choice(view: SharedView) -> None:
@@ -39,6 +37,21 @@ def score_choice(view: SharedView) -> None:
         key=SCORE_KEY,
         on_change=state.taking(SharedView, "score", SCORE_KEY),
         help=SCORE_HELP,
+    )
+
+
+def score_of(view: SharedView, name: str, label: str, *, width: int | Literal["stretch"] = "stretch") -> None:
+    """Show the choice of the score in the view's field ``name``, at most ``width`` pixels wide."""
+    key = f"score_{name}"
+    st.session_state[key] = getattr(view, name)
+    st.selectbox(
+        label,
+        list(SCORES),
+        format_func=lambda score: SCORES[score].title,
+        key=key,
+        on_change=state.taking(type(view), name, key),
+        help=SCORE_HELP,
+        width=width,
     )
 
 

@@ -34,6 +34,12 @@ export function setThemeColors(host, element) {
   COLOR_MEANINGS.forEach((meaning, i) => element.style.setProperty(`--${meaning}`, (colors[i] ?? "").trim()));
 }
 
+// alpha in a column of figures or in a sentence that moves with it: its width stays.
 export function shownAlpha(alpha) {
   return (alpha / 1000).toFixed(3);
+}
+
+// alpha without needless zeros.
+export function plainAlpha(alpha) {
+  return String(alpha / 1000);
 }

@@ -1,4 +1,4 @@
-"""The one place on a page from which its figures and tables are taken away, for a paper, a slide or a spreadsheet."""
+"""The one place on a page that exports its figures and tables, for a paper, a slide or a spreadsheet."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def section(run_ids: Sequence[str], rule: SetRule, figure_names: Sequence[str], 
                 f"At most {MOST_EXPORTED} runs can be exported at once, and {len(run_ids)} are shown. Choose fewer."
             )
             return
-        from app.components.shared import export_forms  # with all that draws, for which the page does not wait
+        from app.components.shared import (
+            export_forms,
+        )  # imports the chart libraries
 
         export_forms.runs_exports(run_ids, rule, figure_names, key=key)

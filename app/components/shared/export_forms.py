@@ -1,4 +1,4 @@
-"""What stands in a page's place for exports: figures with their looks, tables, references, a workbook, the report.
+"""The content of a page's export section: figures with their looks, tables, references, a workbook, the report.
 
 A file is made when its button is pressed, not when the page runs.
 """
@@ -74,7 +74,7 @@ def figure_part(
     """
     st.markdown("**Figure**")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        name = st.selectbox("Figure", list(titles), format_func=titles.__getitem__, key=f"{key}_figure", width=270)
+        name = st.selectbox("Figure", list(titles), format_func=titles.__getitem__, key=f"{key}_figure", width=330)
         look = _style(key)
     if look is None:
         return
@@ -124,7 +124,7 @@ def _preview(one: FigureFile) -> None:
 def _drawn(
     draw: Callable[[str, FigureStyle], Sequence[FigureFile]], name: str, look: FigureStyle, kind: str
 ) -> Callable[[], bytes]:
-    """What makes one file of a figure. The page that it is made for stays as it is."""
+    """A function that makes one file of a figure. The page itself does not change."""
 
     def made() -> bytes:
         return _content(draw(name, look)[0], kind)
@@ -156,7 +156,7 @@ TEXTS: dict[str, tuple[str, str, Callable[..., str]]] = {
     "Markdown": ("table", "md", exports.markdown),
     "BibTeX": ("references", "bib", exports.bibtex),
 }
-"""From a format's title to what the file holds, its ending, and what writes it."""
+"""Maps a format's title to the content of the file, its ending, and the function that writes it."""
 
 
 def _tables(run_ids: Sequence[str], rule: SetRule, called: Called, *, key: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Literal
 
 import pandas as pd
@@ -10,14 +10,17 @@ import streamlit as st
 from altair.utils import schemapi
 from plotly.graph_objects import Figure as PlotlyFigure
 
-from app.caches import run_cache
+from app.components.shared.downloads import about as about
+from app.components.shared.downloads import download as download
+from app.components.shared.static_table import static_table
+from app.components.shared.theme_watch import theme_to_draw
 from app.formatting import counted
 from charts.figure import Figure
 from core.conformal.scores import SCORES
 from core.reports import frames
-from core.reports.file_names import About, about_runs
+from core.reports.file_names import About
+from core.reports.p_values import p_text
 from core.reports.report import Report
-from core.runs.banks import bank_name
 
 # Altair would validate every axis, scale and mark as it is made, which takes most of a chart's time. The tests of the
 # pages validate each whole chart instead (tests/pages/conftest.py).
@@ -26,12 +29,6 @@ schemapi.disable_debug_mode()
 REPORT_KEY = "report_open"
 NO_TOOLBAR = {"displayModeBar": False}
 """Plotly's own buttons would cover the names above a heat map."""
-
-
-def about(runs: Sequence[str], alpha: int | None = None) -> About:
-    """What a download is about: these runs, at alpha in thousandths if its figures depend on it."""
-    records = [run_cache.record(run_id) for run_id in dict.fromkeys(runs)]
-    return about_runs([(record.spec, bank_name(record.spec, record.provenance)) for record in records], alpha=alpha)
 
 
 def show(figure: Figure, explanation: str, about: About) -> None:
@@ -49,28 +46,17 @@ def draw(
     key: str,
     width: Literal["stretch", "content"] = "stretch",
     on_select: Callable[[], None] | Literal["ignore"] = "ignore",
+    spec: dict[str, Any] | None = None,
 ) -> None:
-    """Show only a chart. ``on_select`` is called if a click selects something that the chart's parameters name."""
+    """Show only a chart. ``on_select`` is called if a click selects something that the chart's parameters name.
+    ``spec`` is its :meth:`~charts.figure.Figure.page_spec`, if it has been made before.
+    """
     if isinstance(figure.chart, PlotlyFigure):
+        # A drawn figure keeps the colours of the theme that it was drawn in. With another key it is drawn anew.
+        key = f"{key}-{theme_to_draw()}"
         st.plotly_chart(figure.chart, key=key, alt=figure.alt, width=width, config=NO_TOOLBAR)
     else:
-        st.vega_lite_chart(figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
-
-
-def download(label: str, frame: pd.DataFrame, name: str, about: About) -> None:
-    """Show a button that saves a frame as CSV. The file is made when a person clicks it, and named for what it holds
-    (``name``) and what it is ``about``.
-    """
-    st.download_button(
-        label,
-        data=lambda: frame.to_csv(index=False).encode(),
-        file_name=about.file_name(name, "csv"),
-        mime="text/csv",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/download:",
-        key=f"download-{name}",
-    )
+        st.vega_lite_chart(spec or figure.page_spec(), key=key, alt=figure.alt, width=width, on_select=on_select)
 
 
 def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
@@ -78,11 +64,11 @@ def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
     shares = {name: f"{row[name]:.1%}" for name in ("coverage", "coverage_low", "coverage_high", "empty_rate")}
     sizes = {int(str(name).removeprefix("size_")): row[name] for name in row if str(name).startswith("size_")}
     return {
-        "alpha": f"{row['alpha']:.3f}",
+        "alpha": f"{row['alpha']:g}",
         "Threshold": f"{row['threshold']:.4f}",
         "Coverage": shares["coverage"],
-        "Coverage band (95% of draws if the guarantee holds)": f"{shares['coverage_low']} to {shares['coverage_high']}",
-        "Chance of coverage this low if the guarantee holds (p)": f"{row['p_value']:.3f}",
+        "Coverage band (95%)": f"{shares['coverage_low']} to {shares['coverage_high']}",
+        "p-value of coverage this low": p_text(row["p_value"]),
         "Mean set size (95% interval)": (
             f"{row['mean_set_size']:.2f} ({row['mean_set_size_low']:.2f} to {row['mean_set_size_high']:.2f})"
         ),
@@ -100,11 +86,11 @@ def report_table(compute: Callable[[], Report]) -> None:
         run = compute()
         table = frames.score_table(run)
         shown = {SCORES[row["score"]].title: _in_words(row) for row in table.to_dict("records")}
-        st.dataframe(
-            pd.DataFrame(shown),
-            height="content",
-            column_config={"_index": st.column_config.TextColumn("Figure")},
-            alt="All figures of the run for each score",
+        lines = pd.DataFrame(shown).rename_axis("Figure").reset_index()
+        static_table(lines, alt="All figures of the run for each score")
+        st.caption(
+            "If the guarantee holds, coverage lies in the band in 95% of draws, and it is this low or lower with the "
+            "frequency of the p-value."
         )
         for note in dict.fromkeys([*run.notes, *(note for figures in run.scores.values() for note in figures.notes)]):
             st.caption(note)

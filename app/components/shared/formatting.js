@@ -1,6 +1,6 @@
 // The Alpha lab's texts.
 
-import { shownAlpha } from "./dom.js";
+import { plainAlpha } from "./dom.js";
 
 export function percent(share, digits) {
   return `${(100 * share).toFixed(digits)}%`;
@@ -33,7 +33,7 @@ export function fullStrataText(by, full, of, alpha) {
   const [one, many] = STRATA[by];
   const needed = Math.ceil(1000 / alpha) - 1;
   return (
-    `At alpha ${shownAlpha(alpha)}, a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}, but ` +
+    `At alpha ${plainAlpha(alpha)}, a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}, but ` +
     `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "Options with these letters stay in every set." : "Their sets hold every option."}`
   );
 }
@@ -56,7 +56,7 @@ export function summary(alpha, slots, results, digits) {
     ({ side, title }) =>
       `${title} covers ${percent(results[side].coverage, digits)} with ${results[side].meanSize.toFixed(2)} options on average`,
   );
-  return `At alpha ${shownAlpha(alpha)} ${said.join("; ")}.`;
+  return `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`;
 }
 
 // A text on a tuned score's parameters, which are never tuned on questions that calibrate or test.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app.glossary import hint
 
@@ -13,3 +14,13 @@ def head(title: str, question: str, *, terms: tuple[str, ...] = ()) -> None:
     """
     st.title(title, anchor=False)
     st.caption(question, width="content", help=hint(*terms) if terms else None)
+
+
+def head_beside(title: str, question: str, *, terms: tuple[str, ...] = ()) -> DeltaGenerator:
+    """Show the head, and return the place on its right, for what belongs to the whole page."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        with st.container(width="content"):
+            head(title, question, terms=terms)
+        return st.container(
+            width="content", horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+        )

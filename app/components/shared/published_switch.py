@@ -1,4 +1,4 @@
-"""The switch that hides published figures, and how a page says where they are from."""
+"""The switch that hides published figures, and a sentence on their source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELP = (
 
 
 def show(view: OverviewView | CompareView) -> None:
-    """Show the switch. What is chosen stands in the page's address."""
+    """Show the switch. The choice is kept in the page's address."""
     st.session_state[KEY] = view.published == "on"
     st.toggle("Published figures", key=KEY, on_change=_take, args=(type(view),), help=HELP)
 

@@ -6,7 +6,9 @@ const SPLIT = 2;
 const FEWER = 3;
 const TUNING = 4;
 const REDRAW = 5;
-export const PURPOSES = { UNIFORMS, SPLIT, FEWER, TUNING, REDRAW };
+const ORDER = 7;
+const SMOOTHING = 8;
+export const PURPOSES = { UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, ORDER, SMOOTHING };
 const DIGIT_BITS = 12;
 
 function stir(x) {
@@ -29,9 +31,9 @@ export function hashes(places, seed, purpose, draw = 0, into = new Uint32Array(p
 }
 
 // A number in [0, 1) with 53 random bits for each place.
-export function uniformsAt(places, seed) {
-  const high = hashes(places, seed, UNIFORMS, 0);
-  const low = hashes(places, seed, UNIFORMS, 1);
+export function uniformsAt(places, seed, purpose = UNIFORMS) {
+  const high = hashes(places, seed, purpose, 0);
+  const low = hashes(places, seed, purpose, 1);
   return Float64Array.from(high, (value, i) => (value * 2097152 + (low[i] >>> 11)) / 9007199254740992);
 }
 

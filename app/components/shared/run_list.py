@@ -19,6 +19,8 @@ from core.runs.store import RunRecord
 
 OPEN_KEY = "run_dialog_open"
 """The page whose dialog is open."""
+DISMISSED_KEY = "run_dialog_dismissed"
+"""Set from the time a dialog is dismissed until the page has run again."""
 DRAFT_KEY = "run_dialog_draft"
 """The runs that are pressed in the dialog, in the order in which a person pressed them."""
 TAKEN_KEY = "run_dialog_taken"
@@ -32,7 +34,7 @@ RANGES_ONLY = "its figures are ranges"
 
 @dataclass(frozen=True)
 class Picker:
-    """What a page chooses from, and what it does with a choice."""
+    """The runs from which a page chooses, and what it does with the choice."""
 
     page: str
     """The page's name, with which its widgets' keys begin."""
@@ -75,16 +77,27 @@ def open_dialog(picker: Picker) -> None:
 
 
 def dialog_if_open(picker: Picker) -> None:
-    """Show the page's dialog if a person has opened it and not yet closed it."""
+    """Show the page's dialog if a person has opened it and not yet closed it.
+
+    A run of the whole page may send the dialog again just after a person has closed it. The browser then shows it until
+    another such run has ended, so this starts one.
+    """
+    if st.session_state.pop(DISMISSED_KEY, False):
+        st.rerun()
     if st.session_state.get(OPEN_KEY) == picker.page:
         said = f"Choose another {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
-        st.dialog(said, width="large", on_dismiss=_close)(_dialog)(picker)
+        st.dialog(said, width="large", on_dismiss=_dismiss)(_dialog)(picker)
 
 
 def label(record: RunRecord, name: str) -> str:
-    """A run below its task's heading: its model, and in grey what else its ``name`` says. Markdown."""
+    """A run below its task's heading as Markdown: its model, and in grey the rest of its ``name``."""
     words = setting_words(record, name)
     return plain(record.spec.model_name) + (f" :gray[{plain(words)}]" if words else "")
+
+
+def _dismiss() -> None:
+    _close()
+    st.session_state[DISMISSED_KEY] = True
 
 
 def _close() -> None:
@@ -136,7 +149,7 @@ def _filtered(picker: Picker) -> list[RunRecord]:
 
 
 def _buttons(picker: Picker) -> None:
-    """Show the button that takes the draft, and the one that empties it."""
+    """Show the button that confirms the draft, and the one that clears it."""
     draft = _draft()
     st.button("Clear", key=f"{picker.page}_empty", type="tertiary", disabled=not draft, on_click=_set_draft, args=((),))
     if st.button(f"**Use {counted(len(draft), picker.noun)}**", key=f"{picker.page}_take", disabled=not draft):

@@ -6,10 +6,13 @@ does not run the page again until they take their choice. The choice lives in th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from app import state
 from app.caches import run_cache
+from app.caches.run_cache import Runs
 from app.components.shared import run_list
 from app.components.shared.run_list import Picker
 from app.components.shared.runs import no_runs_yet, title, titles
@@ -49,7 +52,7 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
     def take(run_ids: tuple[str, ...]) -> None:
         state.choose_run(run_ids[0], page)
 
-    picker = Picker(_name(page), _listed(), (view.run,), take, ranges=ranges)
+    picker = Picker(_name(page), _listed(runs), (view.run,), take, ranges=ranges)
     one_line(picker, title(found[view.run]), details(found[view.run].spec))
     return found[view.run]
 
@@ -60,38 +63,52 @@ def pick_runs(view: SharedView, what: str, *, first: int = FIRST_SHOWN, most: in
     Without a choice, these are the showcase and its sisters, or the ``first`` of them. Returns an empty tuple if there
     are no runs, which a message says with ``what`` the page would show, or if a person removed all of them.
     """
-    records = run_cache.runs().finished
+    runs = run_cache.runs()
+    records = runs.finished
     if not records:
         no_runs_yet(what)
         return ()
     found = {record.run_id for record in records}
-    default = default_comparison([record.run_id for record in records], most=first)
-    cleared = view.runs == NO_RUNS
-    linked = [] if cleared else [name for name in view.runs.split(",") if name]
-    for name in linked:
+    for name in _linked(view):
         if name not in found:
             st.warning(plain(_why_left_out(name)))
-    chosen = [name for name in linked if name in found] or ([] if cleared else default)
+    chosen = chosen_runs(view, records, first=first)
+    cleared = view.runs == NO_RUNS
     page = type(view)
 
     def take(run_ids: tuple[str, ...]) -> None:
         state.change(page, runs=",".join(run_ids) or NO_RUNS)
 
-    _many_line(Picker(_name(page), _listed(), tuple(chosen), take, most=most))
+    _many_line(Picker(_name(page), _listed(runs), chosen, take, most=most))
     if cleared:
         st.info("No run is chosen. Choose at least one run above.")
+        default = default_comparison([record.run_id for record in records], most=first)
         said = "Show the first run again" if len(default) == 1 else f"Show the first {len(default)} runs again"
         st.button(said, key=f"{_name(page)}_default", on_click=state.change, args=(page,), kwargs={"runs": ""})
-    return tuple(chosen)
+    return chosen
+
+
+def chosen_runs(view: SharedView, records: Sequence[RunRecord], *, first: int = FIRST_SHOWN) -> tuple[str, ...]:
+    """The runs among the finished ``records`` that a view names, or those that are shown without a choice."""
+    found = [record.run_id for record in records]
+    chosen = tuple(name for name in _linked(view) if name in found)
+    if chosen or view.runs == NO_RUNS:
+        return chosen
+    return tuple(default_comparison(found, most=first))
+
+
+def _linked(view: SharedView) -> list[str]:
+    """The runs that a view names, whether they exist or not."""
+    return [] if view.runs == NO_RUNS else [name for name in view.runs.split(",") if name]
 
 
 def _name(page: type[SharedView]) -> str:
     return page.__name__.removesuffix("View").lower()
 
 
-def _listed() -> tuple[RunRecord, ...]:
+def _listed(runs: Runs) -> tuple[RunRecord, ...]:
     """The runs that answer questions, whatever their state."""
-    return tuple(record for record in run_cache.runs().records if record.spec.answers)
+    return tuple(record for record in runs.records if record.spec.answers)
 
 
 @st.fragment

@@ -26,7 +26,7 @@ def title(record: RunRecord) -> str:
 
 
 def file_stem(record: RunRecord) -> str:
-    """What the names of files about a run begin with: ``hedge_phi-2_summaries``."""
+    """The beginning of the names of files about a run: ``hedge_phi-2_summaries``."""
     return stem([(record.spec, bank_name(record.spec, record.provenance))])
 
 
@@ -37,6 +37,9 @@ def titles(records: Sequence[RunRecord]) -> dict[str, str]:
 
 def no_runs_yet(what: str) -> None:
     """Say what would be shown (``what``) once a run has ended, with a button that leads to launching one."""
+    if not navigation.is_open(navigation.NEW_RUN):
+        st.info(f"There is no finished run yet. {what} will be here once a run has ended.")
+        return
     st.info(
         f"There is no finished run yet. {what} will be here once a run has ended. With a pocket model, that "
         "takes less than a minute."

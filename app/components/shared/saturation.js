@@ -3,6 +3,12 @@
 
 const NEAR = 1e-6;
 
+// A small number as a person writes it: 9.0 × 10⁻⁷.
+function powerOfTen(value) {
+  const [digits, power] = value.toExponential(1).split("e-");
+  return `${digits} × 10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
+}
+
 const isNear = (threshold) => threshold > 1 - NEAR && threshold <= 1;
 
 // Whether a score of the table is a cumulative probability: APS, or RAPS if tuning gives ranks no cost.
@@ -23,7 +29,7 @@ export function saturatedText(title, thresholds, strata = "") {
     );
   }
   if (near[0] === 1) return `The ${title} threshold is 1, so every option stays in every set.`;
-  const distance = (1 - near[0]).toExponential(1);
+  const distance = powerOfTen(1 - near[0]);
   return (
     `The ${title} threshold is ${distance} below 1. An option stays unless the options ranked after it have less than ${distance} of ` +
     "probability together, so negligible differences decide how large the sets are."

@@ -39,6 +39,11 @@ def seed(key: str, version: str, view: Any) -> Seed:
     return last
 
 
+def was_shown(key: str) -> bool:
+    """Whether the component ``key`` was mounted in this session."""
+    return _name(key) in st.session_state
+
+
 def browser_shows(key: str, view: Any) -> None:
     """Record what a person moved the component to, because the browser shows that already."""
     st.session_state[_name(key)] = replace(st.session_state[_name(key)], shown=view)

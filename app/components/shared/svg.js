@@ -3,6 +3,9 @@
 import { draw } from "./dom.js";
 
 export const MARGIN = { left: 40, right: 14, top: 14, bottom: 34 };
+const TITLE_ROOM = 14;
+const LINE_ROOM = 12; // between the labels of an axis that stand below each other
+const HALF_LETTER = 4.5; // of a wide font
 export const MARKS = {
   circle: "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0",
   diamond: "M0,-6.5l6.5,6.5l-6.5,6.5l-6.5,-6.5z",
@@ -10,9 +13,17 @@ export const MARKS = {
   square: "M-5,-5h10v10h-10z",
 };
 
+// A figure is drawn in its own pixels, of which the presenter view shows each as large as --figure-zoom says.
+export const zoomOf = (host) => Number(getComputedStyle(host).getPropertyValue("--figure-zoom")) || 1;
+
+// The height of an element that holds a figure of so many of its own pixels. Where the presenter view has only so much
+// room (--figure-room), it is less; `beside` is the height of what stands above and below it.
+export const tall = (height, beside = 0) =>
+  `min(${height}px * var(--figure-zoom, 1), var(--figure-room, 9999px) - ${beside}px * var(--figure-zoom, 1))`;
+
 // A hidden element has no size. It is drawn at a default size, and drawn again when it is shown.
-export function canvas(host, label, { height = host.clientHeight || 200 } = {}) {
-  const width = Math.max(host.clientWidth || 400, 120);
+export function canvas(host, label, { height = host.clientHeight / zoomOf(host) || 200 } = {}) {
+  const width = Math.max(host.clientWidth / zoomOf(host) || 400, 120);
   host.replaceChildren();
   const svg = draw(host, "svg", {
     class: "chart",
@@ -27,21 +38,29 @@ export const linear = (from, to, start, end) => (value) => start + ((value - fro
 export const steps = (count, size, from = 0) => Array.from({ length: count + 1 }, (_, i) => from + i * size);
 export const asPercent = (share) => `${Math.round(share * 100)}%`;
 
-// Axes that do not move with alpha.
+// Axes that do not move with alpha. A title of the y axis stands above it and takes TITLE_ROOM.
 export function axes(
   host,
   label,
-  { xMin = 0, xMax, xTicks, xFormat, xTitle, yMax, yTicks, yFormat, left = MARGIN.left },
+  { xMin = 0, xMax, xTicks, xFormat, xTitle, yMin = 0, yMax, yTicks, yFormat, yTitle = "", left = MARGIN.left },
 ) {
   const { svg, width, height } = canvas(host, label);
   const x = linear(xMin, xMax, left, width - MARGIN.right);
-  const y = linear(0, yMax, height - MARGIN.bottom, MARGIN.top);
+  const y = linear(yMin, yMax, height - MARGIN.bottom, MARGIN.top + (yTitle ? TITLE_ROOM : 0));
+  if (yTitle) draw(svg, "text", { x: 0, y: 12 }, yTitle);
+  let lowest = Infinity;
   for (const tick of yTicks) {
     draw(svg, "line", { class: tick ? "grid faint" : "grid", x1: x(xMin), x2: x(xMax), y1: y(tick), y2: y(tick) });
+    if (lowest - y(tick) < LINE_ROOM) continue;
+    lowest = y(tick);
     draw(svg, "text", { x: x(xMin) - 6, y: y(tick) + 4, "text-anchor": "end" }, yFormat(tick));
   }
-  for (const tick of xTicks) draw(svg, "text", { x: x(tick), y: y(0) + 15, "text-anchor": "middle" }, xFormat(tick));
-  draw(svg, "text", { x: x((xMin + xMax) / 2), y: y(0) + 30, "text-anchor": "middle" }, xTitle);
+  for (const tick of xTicks) {
+    const words = xFormat(tick);
+    const within = width - HALF_LETTER * words.length; // a long label at the right end is not cut
+    draw(svg, "text", { x: Math.min(x(tick), within), y: y(yMin) + 15, "text-anchor": "middle" }, words);
+  }
+  draw(svg, "text", { x: x((xMin + xMax) / 2), y: y(yMin) + 30, "text-anchor": "middle" }, xTitle);
   return { svg, x, y, width, height };
 }
 

@@ -14,6 +14,7 @@ export class Tip {
       "color:var(--st-text-color);background:var(--st-background-color);border:1px solid var(--st-border-color);" +
       "border-radius:var(--st-base-radius);box-shadow:0 2px 10px rgb(0 0 0 / 25%);pointer-events:none;" +
       "font-variant-numeric:tabular-nums;";
+    root.querySelectorAll(".tip").forEach((old) => old.remove()); // of a component that was mounted here before
     root.append(this.bubble);
     this.hide = this.hide.bind(this);
   }

@@ -10,7 +10,9 @@ import streamlit as st
 from app import navigation
 from app.components.data.dropped_files import carry
 from app.formatting import plain
-from core.errors import HedgeError
+from core import access
+from core.errors import AccessError, HedgeError
+from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS, kind_of
 from core.tasks import catalogue
 
@@ -23,7 +25,7 @@ LARGEST_CARRIED = 200_000_000
 
 
 def kind_of_upload(name: str, content: bytes) -> str:
-    """The kind of an uploaded file (:data:`core.exchange.dropped.kinds.KINDS`); empty if it is none that is known."""
+    """The kind of an uploaded file (:data:`core.exchange.dropped.kinds.KINDS`); empty if it is unknown."""
     with tempfile.TemporaryDirectory(prefix="hedge-hint-") as folder:
         path = Path(folder) / (Path(name).name[-80:] or "file")
         path.write_bytes(content)
@@ -32,7 +34,7 @@ def kind_of_upload(name: str, content: bytes) -> str:
 
 def _kind(path: Path) -> str:
     try:
-        return kind_of(path)
+        return apart(kind_of, path, name=path.name)
     except (HedgeError, OSError, ValueError, RecursionError):
         return ""
 
@@ -44,10 +46,14 @@ def hint(name: str, content: bytes, *, here: str) -> bool:
 
 
 def hint_of_task(task: str) -> None:
-    """Say what a file is that was typed as a task and has no questions to ask."""
+    """Say what a file is that was entered as a task but has no questions."""
     if not catalogue.is_file(task):
         return
     path = Path(task.partition("@")[2] or task).expanduser()
+    try:
+        access.check_path(path)
+    except AccessError:
+        return  # the launch says so
     if not path.is_file():
         return
     kind = _kind(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,15 +13,15 @@ from app.components.tokens.text_by_token import EVALUATIONS_KEY
 from app.formatting import plain
 from charts.rank_variances import rank_variances
 from charts.token_reliability import MOST, token_reliability
+from core.calibration.estimate import CalibrationEstimate
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.reports.tokens import TokenResult
 
 ERROR_HELP = (
-    "{}The error beyond luck with its 95% interval, then the observed error and what a calibrated model "
-    "shows by luck. Tokens are treated as independent of each other."
+    "{} The error beyond luck, with its 95% interval. Tokens are treated as independent of each other. A dash: an "
+    "older version evaluated this and did not take luck away."
 )
-TITLES = {"accuracy": "Accuracy", "nll": "NLL", "ece": "ECE", "smooth_ece": "Smooth ECE"}
 
 
 def evaluations() -> None:
@@ -44,27 +44,41 @@ def evaluations() -> None:
         st.info("Choose an evaluation above.")
         return
     picked = tuple(found[i] for i in chosen)
+    names_here = _told_apart(picked)
+    frame = reports.reliability_frame(picked)
     figures.show(
-        token_reliability(reports.reliability_frame(picked)),
-        "On the dashed line, the accuracy of the model's top token equals its confidence. A line is the "
-        "Clopper–Pearson 95% interval of a bin's accuracy.",
+        token_reliability(frame.assign(name=frame["name"].map(names_here))),
+        "Each mark is a bin of tokens. On the dashed line, a model's top token is right as often as the model is "
+        "confident. The vertical lines are Clopper–Pearson 95% intervals of the accuracy.",
         _about(picked),
     )
-    _table(picked)
+    _table(picked, names_here)
     for one in picked:
         _ranks(one)
 
 
-def _table(picked: tuple[TokenResult, ...]) -> None:
+def _told_apart(picked: Sequence[TokenResult]) -> dict[str, str]:
+    """A short name for each evaluation: its model where that tells the evaluations apart, else its whole name."""
+    models = [str(one.values["model"]) for one in picked]
+    distinct = len(set(models)) == len(models)
+    return {one.name: model if distinct else one.name for one, model in zip(picked, models, strict=True)}
+
+
+def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
     frame = reports.figures_frame(picked)
     shown = pd.DataFrame(
         [
             {
-                "Model": row["name"],
+                "Model": names[row["name"]],
+                "Accuracy": _share(reports.estimate_of(one, "accuracy")),
+                "NLL": _figure(reports.estimate_of(one, "nll")),
+                "ECE beyond luck": _beyond_luck(reports.estimate_of(one, "ece")),
+                "Smooth ECE beyond luck": _beyond_luck(reports.estimate_of(one, "smooth_ece")),
+                "ECE seen": row["ece"],
+                "ECE by luck": row.get("ece_luck"),
+                "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
                 "Adapter": row["kind"],
                 "Tokens": row["tokens"],
-                **{title: reports.estimate_of(one, name).text() for name, title in TITLES.items()},
-                "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
             }
             for one, row in zip(picked, frame.to_dict("records"), strict=True)
         ]
@@ -73,18 +87,37 @@ def _table(picked: tuple[TokenResult, ...]) -> None:
         shown,
         hide_index=True,
         column_config={
-            "ECE": st.column_config.TextColumn(help=ERROR_HELP.format("With 15 bins. ")),
-            "Smooth ECE": st.column_config.TextColumn(help=ERROR_HELP.format("Without bins. ")),
+            "Model": st.column_config.TextColumn(pinned=True),
+            "Accuracy": st.column_config.TextColumn(help="How often the top token is right, with its 95% interval."),
+            "ECE beyond luck": st.column_config.TextColumn(width=165, help=ERROR_HELP.format("With 15 bins.")),
+            "Smooth ECE beyond luck": st.column_config.TextColumn(width=175, help=ERROR_HELP.format("Without bins.")),
+            "ECE seen": st.column_config.NumberColumn(format="%.3f", help="The ECE of these tokens, luck included."),
+            "ECE by luck": st.column_config.NumberColumn(
+                format="%.3f", help="What a calibrated model with these confidences shows on average."
+            ),
             "Active ranks": st.column_config.TextColumn(
-                help="Ranks that add at least 1% of the variance that the largest rank of their layer adds."
+                width=100, help="Ranks that add at least 1% of the variance that the largest rank of their layer adds."
             ),
             "NLL": st.column_config.TextColumn(
-                help="−log of the true token's probability, on average, in nats. Compare it only within one tokenizer."
+                help="−log of the true token's probability, on average, in nats, with its 95% interval. "
+                "Compare it only within one tokenizer."
             ),
         },
         alt="Accuracy, NLL and ECE of the chosen evaluations",
     )
     figures.download("Figures as CSV", frame, "token-figures", _about(picked))
+
+
+def _share(of: CalibrationEstimate) -> str:
+    return f"{of.value:.1%} ({100 * of.low:.1f} to {of.high:.1%})"
+
+
+def _figure(of: CalibrationEstimate) -> str:
+    return of.text() if of.infinite else f"{of.value:.3f} ({of.low:.3f} to {of.high:.3f})"
+
+
+def _beyond_luck(of: CalibrationEstimate) -> str:
+    return "–" if of.excess is None else f"{of.excess:.3f} ({of.low:.3f} to {of.high:.3f})"
 
 
 def _about(picked: Sequence[TokenResult]) -> About:
@@ -98,7 +131,7 @@ def _ranks(one: TokenResult) -> None:
     with st.expander(plain(f"The ranks of {one.name}")):
         figures.show(
             rank_variances(frame),
-            "The variance that each rank adds to its layer, as a share of the layer's largest. Automatic "
-            "relevance determination switches off ranks that contribute nothing: they fall to 0%.",
+            "The variance that each rank adds to its layer, in per cent of the layer's largest. Automatic "
+            "relevance determination switches off ranks that contribute nothing: they fall to 0.",
             _about([one]),
         )

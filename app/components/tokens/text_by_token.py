@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches import token_cache
+from app.caches import server_cache, token_cache
+from app.components.new_run import server_form
 from app.components.shared import figures
 from app.components.shared.answer_progress import failed, forget_failure, note_end, watch_progress
 from app.components.tokens import token_text
 from app.errors import spoken
-from app.formatting import counted, plain, sentence
+from app.formatting import clock, counted, plain, sentence
+from core import access
+from core.access import UserRole
 from core.answering import client
 from core.answering import token_text as token_texts
+from core.inference.server.address import ServedWeights, short_name
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.settings import ASSETS
@@ -36,25 +40,41 @@ WINDOWS_SAID = (
     "windows, so each later token is predicted from at least half of that number of tokens before it, "
     "not from the whole text."
 )
+SERVED_SAID = (
+    " The entropy is not known, because a server lists only the most probable tokens. The server's chat template is "
+    "not used."
+)
+SERVER = "token"
+"""The beginning of the widget keys of the server form."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenModel:
+    """The model that reads a text: its name or folder, or ``NAME@URL`` with the variable of its server's key and the
+    weights that the server was found to hold."""
+
+    name: str
+    key_variable: str = ""
+    weights: ServedWeights | None = None
 
 
 def text_by_token() -> None:
     """Show a recorded text by the shipped models, or a person's own by any model."""
     views = reports.recorded_views()
     own = "another model"
-    state.name_unknown(MODEL_KEY, [*views, own])
+    offered = [*views, own] if access.may(UserRole.LAUNCHER) else list(views)
+    state.name_unknown(MODEL_KEY, offered)
     chosen = st.segmented_control(
-        "Model", [*views, own], default=next(iter(views), own), required=True, key=MODEL_KEY,
+        "Model", offered, default=next(iter(views), own), required=True, key=MODEL_KEY,
         bind="query-params",
         help="Adapters are small additions to a model. These were tuned on trivia questions.",
     )  # fmt: skip
-    model = (
-        st.text_input("Folder or name of the model", key="token_own", placeholder="./my-adapter")
-        if chosen == own
-        else chosen
-    )
+    asked = _other_model() if chosen == own else TokenModel(chosen or "")
+    if asked is None:
+        return
+    model = asked.name
     recorded = views.get(chosen or "", {})
-    text = st.text_area("Text", recorded.get("text", ""), height=90, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
+    text = st.text_area("Text", recorded.get("text", ""), height=110, key=f"{TEXT_KEY}-{chosen}", help=TEXT_HELP)
     view: dict[str, Any] | None = recorded
     if text != recorded.get("text"):
         view = None
@@ -65,7 +85,7 @@ def text_by_token() -> None:
             )
         elif model and text.strip():
             with spoken():
-                view = _read(_location(model), text)
+                view = _read(asked, text)
         else:
             st.info("Choose a model and enter a text to see how surprising each token is.")
     if chosen in views:
@@ -75,20 +95,43 @@ def text_by_token() -> None:
         rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
         st.caption(
             "The stronger the orange of a token, the less the model expected it. Point at a token to see what "
-            "the model expected instead." + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
+            "the model expected instead."
+            + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
+            + (_served_said(view) if view.get("kind") == "server" else "")
         )
-        figures.download("Tokens as CSV", rows, "tokens", About([Path(model or "").name]))
+        figures.download("Tokens as CSV", rows, "tokens", About([short_name(model or "")]))
 
 
-def _read(model: str, text: str) -> dict[str, Any] | None:
+def _other_model() -> TokenModel | None:
+    """Show the choice of a model that has no recorded text; None if its server can't show a text by token."""
+    if not server_form.is_on_server(SERVER):
+        return TokenModel(st.text_input("Folder or name of the model", key="token_own", placeholder="./my-adapter"))
+    lacking = "a text can't be shown by token"
+    served = server_form.served_models(SERVER, most=1, without_texts=lacking, priced=False)
+    if served is None:
+        return None
+    ((name, able),) = served.jury_models.items()
+    return TokenModel(name, served.connection.key_variable, able.weights)
+
+
+def _served_said(view: dict[str, Any]) -> str:
+    """What a view by a model on a server lacks, and when it was read by which weights."""
+    when = f" This text was read at {clock(view['read_at'], st.context.timezone_offset)}" if "read_at" in view else ""
+    by = f" by {plain(view['served'])}" if view.get("served") else ""
+    again = ". Connect again if the server was started with another model." if when else ""
+    return f"{SERVED_SAID}{when}{by}{again}"
+
+
+def _read(model: TokenModel, text: str) -> dict[str, Any] | None:
     """The token view of a person's text. None if there is none yet: then the progress, or what is wrong, is shown."""
-    asked = token_texts.token_text(model, text)
+    asked = token_texts.token_text(_location(model.name), text, key_variable=model.key_variable, weights=model.weights)
     if view := token_cache.token_view(asked):
         return view
     if why := failed(asked.answer_id):
         st.error(plain(sentence(why)))
         if st.button("Try again"):
             forget_failure()
+            server_cache.ask_again()
             st.rerun()
         return None
     client.ask(asked)

@@ -4,6 +4,7 @@
 import { make, say } from "../shared/dom.js";
 
 const MOST_NATS = 8;
+const MOST_SAID = Math.log(1e9);
 const texts = new WeakMap();
 
 const quoted = (text) => text.replaceAll("\n", "↵").replace(/^ /, "␣");
@@ -57,8 +58,9 @@ class TokenText {
     }
     say(
       head,
-      `“${quoted(token.text)}” had a probability of ${this.share(token.probability)}, which is a surprisal of ${token.loss.toFixed(2)} nats. ` +
-        `Before it, the entropy was ${token.entropy.toFixed(2)} nats, as with ${this.many(token.entropy)} equally likely tokens. The model expected:`,
+      `“${quoted(token.text)}” had a probability of ${this.chance(token)}, which is a surprisal of ${token.loss.toFixed(2)} nats. ` +
+        this.before(token.entropy) +
+        "The model expected:",
     );
     const table = make("table");
     for (const [text, p] of token.alternatives) {
@@ -75,9 +77,23 @@ class TokenText {
     this.find(".said").replaceChildren(head, table);
   }
 
+  /** What is said of the entropy; a server does not tell it. */
+  before(entropy) {
+    return entropy === null
+      ? ""
+      : `Before it, the entropy was ${entropy.toFixed(2)} nats, as with ${this.many(entropy)} equally likely tokens. `;
+  }
+
   many(entropy) {
     const count = Math.exp(entropy);
     return count < 10 ? count.toFixed(1) : Math.round(count).toLocaleString("en");
+  }
+
+  /** The probability of the token that came; a rare one's as one in so many. */
+  chance({ probability, loss }) {
+    if (probability >= 0.0005) return this.share(probability);
+    if (loss > MOST_SAID) return "less than 1 in a billion";
+    return `1 in ${Number(Math.exp(loss).toPrecision(2)).toLocaleString("en")}`;
   }
 
   share(p) {

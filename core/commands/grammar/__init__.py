@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from core import __version__
-from core.commands.grammar import juries, launching, reporting, shelf, words
+from core.commands.grammar import juries, launching, reporting, shelf, token_level
 from core.commands.grammar.parsers import PROG, Help, Parser
 
 
@@ -25,6 +25,9 @@ class Command:
 
 COMMANDS = {
     "doctor": Command("what this machine can run", launching.doctor),
+    "verify": Command(
+        "try on this machine what runs need of it: devices, precisions, memory, workers, training", launching.verify
+    ),
     "run": Command("score models on tasks, here or (--queue) in a background worker", launching.run),
     "runs": Command("all runs and their states", launching.runs),
     "cancel": Command("stop runs; what has finished is kept", launching.cancel),
@@ -46,15 +49,18 @@ COMMANDS = {
         "juries: several judges of the same answers, rules that combine their verdicts, agreement, import and export",
         juries.jury,
     ),
-    "perplexity": Command("how a system prompt changes how likely each word of a counselor is", words.perplexity),
+    "perplexity": Command("how a system prompt changes how likely each word of a counselor is", token_level.perplexity),
     "calibration": Command(
         "how far a run's confidence can be trusted: errors with intervals, reliability, recalibration",
         reporting.calibration,
     ),
     "train-adapter": Command(
-        "train an ARD-LoRA or LoRA adapter of a model; the same --out continues where it stopped", words.train_adapter
+        "train an ARD-LoRA or LoRA adapter of a model; the same --out continues where it stopped",
+        token_level.train_adapter,
     ),
-    "tokens": Command("the uncertainty of single tokens", words.tokens),
+    "tokens": Command("the uncertainty of single tokens", token_level.tokens),
+    "backup": Command("write runs, juries, settings and the run database into one file", launching.backup),
+    "restore-backup": Command("bring back what `backup` wrote", launching.restore_backup),
     "agent": Command("run the workers of this host until stopped", launching.agent),
     "completion": Command("print a script that completes commands and options in a shell", launching.completion),
 }

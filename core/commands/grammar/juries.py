@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.commands.grammar.parsers import dtype_argument, group, inner, out_folder, queue_argument
-from core.commands.grammar.servers import ON_SERVER, key_argument
+from core.commands.grammar.servers import ON_SERVER, key_argument, terms_arguments, timeout_argument
 
 QLORA_HELP = "the precision; int4 is QLoRA, on an NVIDIA GPU"
 
@@ -103,6 +103,7 @@ def _making_verbs(verbs: Any) -> None:
     )
     made.add_argument("--model", required=True, help=f"a bundled name, a folder, a hub id, or {ON_SERVER}")
     key_argument(made)
+    timeout_argument(made)
     _asked_arguments(made)
     made.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines: id, question, answer, label")
     made = inner(
@@ -127,6 +128,7 @@ def _making_verbs(verbs: Any) -> None:
         "--juror", nargs="+", required=True, metavar="MODEL", help=f"two or more adapters or models, or {ON_SERVER}"
     )
     key_argument(made)
+    timeout_argument(made)
     _answers_argument(made)
     dtype_argument(made)
     made.add_argument("--name", default="", help="the jury's name; its jurors' names if not given")
@@ -145,7 +147,7 @@ def _making_verbs(verbs: Any) -> None:
         metavar="MODEL",
         help=f"models to tune, tuned adapters, or {ON_SERVER}, which judges as it is",
     )
-    key_argument(made)
+    terms_arguments(made)
     _asked_arguments(made)
     _tuning_arguments(made, alone=False)
     made.add_argument("--tune-share", type=float, default=0.5, help="the share in (0, 1) of the answers that tunes")

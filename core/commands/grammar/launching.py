@@ -13,8 +13,9 @@ TASK_HELP = "a name (qa, rc, ci, drs, ds), NAME@hub, NAME@published, NAME@FILE, 
 def run(made: argparse.ArgumentParser) -> None:
     """``run``."""
     from core.inference.models import DTYPES
+    from core.prompting.forms import FORMATS, FORMS
     from core.prompting.strategies import STRATEGIES
-    from core.runs.spec import FORMATS, FORMS, MODES
+    from core.runs.spec import MODES
 
     command(
         made,
@@ -22,6 +23,7 @@ def run(made: argparse.ArgumentParser) -> None:
         "run --model pocket-8m --task qa --mode short",
         "run --model pocket-3m pocket-8m --task qa rc --shots 0 5 --queue",
         "run --model ~/models/qwen --task questions.csv --dtype bfloat16",
+        "run --model ~/models/qwen --task qa --mode long --device cuda:0,cuda:1",
         "run --model llama-70b --task qa --server http://gpu-3:8000/v1",
     )
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
@@ -32,9 +34,9 @@ def run(made: argparse.ArgumentParser) -> None:
     made.add_argument(
         "--dtype",
         nargs="+",
-        default=["float32"],
         choices=DTYPES,
-        help="the precisions; int8 and int4 need an NVIDIA GPU",
+        help="the precisions; int8 and int4 need an NVIDIA GPU; bfloat16 if not given on GPUs that compute in it, "
+        "else float32",
     )
     made.add_argument("--shots", nargs="+", type=int, default=[0], help="demonstrations before each question")
     made.add_argument(
@@ -65,6 +67,13 @@ def run(made: argparse.ArgumentParser) -> None:
     )
     server_arguments(made)
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
+    made.add_argument(
+        "--device",
+        default="",
+        metavar="NAME",
+        help="cpu, mps, cuda or cuda:N, the only one to use, or a list whose devices share each run's questions "
+        "(cuda:0,cuda:1; cpu,cpu for two processes); if not given, long runs here share all free GPUs of one kind",
+    )
     amount = made.add_mutually_exclusive_group()
     amount.add_argument(
         "--mode",
@@ -88,6 +97,26 @@ def doctor(made: argparse.ArgumentParser) -> None:
     command(made, "runs:doctor", "doctor", "doctor --json")
 
 
+def verify(made: argparse.ArgumentParser) -> None:
+    """``verify``."""
+    command(
+        made,
+        "verify:verify",
+        "verify",
+        "verify --json verified.json",
+        "verify --only paths/cpu/float32 nvml --minutes 2",
+        json_file=True,
+    )
+    made.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="checks, or single rows such as paths/cpu/float32; all of them if none is named",
+    )
+    made.add_argument("--minutes", type=float, default=10.0, help="the time after which no further check begins")
+
+
 def runs(made: argparse.ArgumentParser) -> None:
     """``runs``."""
     command(made, "runs:runs", "runs", "runs --json")
@@ -100,7 +129,13 @@ def cancel(made: argparse.ArgumentParser) -> None:
 
 def resume(made: argparse.ArgumentParser) -> None:
     """``resume``."""
-    runs_argument(command(made, "runs:resume", "resume pocket-8m-qa-base-0shot"))
+    command(made, "runs:resume", "resume pocket-8m-qa-base-0shot", "resume llama-70b-qa --budget 20")
+    runs_argument(made)
+    made.add_argument(
+        "--budget",
+        type=float,
+        help="the most that a run on a server may cost, all its tries together; the run's own if not given",
+    )
 
 
 def first(made: argparse.ArgumentParser) -> None:
@@ -129,7 +164,13 @@ def show_bin(made: argparse.ArgumentParser) -> None:
 
 def agent(made: argparse.ArgumentParser) -> None:
     """``agent``."""
-    command(made, "runs:agent", "agent")
+    command(made, "runs:agent", "agent", "agent --idle-minutes 5")
+    made.add_argument(
+        "--idle-minutes",
+        type=float,
+        metavar="M",
+        help="end after M minutes without a run that fits here; stays until it is stopped if not given",
+    )
 
 
 def completion(made: argparse.ArgumentParser) -> None:
@@ -141,3 +182,26 @@ def completion(made: argparse.ArgumentParser) -> None:
         "completion zsh",
     )
     made.add_argument("shell", choices=("bash", "zsh"), help="the shell that reads the script")
+
+
+def backup(made: argparse.ArgumentParser) -> None:
+    """``backup``."""
+    command(made, "keeping:backup", "backup hedge-2026-11-23.tar.gz")
+    made.add_argument("file", help="the new file; it must not exist")
+
+
+def restore_backup(made: argparse.ArgumentParser) -> None:
+    """``restore-backup``."""
+    command(
+        made,
+        "keeping:restore_backup",
+        "restore-backup hedge-2026-11-23.tar.gz",
+        "restore-backup hedge-2026-11-23.tar.gz --replace",
+    )
+    made.add_argument("file", help="a file that `backup` wrote")
+    made.add_argument("--replace", action="store_true", help="move what HEDGE_HOME holds aside first")
+    made.add_argument(
+        "--without-database",
+        action="store_true",
+        help="leave the run database: what waits or is at work is not restored",
+    )

@@ -46,14 +46,25 @@ class Help(argparse.HelpFormatter):
         return super()._fill_text(text, width, indent)
 
 
-def command(made: argparse.ArgumentParser, action: str, *examples: str) -> argparse.ArgumentParser:
+def command(
+    made: argparse.ArgumentParser, action: str, *examples: str, json_file: bool = False
+) -> argparse.ArgumentParser:
     """Make the parser that of a command.
 
     ``action`` is ``module:function`` under :mod:`core.commands`, which is only imported when the command is run.
-    ``examples`` are what follows ``python -m core``.
+    ``examples`` are what follows ``python -m core``. With ``json_file`` the command can write its document to a file.
     """
     made.set_defaults(action=_lazy(action))
-    made.add_argument("--json", action="store_true", help="print one JSON document on standard output")
+    if json_file:
+        made.add_argument(
+            "--json",
+            nargs="?",
+            const=True,
+            metavar="FILE",
+            help="write one JSON document to a file, or print it on standard output if no file is named",
+        )
+    else:
+        made.add_argument("--json", action="store_true", help="print one JSON document on standard output")
     made.epilog = "\n".join(["examples:", *(f"  {PROG} {example}" for example in examples)])
     return made
 

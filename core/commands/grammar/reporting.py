@@ -57,7 +57,7 @@ def prompting(made: argparse.ArgumentParser) -> None:
 
 def import_(made: argparse.ArgumentParser) -> None:
     """``import``."""
-    from core.exchange.table import VALUES
+    from core.exchange.table_values import VALUES
 
     command(made, "exchange:import_results", "import results/", "import logits.csv --label answer --options A B C D")
     made.add_argument(
@@ -66,6 +66,15 @@ def import_(made: argparse.ArgumentParser) -> None:
     made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
     made.add_argument("--model", default="", help="the model, if the files do not say it")
     made.add_argument("--task", default="", help="the task, if the files do not say it")
+    made.add_argument(
+        "--memory", type=float, metavar="GB", help="the memory that reading may take; HEDGE_READ_MEMORY_GB if not given"
+    )
+    made.add_argument(
+        "--seconds",
+        type=float,
+        metavar="S",
+        help="the processor time that a file may take, beside 1 second for each MB; 8 if not given",
+    )
     of_table = made.add_argument_group("for tables whose column names do not say this")
     of_table.add_argument(
         "--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order; found if not given"

@@ -8,7 +8,7 @@ ON_SERVER = "NAME@URL for a model on a server"
 
 
 def server_arguments(made: argparse.ArgumentParser) -> None:
-    """The address of the servers, their key, their prices and the budget."""
+    """The addresses of the servers, and on what terms they are asked."""
     made.add_argument(
         "--server",
         nargs="+",
@@ -18,7 +18,13 @@ def server_arguments(made: argparse.ArgumentParser) -> None:
         help="the models are on this server (or on several that share the work), which speaks the OpenAI protocol: "
         "http://host:8000/v1; Hedge loads the models if not given",
     )
+    terms_arguments(made)
+
+
+def terms_arguments(made: argparse.ArgumentParser) -> None:
+    """On what terms servers are asked: their key, their time, their prices and the budget."""
     key_argument(made)
+    timeout_argument(made)
     made.add_argument("--price-read", type=float, default=0.0, help="the server's price of a million tokens read")
     made.add_argument("--price-written", type=float, default=0.0, help="the price of a million tokens written")
     made.add_argument(
@@ -35,4 +41,17 @@ def key_argument(made: argparse.ArgumentParser) -> None:
         default="",
         metavar="NAME",
         help="the environment variable that holds the servers' key; none if not given",
+    )
+
+
+def timeout_argument(made: argparse.ArgumentParser) -> None:
+    """The seconds that a server may take for one answer."""
+    from core.inference.server.address import TIMEOUT_S
+
+    made.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT_S,
+        metavar="SECONDS",
+        help="how long a server may take for one answer; then it is asked again",
     )

@@ -141,7 +141,7 @@ def _tails(resampled: FloatArray) -> FloatArray:
     An overview of 1,000 runs asks for 4,000 of these.
     """
     ordered = np.sort(resampled)
-    if not np.isfinite(ordered[-1]):  # where NaN is sorted to
+    if not np.isfinite(ordered[-1]):  # the place to which NaN is sorted
         return np.asarray(np.nanquantile(resampled, TAILS), dtype=np.float64)
     place = np.array(TAILS) * (len(ordered) - 1)
     below = place.astype(np.intp)

@@ -74,13 +74,21 @@ class Gathered:
     refused: tuple[Refusal, ...]
 
 
-def gather(paths: Sequence[Path], *, scratch: Path, name: Callable[[Path], str] = str) -> Gathered:
+def gather(
+    paths: Sequence[Path],
+    *,
+    scratch: Path,
+    name: Callable[[Path], str] = str,
+    at: Callable[[Path, str], None] = lambda path, name: None,
+) -> Gathered:
     """The files at ``paths``; ``name`` gives the name under which a person knows one of them.
 
-    ``scratch`` is an empty folder for what archives hold.
+    ``scratch`` is an empty folder for what archives hold. ``at`` is called with each path and its name before it is
+    opened.
     """
     gathering = _Gathering(scratch)
     for path in paths:
+        at(path, name(path))
         if not ALWAYS_LITTER.match(path.name):
             gathering.add(path, name(path), depth=0)
     return Gathered(tuple(gathering.files), tuple(gathering.refused))
@@ -116,8 +124,13 @@ class _Gathering:
             if depth >= DEEPEST:
                 raise InputError(f"an archive inside {DEEPEST} others is not opened; unpack it first")
             into = self._folder(path, name)
+            if unpack is _ungzip:  # one file, which lies in no folder of its own
+                into = into / path.parent.name
+            said = len(self.refused)
             for member in unpack(path, into, self._take):
                 self.add(member, f"{name}/{member.relative_to(into).as_posix()}", depth=depth + 1)
+            if len(self.files) == before and len(self.refused) == said:
+                raise InputError("the archive holds no file that can be read")
         except InputError as error:
             del self.files[before:]  # what came out of an archive before it turned out to be damaged
             self.refused.append(Refusal(name, str(error)))

@@ -6,7 +6,6 @@ A name is asked only where two files of a run have to find each other, never for
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,11 +23,14 @@ from core.exchange import (
     vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import zip_format
+from core.exchange.dropped.other_tools import check_delimiters, holds_picks, torch_arrays
+from core.exchange.json_table import pandas_columns
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import LARGEST_JSON, check_size
-from core.exchange.table import LABEL_NAMES, PICK_NAMES, TEXT_NAMES, looks_scored, text_columns
-from core.exchange.tabular import Sheet, before_header, open_sheets, pandas_columns
+from core.exchange.table_columns import LABEL_NAMES, PICK_NAMES, TEXT_NAMES, looks_scored, text_columns
+from core.exchange.tabular import Sheet, before_header, open_sheets
 from core.exchange.unpickle import load_arrays
+from core.files.json_text import loads
 from core.tasks import finished
 
 HEAD = 1 << 20
@@ -74,6 +76,17 @@ KINDS = {
     "model": Kind("model folder", "new_run", "Give the path of its folder as the model of a new run."),
     "weights": Kind("model weights", "new_run", "Give the path of the model's folder on the page New run."),
     "summary": Kind("summary of results", "", SUMMARY),
+    "picks": Kind(
+        "answers of a model",
+        "",
+        "it says which answers a model gave or whether they were right; sets need the probability of every option",
+    ),
+    "torch": Kind(
+        "file of PyTorch",
+        "",
+        "it is a file of PyTorch, which can run code when it is opened and is not read; save its arrays with numpy as "
+        "npz",
+    ),
     "run parts": Kind("part of a run of Hedge", "runs"),
     "claims": Kind("claims with scores", "", "it holds claims with scores, which no page of Hedge shows"),
     "text": Kind("text", "", "it is text without results"),
@@ -108,6 +121,7 @@ MAGIC = (
     (b"\x89HDF", "weights"),
     (b"\x93NUMPY", "npy"),
     (b"ARROW1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),  # a stream of it, as data sets are kept
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "xls"),
     (b"version https://git-lfs.github.com", "pointer"),
 )
@@ -129,6 +143,8 @@ def kind_of(path: Path) -> str:
             return kind
     if head.startswith(b"PK"):
         found = zip_format(path)
+        if found == "torch" and torch_arrays(path):
+            return "torch"
         return {"torch": "weights", "document": "picture", "": "workbook"}.get(found, found)
     if head.startswith(b"PAR1"):
         return _of_sheets(open_sheets(path), path)
@@ -166,7 +182,8 @@ def _of_text(path: Path, head: bytes) -> str:
         kind = _of_json(path, begin)
         return kind if kind else _of_sheets(open_sheets(path), path)
     if b"\0" in head[:4096]:
-        if max(head[:4096:2].count(0), head[1:4096:2].count(0)) > len(head[:4096]) // 3:  # every second byte is 0
+        least, most = sorted((head[:4096:2].count(0), head[1:4096:2].count(0)))
+        if most > len(head[:4096]) // 3 and least < most // 20:  # every second byte is 0, and the others are not
             raise InputError(f"{path}: expected text in UTF-8, found UTF-16 without its mark; save it as UTF-8")
         raise InputError(f"{path}: expected results, found a binary file of no known format")
     every = begin.decode("utf-8", "replace").splitlines()
@@ -177,6 +194,7 @@ def _of_text(path: Path, head: bytes) -> str:
         return "conversation"
     if "\t" in lines[0] and sum(bool(JUROR_LINE.search(line)) for line in lines) > len(lines) / 2:
         return "jury text"
+    check_delimiters(lines, path)
     marks = max(lines[0].count(mark) for mark in ",;\t|")
     if marks == 0 or (len(lines) == 1 and marks == 1):
         return "text"
@@ -192,7 +210,7 @@ def _of_json(path: Path, begin: bytes) -> str:
     """The kind of a JSON document or of JSON lines, by the keys; empty for a table."""
     first, _, more = begin.strip().partition(b"\n")
     try:
-        row = json.loads(first)
+        row = loads(first)
         lines = isinstance(row, dict) and bool(more.strip())
     except (ValueError, RecursionError):
         row, lines = None, False
@@ -203,7 +221,7 @@ def _of_json(path: Path, begin: bytes) -> str:
                 "may be larger"
             )
         try:
-            row = json.loads(path.read_bytes().decode("utf-8-sig"))
+            row = loads(path.read_bytes().decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             found = error.object[error.start]
             raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
@@ -218,6 +236,8 @@ def _of_json(path: Path, begin: bytes) -> str:
 def _of_row(row: dict[str, Any]) -> str:
     """The kind of JSON lines by their first."""
     keys = set(row)
+    if holds_picks(row):
+        return "picks"
     if {"doc_id", "resps"} <= keys or {"doc_id", "doc", "arguments"} <= keys:
         return "lm-eval"
     if "messages" in keys or keys == {"role", "content"}:
@@ -241,10 +261,14 @@ def _of_document(values: Any, path: Path) -> str:
         return "opencompass"
     if run_folder.is_record(values):
         return "run"
+    if set(values) == {"shared"}:
+        return "run parts"
     if isinstance(values.get("eval"), dict) and ("samples" in values or "status" in values):
         return "inspect"
     if pandas_columns(values) is not None:
         return ""
+    if holds_picks(values):
+        return "picks"
     keys = set(values)
     if isinstance(values.get("results"), dict) and keys & {"configs", "versions", "config", "n-shot", "config_general"}:
         return "results" if "config_general" not in keys else "summary"
@@ -254,11 +278,22 @@ def _of_document(values: Any, path: Path) -> str:
         return "model"
     if isinstance(values.get("data"), list) and _rows_have(values["data"], {"prompt"}) and len(keys) == 1:
         return "claims"
+    if {"cells", "nbformat"} <= keys:  # a notebook
+        return "text"
     if keys & {"tokenizer_class", "added_tokens_decoder", "adapter_spec", "scenario_spec", "eos_token"}:
         return "config"
+    if len(values) == 1 and _holds_rows(next(iter(values.values()))):
+        return ""
     if not any(isinstance(value, list) for value in values.values()) and not keys & {"question", "label", "resps"}:
         return "summary" if any(SUMMARY_COLUMNS.search(key) for key in _all_keys(values)) else "config"
     return ""
+
+
+def _holds_rows(values: Any) -> bool:
+    """Whether an object has a list of objects."""
+    return isinstance(values, dict) and any(
+        isinstance(value, list) and _rows_have(value, set()) for value in values.values()
+    )
 
 
 def _all_keys(values: Any, depth: int = 0) -> list[str]:
@@ -275,6 +310,8 @@ def _of_list(rows: list[Any]) -> str:
     if any(_rows_have(rows, {"instance_id", name}) for name in ("predicted_text", "request", "stats")):
         return "helm parts"
     if _rows_have(rows, {"avg_set_size"}) or _rows_have(rows, {"coverage_rate"}) or _rows_have(rows, {"stats"}):
+        return "summary"
+    if _rows_have(rows, {"name", "count", "sum", "mean"}):  # stats.json of HELM
         return "summary"
     return _of_row(rows[0]) if rows and isinstance(rows[0], dict) else ""
 
@@ -295,6 +332,11 @@ def _of_columns(sheet: Sheet, path: Path) -> str:
     names = {name.strip().lower() for name in sheet.names}
     if lighteval.is_result(sheet.names):
         return "lighteval"
+    if {"doc_id", "resps"} <= names:
+        raise InputError(
+            f"{path}: expected samples of lm-eval as it writes them, found a table of them; bring in its "
+            "samples_….jsonl"
+        )
     if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
         return "jury"
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
@@ -327,6 +369,8 @@ RIGHT = {"label", "correctness", "accurate_judgement", "correct"}
 def _is_summary(sheet: Sheet) -> bool:
     """Whether a table has a row a run: names of measures, or a model in each row and no label."""
     names = [name.strip().lower() for name in sheet.names]
+    if {"dataset", "version", "metric", "mode"} <= set(names):  # of OpenCompass
+        return True
     measures = sum(bool(SUMMARY_COLUMNS.search(name)) for name in names)
     if set(names) & {*LABEL_NAMES, *PICK_NAMES} - {"correct"}:
         return False

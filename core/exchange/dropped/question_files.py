@@ -8,7 +8,10 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from core import access, quotas
+from core.access import UserRole
 from core.errors import HedgeError, InputError
+from core.exchange.dropped.apart import apart
 from core.exchange.tabular import open_sheet
 from core.settings import settings
 from core.tasks import catalogue, finished
@@ -18,16 +21,18 @@ ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".json
 """From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
 
 
+@access.needs(UserRole.LAUNCHER, "bring questions in")
 def keep(path: Path, name: str) -> str:
     """Copy a question bank and return the task that asks it; the same file is kept once.
 
     Raises :class:`InputError` if no task can be made of it: it says what a row is expected to have.
     """
+    quotas.check_disk(path.stat().st_size)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
     plain = re.sub(r"[^\w.-]+", "-", Path(name).stem).strip("-.")[:80] or "questions"
     ending = Path(name).suffix.lower()
     if ending not in READERS:
-        ending = ENDING.get(open_sheet(path).kind, ".csv")
+        ending = ENDING.get(apart(_sheet_kind, path, name=name), ".csv")
     folder = settings().home / "questions" / digest  # a folder each, so that a bank keeps its name
     target = folder / f"{plain}{ending}"
     made_here = not target.exists()
@@ -35,11 +40,15 @@ def keep(path: Path, name: str) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     try:
-        return task_of(target, name)
+        return apart(task_of, target, name, name=name)
     except InputError:
         if made_here:
             shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _sheet_kind(path: Path) -> str:
+    return open_sheet(path).kind
 
 
 def task_of(path: Path, name: str) -> str:

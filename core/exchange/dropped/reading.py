@@ -1,128 +1,33 @@
-"""Reads dropped files, those that belong together as one: into runs, a jury, a hint to another page, or a refusal."""
+"""Reads dropped files, those that belong together as one: into runs, a jury, a hint to another page, or a refusal.
+
+:class:`Drop` reads them in this process, which must then be one with limits. Pages and commands use
+:class:`~core.exchange.dropped.apart.DropApart`, which has :class:`Drop` work in such a process.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
-from core.errors import HedgeError, InputError
-from core.exchange import (
-    bluq,
-    column_mappings,
-    helm,
-    inspect_log,
-    judged_pairs,
-    juries,
-    lighteval,
-    llm_uncertainty_bench,
-    lm_eval,
-    opencompass,
-    run_folder,
-    score_arrays,
-    table,
-    vlm_uncertainty_bench,
-)
-from core.exchange.dropped.files import DroppedFile, Refusal, gather
+from core.errors import HedgeError
+from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
+from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
+from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
 from core.exchange.dropped.kinds import KINDS, kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.list_columns import widened
-from core.exchange.safe_read import json_list
-from core.exchange.table import PICK_NAMES, Columns
-from core.exchange.tabular import Sheet, open_sheets
-from core.tasks import finished
-from core.tasks.rows import Row, read_file
+from core.exchange.table_columns import Columns
 
-Header = tuple[str, ...]
-"""The names of a table's columns, which tables of the same kind share."""
+LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 """Called with how many steps are done, how many there are, and the name of the next file."""
-UNKNOWN = "unknown"
-"""The folder of files that come without one; tools name their folders after models."""
-PREVIEWED = 5
-"""Rows of a table that a person sees to say what its columns are."""
-KEPT_ROWS = 1_000
-"""Rows of a table that are kept once it is read."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundRun:
-    """A run that was read, the name of its file, and which of model and task it does not say."""
-
-    run: ImportedRun
-    name: str
-
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        """What the file does not say; it has a stand-in in the run's spec."""
-        return tuple(self.run.provenance.get("lacks", ()))
-
-
-@dataclass(frozen=True, slots=True)
-class FoundJury:
-    """A jury that was read, and the names of its files."""
-
-    jury: ReadJury
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FoundFile:
-    """A file that becomes no run, and its kind, which says where it goes (:data:`~.kinds.KINDS`)."""
-
-    file: DroppedFile
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class TableHeader:
-    """Tables with the same columns: their names, which column is what (None: a person has to say), their first rows."""
-
-    header: Header
-    names: tuple[str, ...]
-    columns: Columns | None
-    first: Sheet
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Everything that was found in a drop."""
-
-    runs: tuple[FoundRun, ...] = ()
-    juries: tuple[FoundJury, ...] = ()
-    elsewhere: tuple[FoundFile, ...] = ()
-    refused: tuple[Refusal, ...] = ()
-    tables: tuple[TableHeader, ...] = ()
-
-    @property
-    def unmapped(self) -> tuple[TableHeader, ...]:
-        """Tables of which a person has to say what their columns are."""
-        return tuple(one for one in self.tables if one.columns is None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Files that are read together, and the function that does."""
-
-    names: tuple[str, ...]
-    read: Callable[[], list[ImportedRun] | ReadJury]
-    key: tuple[object, ...]
-
-
-@dataclass(slots=True)
-class _Sorted:
-    """The groups of a drop, and what needs no more reading."""
-
-    groups: list[_Group] = field(default_factory=list)
-    elsewhere: list[FoundFile] = field(default_factory=list)
-    refused: list[Refusal] = field(default_factory=list)
-    tables: list[TableHeader] = field(default_factory=list)
+Kinds = dict[Path, str | Refusal]
+Result = list[ImportedRun] | ReadJury | Refusal
+Key = tuple[object, ...]
+"""What tells groups of files apart: their paths, and what a person said of their columns."""
 
 
 class Drop:
@@ -130,80 +35,140 @@ class Drop:
 
     def __init__(self, paths: Sequence[Path], *, scratch: Path, name: Callable[[Path], str] = str) -> None:
         """``scratch`` is an empty folder for what archives hold, ``name`` that of a path (:func:`~.files.gather`)."""
-        found = gather(paths, scratch=scratch, name=name)
-        self.files, twice = _without_copies(found.files)
-        self._refused = [*found.refused, *twice]
-        self._kinds: dict[Path, str | Refusal] = {}
-        self._read: dict[tuple[object, ...], list[ImportedRun] | ReadJury | Refusal] = {}
+        gathered = gathered_once(paths, scratch=scratch, name=name)
+        self.files, self._refused = gathered.files, gathered.refused
+        self._kinds: Kinds = {}
+        self._read: dict[Key, Result] = {}
 
     def read(
         self, *, mappings: Mapping[Header, Columns] | None = None, progress: Progress = lambda done, of, name: None
     ) -> Reading:
         """Read everything; ``mappings`` say which column is what in tables with a header."""
-        total = 2 * len(self.files)
         for n, file in enumerate(self.files):
-            progress(n, total, file.name)
-            self._find_kind(file)
-        kinds = {file: self._kinds[file.path] for file in self.files}
-        done = _sorted({file: kind for file, kind in kinds.items() if isinstance(kind, str)}, mappings or {})
-        done.refused[:0] = [*self._refused, *(kind for kind in kinds.values() if isinstance(kind, Refusal))]
-        runs: list[FoundRun] = []
-        found_juries: list[FoundJury] = []
+            progress(n, 2 * len(self.files), file.name)
+            if file.path not in self._kinds:
+                self._kinds[file.path] = find_kind(file, self.files)
+        done = sorted_files(self.files, self._kinds, mappings or {})
         for n, group in enumerate(done.groups):
-            progress(len(self.files) + n * len(self.files) // len(done.groups), total, group.names[0])
-            result = self._read_group(group)
-            if isinstance(result, Refusal):
-                done.refused.append(result)
-            elif isinstance(result, ReadJury):
-                found_juries.append(FoundJury(result, group.names))
-            else:
-                runs += [FoundRun(run, group.names[0]) for run in result]
-        return Reading(tuple(runs), tuple(found_juries), tuple(done.elsewhere), tuple(done.refused), tuple(done.tables))
-
-    def _find_kind(self, file: DroppedFile) -> None:
-        if file.path not in self._kinds:
-            try:
-                self._kinds[file.path] = kind_of(file.path)
-            except HedgeError as error:
-                self._kinds[file.path] = self._refusal(file.name, error)
-            except (OSError, ValueError, KeyError, TypeError, RecursionError, MemoryError) as error:
-                self._kinds[file.path] = Refusal(file.name, f"it can't be read ({type(error).__name__})")
-
-    def _read_group(self, group: _Group) -> list[ImportedRun] | ReadJury | Refusal:
-        if group.key not in self._read:
-            try:
-                self._read[group.key] = group.read()
-            except HedgeError as error:
-                self._read[group.key] = self._refusal(group.names[0], error)
-            except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, MemoryError) as error:
-                said = f"it can't be read ({type(error).__name__}: {str(error)[:100]})"
-                self._read[group.key] = self._refusal(group.names[0], InputError(said))
-        return self._read[group.key]
-
-    def _refusal(self, name: str, error: HedgeError) -> Refusal:
-        """The error with every file under the name that a person knows, and without the name at its beginning."""
-        text = str(error)
-        for file in sorted(self.files, key=lambda file: -len(str(file.path))):
-            text = text.replace(str(file.path), file.name)
-        for folder in sorted({file.path.parent for file in self.files}, key=lambda folder: -len(str(folder))):
-            text = text.replace(f"{folder}/", "").replace(str(folder), "this folder")
-        text = re.sub(rf"^{re.escape(name)} (?=is |has |can't )", "it ", text)
-        return Refusal(name, re.sub(rf"^{re.escape(name)}(: |, )", "", text))
+            progress(group_step(n, done.groups, self.files), 2 * len(self.files), group.names[0])
+            if group.key not in self._read:
+                self._read[group.key] = read_group(group, self.files)
+        return assembled(done, self._read, refused=self._refused)
 
 
-def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
-    """The run under another model's or task's name; an empty one leaves it as it is.
+def gathered_once(
+    paths: Sequence[Path],
+    *,
+    scratch: Path,
+    name: Callable[[Path], str] = str,
+    at: Callable[[Path, str], None] = lambda path, name: None,
+) -> Gathered:
+    """The files of a drop (:func:`~.files.gather`), each content once under each name."""
+    found = gather(paths, scratch=scratch, name=name, at=at)
+    files, twice = _without_copies(found.files)
+    return Gathered(tuple(files), (*found.refused, *twice))
 
-    Raises :class:`InputError` for a name that a run can't have.
-    """
-    run, old = found.run, found.run.spec.task
-    spec = replace(run.spec, model=model or run.spec.model, task=task or old)
-    questions = run.questions
-    if spec.task != old:
-        questions = tuple(
-            replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in questions
+
+def find_kind(file: DroppedFile, files: Iterable[DroppedFile]) -> str | Refusal:
+    """The kind of a file (:data:`~.kinds.KINDS`), or why it has none."""
+    try:
+        return kind_of(file.path)
+    except HedgeError as error:
+        return refusal(file.name, error, files)
+    except MemoryError:
+        raise
+    except Exception:
+        return _odd(file.name, "results")
+
+
+def sorted_files(
+    files: Sequence[DroppedFile],
+    kinds: Kinds,
+    mappings: Mapping[Header, Columns],
+    *,
+    at: Callable[[DroppedFile], None] = lambda file: None,
+) -> Sorted:
+    """The files of known kinds in groups, and the refusals of the others."""
+    opened: list[DroppedFile] = []
+
+    def opens(file: DroppedFile) -> None:
+        opened.append(file)
+        at(file)
+
+    try:
+        done = grouped(
+            {file: kind for file in files if isinstance(kind := kinds[file.path], str)},
+            mappings,
+            refusal=lambda name, error: refusal(name, error, files),
+            at=opens,
         )
-    return replace(run, spec=spec, questions=questions)
+    except MemoryError:
+        raise
+    except Exception:
+        if not opened:
+            raise
+        odd = opened[-1]
+        kind = kinds[odd.path]
+        title = KINDS[kind].title if isinstance(kind, str) else ""
+        return sorted_files(files, kinds | {odd.path: _odd(odd.name, title)}, mappings, at=at)
+    done.refused[:0] = [kind for file in files if isinstance(kind := kinds[file.path], Refusal)]
+    return done
+
+
+def group_step(n: int, groups: Sequence[object], files: Sequence[object]) -> int:
+    """How many of a drop's steps are done before group ``n``: finding the kinds is the first half of them."""
+    return len(files) + n * len(files) // max(len(groups), 1)
+
+
+def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
+    """What a group holds, or why it can't be read."""
+    try:
+        return group.read()
+    except HedgeError as error:
+        return refusal(group.names[0], error, files)
+    except MemoryError:
+        raise
+    except Exception:
+        return _odd(group.names[0], group.title)
+
+
+def _odd(name: str, title: str) -> Refusal:
+    """The refusal of a file with values of which no reader of its format knows what to make."""
+    LOG.info("%s can't be read", name, exc_info=True)
+    return Refusal(name, f"expected {title}, found another form; it may be damaged or of another version")
+
+
+def assembled(done: Sorted, read: Mapping[Key, Result], *, refused: Sequence[Refusal]) -> Reading:
+    """What was found, in the order of the groups; ``refused`` before there were any comes first."""
+    refusals = [*refused, *done.refused]
+    runs: list[FoundRun] = []
+    juries: list[FoundJury] = []
+    for group in done.groups:
+        result = read[group.key]
+        if isinstance(result, Refusal):
+            refusals.append(result)
+        elif isinstance(result, ReadJury):
+            juries.append(FoundJury(result, group.names))
+        else:
+            runs += [FoundRun(run, group.names[0]) for run in result]
+    return Reading(tuple(runs), tuple(juries), tuple(done.elsewhere), tuple(refusals), tuple(done.tables))
+
+
+def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refusal:
+    """The error with every file under the name that a person knows, and without the name at its beginning.
+
+    Raises :class:`MemoryError` where that is the cause, whatever the reader took it for (pyarrow's is an ArrowException
+    too): the process has reached its limit.
+    """
+    if isinstance(error.__cause__, MemoryError):
+        raise MemoryError from error
+    text = re.sub(r"\s*\n\s*", " ", str(error))
+    for file in sorted(files, key=lambda file: -len(str(file.path))):
+        text = text.replace(str(file.path), file.name)
+    for folder in sorted({file.path.parent for file in files}, key=lambda folder: -len(str(folder))):
+        text = text.replace(f"{folder}/", "").replace(str(folder), "this folder")
+    text = re.sub(rf"^{re.escape(name)} (?=is |has |can't )", "it ", text)
+    return Refusal(name, re.sub(rf"^{re.escape(name)}(: |, )", "", text))
 
 
 def _without_copies(files: Sequence[DroppedFile]) -> tuple[list[DroppedFile], list[Refusal]]:
@@ -226,321 +191,3 @@ def _without_copies(files: Sequence[DroppedFile]) -> tuple[list[DroppedFile], li
 def _digest(path: Path) -> bytes:
     with path.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").digest()
-
-
-# ---------------------------------------------------------------- which files belong together
-
-
-def _sorted(kinds: Mapping[DroppedFile, str], mappings: Mapping[Header, Columns]) -> _Sorted:
-    done = _Sorted()
-    of: dict[str, list[DroppedFile]] = {}
-    for file, kind in kinds.items():
-        of.setdefault(kind, []).append(file)
-    _model_folders(of, done)
-    _runs_of_hedge(of, done)
-    _single(of, done)
-    _harness(of, done)
-    _benchmark(of, done)
-    _arrays(of, done)
-    _juries(of, done)
-    _judged_pairs(of.pop("pairs", []), done)
-    for file in [*of.pop("table", []), *of.pop("workbook", [])]:
-        _table(file, mappings, done)
-    for kind, files in of.items():
-        done.elsewhere += [FoundFile(file, kind) for file in files]
-    return done
-
-
-def _model_folders(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    """A folder with a model's configuration is one thing, whatever else is in it."""
-    for config in of.pop("model", []):
-        folder = config.path.parent
-        beside = [(kind, file) for kind in ("weights", "config", "text", "summary") for file in of.get(kind, [])]
-        for kind, file in beside:
-            if file.path.parent == folder and folder.name != UNKNOWN:
-                of[kind].remove(file)
-        name = config.name.rpartition("/")[0] or config.name
-        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
-
-
-def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    folders = {file.path.parent: file for file in of.pop("run", [])}
-    for folder, file in folders.items():
-        done.groups.append(_group([file], partial(_run_folder, folder)))
-    for file in of.pop("run parts", []):
-        if file.path.parent not in folders:
-            done.refused.append(
-                Refusal(file.name, f"it is part of a run of Hedge; bring in the whole folder, with {run_folder.RECORD}")
-            )
-
-
-READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
-    "inspect": inspect_log.read,
-    "helm": helm.read,
-    "opencompass": opencompass.read,
-    "lighteval": lighteval.read,
-    "vlm": vlm_uncertainty_bench.read,
-}
-"""Kinds of which every file is a run of its own."""
-
-
-def _single(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    for kind, read in READERS.items():
-        for file in of.pop(kind, []):
-            done.groups.append(_group([file], partial(_single_file, read, file)))
-    for file in of.pop("npz", []):
-        done.groups.append(_group([file], partial(_npz, file)))
-
-
-def _group(files: Sequence[DroppedFile], read: Callable[[], list[ImportedRun] | ReadJury], *more: object) -> _Group:
-    return _Group(tuple(file.name for file in files), read, (*(file.path for file in files), *more))
-
-
-def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:
-    """The runs, where a model that is named by the file's folder is lacking if there is no such folder."""
-    told = file.path.parent.name not in (UNKNOWN, "")
-    return [
-        replace(run, provenance=run.provenance | {"lacks": [one for one in run.provenance["lacks"] if one != "model"]})
-        if told and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
-        else run
-        for run in runs
-    ]
-
-
-def _run_folder(folder: Path) -> list[ImportedRun]:
-    return [run_folder.read(folder)]
-
-
-def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: DroppedFile) -> list[ImportedRun]:
-    return _asked(read([file.path]), file)
-
-
-def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked([lm_eval.read_samples(file.path, results)], file)
-
-
-def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path)]
-
-
-def _npz(file: DroppedFile) -> list[ImportedRun]:
-    if bluq.is_result(score_arrays.names(file.path), file.path):
-        return bluq.read([file.path])
-    return [score_arrays.read_npz(file.path)]
-
-
-def _harness(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    results = of.pop("results", [])
-    paths = [file.path for file in results]
-    samples = of.pop("lm-eval", [])
-    for file in samples:
-        done.groups.append(_group([file], partial(_samples, file, paths), *paths))
-    folders = {file.path.parent for file in samples}
-    for file in results:
-        if file.path.parent not in folders:
-            done.refused.append(
-                Refusal(
-                    file.name,
-                    "it holds means over all questions; bring in its samples_….jsonl too, which lm-eval writes with "
-                    "--log_samples",
-                )
-            )
-
-
-def _benchmark(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    """LLM-Uncertainty-Bench: results, and the answers of their data sets."""
-    answers = of.pop("answers", [])
-    by_data = {re.sub(r"\.labels$", "", file.path.stem): file for file in reversed(answers)}
-    by_data |= {file.path.stem: file for file in answers if not file.path.stem.endswith(".labels")}
-    used: set[DroppedFile] = set()
-    read: dict[str, llm_uncertainty_bench.Answers] = {}
-
-    def one(file: DroppedFile, labels: DroppedFile, data: str) -> list[ImportedRun]:
-        if data not in read:
-            read[data] = llm_uncertainty_bench.read_answers(labels.path, data)
-        return [llm_uncertainty_bench.read_run(file.path, read[data], data=data)]
-
-    for file in of.pop("bench", []):
-        data = llm_uncertainty_bench.data_set(file.path)
-        known = [name for name in by_data if name in llm_uncertainty_bench.TASK_OF]
-        if not data and len(known) == 1:
-            data = known[0]
-        labels = by_data.get(data)
-        if labels is not None:
-            used.add(labels)
-            done.groups.append(_group([file], partial(one, file, labels, data), labels.path))
-        elif data:
-            done.refused.append(
-                Refusal(
-                    file.name,
-                    f"it has no answers; bring in {data}.json or {data}.labels.json of the same publication too",
-                )
-            )
-        else:
-            done.refused.append(
-                Refusal(
-                    file.name,
-                    "its name does not say the data set; bring in the answers of that one data set too, such as "
-                    "mmlu_10k.json",
-                )
-            )
-    for file in answers:
-        if file not in used and not any(_same_data(file, other) for other in used):
-            if _is_bank(file):
-                done.elsewhere.append(FoundFile(file, "questions"))
-            else:
-                done.refused.append(
-                    Refusal(file.name, "it holds answers alone; bring in the results (.pkl) that belong to them too")
-                )
-
-
-def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
-    return re.sub(r"\.labels$", "", file.path.stem) == re.sub(r"\.labels$", "", other.path.stem)
-
-
-def _is_bank(file: DroppedFile) -> bool:
-    try:
-        rows: list[Row] = read_file(file.path)
-    except InputError:
-        return False
-    return finished.is_finished(rows)
-
-
-def _arrays(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
-    scores: list[DroppedFile] = []
-    labels: list[DroppedFile] = []
-    for file in of.pop("npy", []):
-        try:
-            array = score_arrays.load_npy(file.path)
-        except InputError:
-            done.refused.append(Refusal(file.name, "expected a whole array of numbers, found none; fetch it again"))
-            continue
-        if score_arrays.holds_scores(array):
-            scores.append(file)
-        elif array.ndim == 1 and array.dtype.kind in "iuf":
-            labels.append(file)
-        else:
-            done.refused.append(
-                Refusal(
-                    file.name,
-                    f"expected scores of options, (n, k), or labels, (n,), found the shape {array.shape} of type "
-                    f"{array.dtype}",
-                )
-            )
-    free = list(labels)
-    for file in scores:
-        beside = [other for other in free if other.path.parent == file.path.parent]
-        fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
-        if not fitting and len(beside) == 1 and len([s for s in scores if s.path.parent == file.path.parent]) == 1:
-            fitting = beside
-        if fitting:
-            free.remove(fitting[0])
-            pair = (file, fitting[0])
-            done.groups.append(_group(pair, partial(_pair, *pair)))
-        else:
-            name = score_arrays.stem(file.path) or file.path.stem
-            done.refused.append(
-                Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
-            )
-    done.refused += [
-        Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
-    ]
-
-
-def _juries(of: dict[str, list[DroppedFile]], done: _Sorted) -> None:
-    texts, labels = of.pop("jury text", []), of.pop("jury labels", [])
-    if texts and len(labels) == 1:
-        truth = labels.pop()
-        done.groups.append(_group([*texts, truth], lambda: juries.read([one.path for one in texts], labels=truth.path)))
-    elif texts:
-        done.refused += [
-            Refusal(one.name, "it does not say what is right; bring in a table with question and label too")
-            for one in texts
-        ]
-    published: dict[Path, list[DroppedFile]] = {}
-    for file in of.pop("jury", []):
-        names = {name.strip().lower() for name in open_sheets(file.path)[0].names}
-        if "juror" in names:
-            done.groups.append(_group([file], partial(juries.read, [file.path])))
-        else:
-            published.setdefault(file.path.parent, []).append(file)
-    for files in published.values():
-        done.groups.append(_group(files, partial(juries.read, [file.path for file in files])))
-    done.refused += [
-        Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
-        for one in labels
-    ]
-
-
-def _judged_pairs(files: Sequence[DroppedFile], done: _Sorted) -> None:
-    """Judges of pairs: all evaluators of a set, all annotators of a model, and PandaLM's judges with its pairs."""
-    of: dict[tuple[judged_pairs.Format, Path], list[DroppedFile]] = {}
-    for file in files:
-        form = judged_pairs.format_of(json_list(file.path))
-        if form is not None:
-            above = 3 if form == "LLMBar" else 1 if form == "AlpacaEval" else 0
-            folders = file.path.parents
-            of.setdefault((form, folders[min(above, len(folders) - 1)]), []).append(file)
-    judges = [file for (form, _), found in of.items() for file in found if form == "PandaLM judge"]
-    for (form, _), found in of.items():
-        paths = [file.path for file in found]
-        if form in judged_pairs.READERS:
-            done.groups.append(_group(found, partial(judged_pairs.READERS[form], paths)))
-        elif form == "PandaLM":
-            done.groups.append(_group(found, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
-            if judges:
-                told = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
-                done.groups.append(_group([*found, *judges], told, "judges"))
-    if not any(form == "PandaLM" for form, _ in of):
-        done.refused += [Refusal(file.name, "it has no pairs; bring in testset-v1.json too") for file in judges]
-
-
-# ---------------------------------------------------------------- tables
-
-
-def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: _Sorted) -> None:
-    sheet, columns, error = _first_sheet(file, mappings)
-    header = tuple(sheet.names)
-    if columns is None and error is not None:
-        names = {name.strip().lower() for name in header}
-        if names & set(PICK_NAMES) and "pick" in str(error):
-            done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
-            return
-    same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
-    if same is None:
-        some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
-        done.tables.append(TableHeader(header, (file.name,), columns, replace(sheet, table=some)))
-    else:
-        done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
-    if columns is not None:
-        told = columns if header in mappings or column_mappings.recall(header) == columns else None
-        done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
-
-
-def _first_sheet(
-    file: DroppedFile, mappings: Mapping[Header, Columns]
-) -> tuple[Sheet, Columns | None, InputError | None]:
-    """The first sheet of which is known what its columns are, or the first of all."""
-    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
-    failed: InputError | None = None
-    for sheet in sheets:
-        header = tuple(sheet.names)
-        told = mappings.get(header) or column_mappings.recall(header)
-        try:
-            return sheet, told or table.recognise(sheet), None
-        except InputError as error:
-            failed = failed or error
-    return sheets[0], None, failed
-
-
-def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is said of files that become nothing, and the names of the files of which it is said."""
-    said: dict[str, list[str]] = {}
-    for refusal in reading.refused:
-        said.setdefault(refusal.sentence, []).append(refusal.name)
-    for found in reading.elsewhere:
-        if not KINDS[found.kind].place:
-            said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
-    for sentence, names in said.items():
-        yield sentence, tuple(names)

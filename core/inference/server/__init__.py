@@ -1,4 +1,4 @@
-"""Models that a server holds: any server that speaks the OpenAI protocol and gives log-probabilities.
+"""Models on a server: any server that speaks the OpenAI protocol and gives log-probabilities.
 
 ``address → client (concurrency, retries, spending) → replies → abilities → engine``
 """

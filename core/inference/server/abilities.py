@@ -9,26 +9,29 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from core.errors import InputError, ServerError
-from core.inference.server.client import Body, PassingError, RefusedError, ServerClient, WrongReplyError
+from core.inference.server.address import ServedWeights
+from core.inference.server.client import (
+    Body,
+    PassingError,
+    RefusedError,
+    ServerClient,
+    UnreadableError,
+    WrongReplyError,
+)
+from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
 
 Found = TypeVar("Found")
 
 MOST_LISTED = (-1, 20, 5, 1)
-"""Numbers of next tokens to ask for, in this order: all of them (vLLM), then what the protocol allows."""
+"""Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID = " A"
-ALIKE = 0.1
-"""Servers that share the work may differ by so much in a log-probability, because they compute in half precision."""
+FAILED = 500
+COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
+"""What a server may fail on, in words."""
 SPACES = re.compile("[\u0120\u2581]")
-"""The signs that tokenizers have for a space."""
-TOLD = 60
-"""The most characters of a version."""
-QUANTISED = re.compile(
-    r"(?<![a-z0-9])(I?Q\d_[a-z0-9_]+|AWQ|GPTQ|(?:NV|MX)?FP[48]|INT[48]|W\d+A\d+|BF16|F16|F32)(?![a-z0-9])",
-    re.IGNORECASE,
-)
-"""How quantised weights are named in names of models and files."""
+"""The characters with which tokenizers write a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,9 @@ class Abilities:
     is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
     sent (``echo_wrong``: it does, but they are wrong, so they are not used), and ``by_id`` whether it gives those of
     tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
-    log-probability.
+    log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
+    what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
+    :data:`TEXTS`, how it failed): it counts as not possible.
     """
 
     kind: str
@@ -56,10 +61,18 @@ class Abilities:
     by_id: bool = False
     echo_wrong: bool = False
     probe: tuple[str, float] = ("", 0.0)
+    text_log_p: float = 0.0
+    failing: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def weights(self) -> ServedWeights:
+        """What distinguishes these weights from others that the server may hold under the same name at another time."""
+        told = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
+        return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     @property
     def does(self) -> tuple[int, int, bool, bool]:
-        """What must be alike where several servers share the work."""
+        """The values that must be equal if several servers share the work."""
         return self.listed, self.chat_listed, self.echo, self.by_id
 
 
@@ -73,7 +86,7 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> A
 
     With ``all_needed`` off, a server that can't be reached is dropped if another can. Raises :class:`InputError` if one
     of them has no such model, gives no log-probabilities at all, or is unlike the first;
-    :class:`~core.errors.ServerError` if one that is needed can't be reached.
+    :class:`~core.errors.ServerError` if one that is needed can't be reached, or fails on all that it is asked.
     """
     found: dict[str, Abilities] = {}
     for url in client.urls:
@@ -98,8 +111,11 @@ def _check_alike(first: str, one: Abilities, other: str, two: Abilities) -> None
                 f"the servers {first} and {other} {what} {a or 'unknown'!r} and {b or 'unknown'!r}; {way_out}"
             )
     if one.does != two.does:
+        for url, able in ((first, one), (other, two)):
+            for what, how in able.failing:
+                raise PassingError(failure(url, what, how), status=FAILED)
         raise InputError(f"the servers {first} and {other} do not give the same log-probabilities; {way_out}")
-    if one.probe[0] != two.probe[0] or abs(one.probe[1] - two.probe[1]) > ALIKE:
+    if one.probe[0] != two.probe[0] or abs(one.probe[1] - two.probe[1]) > ServedWeights.ALIKE:
         a, b = (f"{token!r} the log-probability {log_p:.3f}" for token, log_p in (one.probe, two.probe))
         raise InputError(
             f"after the same text the server {first} gives {a} and {other} gives {b}, so they do not hold the same "
@@ -107,20 +123,29 @@ def _check_alike(first: str, one: Abilities, other: str, two: Abilities) -> None
         )
 
 
+def failure(url: str, what: str, how: str) -> str:
+    """The message to a person if something is needed on which the server fails."""
+    return (
+        f"the server {url} fails ({how}) when it is asked for {what}, though it answers simpler requests; if its log "
+        "shows a fault that has passed, try again, and otherwise it can't do this"
+    )
+
+
 def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     entry = _entry(client, url, model)
-    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), chat=False)
+    failing: dict[str, PassingError | UnreadableError] = {}
     messages = [{"role": "user", "content": PROBE}]
-    chat_listed, said = _most(
-        client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), chat=True
-    )
+    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing)
+    chat_listed, said = _most(client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing)
     if not listed and not chat_listed:
+        for error in failing.values():
+            raise error
         raise InputError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             "endpoint; start it so that it gives them, or use another server"
         )
-    echo = _echoes(client, url, model, listed) if listed else False
-    context = entry.get("max_model_len") or _mapping(entry.get("meta")).get("n_ctx_train") or 0
+    echo, text_log_p = _echoes(client, url, model, listed, failing) if listed else (False, 0.0)
+    context = entry.get("max_model_len") or mapping(entry.get("meta")).get("n_ctx_train") or 0
     version, quantisation = told(client, url, model, entry)
     return Abilities(
         kind=str(entry.get("owned_by") or ""),
@@ -134,7 +159,14 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         quantisation=quantisation,
         by_id=listed > 0 and _gives_by_id(client, url, model),
         probe=probe or said or ("", 0.0),
+        text_log_p=text_log_p,
+        failing=tuple((what, _how(error)) for what, error in failing.items()),
     )
+
+
+def _how(error: ServerError) -> str:
+    status = error.status if isinstance(error, PassingError) else 0
+    return f"HTTP status {status}" if status else "with an answer that can't be read"
 
 
 def letter_body(model: str, text: str, *, listed: int) -> Body:
@@ -161,7 +193,7 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, said: Seque
     for one in said:
         body = {"model": model, "prompt": text + one, "add_special_tokens": False, "return_token_strs": True}
         reply = _able(lambda body=body: client.post("/tokenize", body, dict, of=base, paid=False))  # type: ignore[misc]
-        ids, spelled = (_mapping(reply).get(name) for name in ("tokens", "token_strs"))
+        ids, spelled = (mapping(reply).get(name) for name in ("tokens", "token_strs"))
         if not (isinstance(ids, list) and isinstance(spelled, list) and ids and len(ids) == len(spelled)):
             return {}
         if isinstance(ids[-1], int) and SPACES.sub(" ", str(spelled[-1])) == one:
@@ -170,8 +202,8 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, said: Seque
 
 
 def echo_body(model: str, text: str) -> Body:
-    """A request for the log-probabilities of a text. One token more is written, because some servers take 0 for "as
-    many as you like"."""
+    """A request for the log-probabilities of a text. One more token is written, because some servers read 0 as "no
+    limit"."""
     return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
 
 
@@ -189,18 +221,42 @@ def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
 
 
 def _most(
-    client: ServerClient, url: str, path: str, body: Callable[[int], Body], *, chat: bool
+    client: ServerClient,
+    url: str,
+    path: str,
+    body: Callable[[int], Body],
+    failing: dict[str, PassingError | UnreadableError],
 ) -> tuple[int, tuple[str, float] | None]:
-    """The most next tokens that an endpoint gives, or 0 if it gives none, and the most probable of them."""
+    """The most next tokens that an endpoint gives, or 0 if it gives none, and the most probable of them.
+
+    An endpoint that fails even on a request without log-probabilities is put into ``failing``.
+    """
+    chat = path.startswith("/chat")
+    plainly = {name: value for name, value in body(1).items() if name not in ("logprobs", "top_logprobs")}
+
+    def simpler() -> object:
+        return client.post(path, plainly, dict, of=url)
+
     for asked in MOST_LISTED:
 
         def read(reply: dict[str, Any], asked: int = asked) -> NextTokens:
             return next_tokens(reply, chat=chat, asked=asked)
 
-        given = _able(lambda asked=asked, read=read: client.post(path, body(asked), read, of=url))  # type: ignore[misc]
+        def ask(asked: int = asked, read: Callable[[dict[str, Any]], NextTokens] = read) -> NextTokens:
+            return client.post(path, body(asked), read, of=url)
+
+        try:
+            given = _able(ask, simpler=simpler)
+        except RefusedError:  # the simpler request
+            return 0, None
+        except (PassingError, UnreadableError) as error:
+            if isinstance(error, PassingError) and not error.alive:
+                raise
+            failing[CHAT if chat else COMPLETIONS] = error
+            return 0, None
         if given is None:
             continue
-        if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it read -1 as something else
+        if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise the server understood -1 in another way
             return asked, given.tokens[0]
     return 0, None
 
@@ -213,103 +269,75 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     def read(reply: dict[str, Any]) -> NextTokens:
         return next_tokens(reply, chat=False, asked=1)
 
-    found = _able(lambda: client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url))
+    def ask() -> NextTokens:
+        return client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url)
+
+    found = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
     return found is not None and all(found.log_p(token) is not None for token in ids)
 
 
-def _echoes(client: ServerClient, url: str, model: str, listed: int) -> bool | None:
-    """Whether the server echoes a text with its log-probabilities; None if it does, but with wrong ones.
+def _echoes(
+    client: ServerClient, url: str, model: str, listed: int, failing: dict[str, PassingError | UnreadableError]
+) -> tuple[bool | None, float]:
+    """Whether the server echoes a text with its log-probabilities (None: it does, but with wrong ones), and their mean.
 
     Some servers give each token the log-probability that it has a place further on (llama-cpp-python 0.3), or all the
-    same. So what a token has behind a text must be what is listed for it after the text.
+    same. So what a token has behind a text must be what is listed for it after the text. If the server fails on the
+    first echo while it lists tokens, that is put into ``failing``.
     """
 
     def read_next(reply: dict[str, Any]) -> NextTokens:
         return next_tokens(reply, chat=False, asked=listed)
 
-    likely = client.post("/completions", letter_body(model, PROBE, listed=min(listed, 5)), read_next, of=url)
-    for token, log_p in likely.tokens[:5]:
+    def most_likely() -> NextTokens:
+        return client.post("/completions", letter_body(model, PROBE, listed=min(listed, 5)), read_next, of=url)
+
+    for token, log_p in most_likely().tokens[:5]:
 
         def read(reply: dict[str, Any], token: str = token) -> EchoedText:
             return echoed(reply, text=PROBE, continuation=token)
 
+        def ask(token: str = token, read: Callable[[dict[str, Any]], EchoedText] = read) -> EchoedText:
+            return client.post("/completions", echo_body(model, PROBE + token), read, of=url)
+
         if not token.strip() or not token.isascii():
             continue
-        body = echo_body(model, PROBE + token)
-        found = _able(lambda body=body, read=read: client.post("/completions", body, read, of=url))  # type: ignore[misc]
+        found = _able(ask, simpler=most_likely, on_failure=lambda error: failing.setdefault(TEXTS, error))
+        if TEXTS in failing:
+            break
         if found is None:
             continue
-        scored, said = found.log_p[1:], found.log_p[found.context :]
-        if any(value != value for value in scored):
-            return False
+        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
+        if any(value != value for value in (*scored, *said)):
+            break
         if len(said) == 1 and not found.joined:
-            return True if abs(said[0] - log_p) <= ALIKE else None
-    return False
+            is_right = abs(said[0] - log_p) <= ServedWeights.ALIKE
+            return (True, sum(scored) / max(len(scored), 1)) if is_right else (None, 0.0)
+    return False, 0.0
 
 
-def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -> tuple[str, str]:
-    """The server's version and how the weights are stored, where it tells. Each kind tells it beside the protocol:
+def _able(
+    ask: Callable[[], Found],
+    *,
+    simpler: Callable[[], object] = lambda: None,
+    on_failure: Callable[[PassingError | UnreadableError], object] = lambda error: None,
+) -> Found | None:
+    """The answer to a request, or None if the server can't do it; a server that is gone raises.
 
-    - vLLM: ``/version``; Ollama: ``/api/version`` and ``/api/show``; llama.cpp: ``/props``; SGLang: ``/server_info``;
-      LM Studio: ``/api/v0/models``.
-    - llama.cpp also gives the size and the number of the weights with the model's name.
-
-    Else the quantisation is what the model's name, or its file's, says, such as ``Q4_K_M`` or ``AWQ``.
+    A server fails (HTTP status 500, half an answer) because of a fault that passes, or because it can't do what it was
+    asked. So it is asked once more after it did something ``simpler``, which raises if the server fails on that as
+    well; only if it fails again does it count as not able, and ``on_failure`` hears of it.
     """
-    parts = urlsplit(url)
-    base = f"{parts.scheme}://{parts.netloc}"
-
-    def ask(path: str, body: Body | None = None) -> Mapping[str, Any]:
+    for again in (False, True):
         try:
-            return client.get(path, of=base) if body is None else client.post(path, body, dict, of=base, paid=False)
-        except ServerError:  # whatever it is, the server does not tell
-            return {}
-
-    def first(*values: Any) -> str:
-        return next((str(value)[:TOLD] for value in values if isinstance(value, (str, int, float)) and value), "")
-
-    version = first(ask("/version").get("version"))
-    props: Mapping[str, Any] = {}
-    said = ""
-    if not version:
-        props = ask("/props")
-        version = first(props.get("build_info"))
-    if not version:
-        version = first(ask("/api/version").get("version"))
-        said = (
-            first(_mapping(ask("/api/show", {"model": model}).get("details")).get("quantization_level"))
-            if version
-            else ""
-        )
-    if not version:
-        info = ask("/server_info")
-        version, said = first(info.get("version")), first(info.get("quantization"))
-    if not version:
-        listed = ask("/api/v0/models").get("data")
-        mine = [_mapping(one) for one in listed if _mapping(one).get("id") == model] if isinstance(listed, list) else []
-        said = first(*(one.get("quantization") for one in mine))
-    meta = _mapping(entry.get("meta"))
-    size, weights = meta.get("size"), meta.get("n_params")
-    bits = (
-        f"{8 * size / weights:.1f} bits a weight"
-        if isinstance(size, int) and isinstance(weights, int) and weights
-        else ""
-    )
-    named = QUANTISED.search(" ".join(str(one) for one in (props.get("model_path"), entry.get("root"), model) if one))
-    return version, said or ", ".join(filter(None, (named[0] if named else "", bits)))
-
-
-def _able(ask: Callable[[], Found]) -> Found | None:
-    """What was asked for, or None if the server does not do it; one that is gone raises."""
-    try:
-        return ask()
-    except PassingError as error:
-        if not error.alive:
-            raise
-    except (RefusedError, WrongReplyError):
-        pass
+            return ask()
+        except (PassingError, UnreadableError) as error:
+            if isinstance(error, PassingError) and not error.alive:
+                raise
+            if again:
+                on_failure(error)
+        except (RefusedError, WrongReplyError):
+            return None
+        if not again:
+            simpler()
     return None
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -10,16 +10,23 @@ import functools
 import os
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from core.errors import InputError
 from core.settings import ROOT
 
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_(KEY|TOKEN|SECRET)")
-"""The form of a variable's name. It is strict so that a key given in its place is not taken for a name and stored."""
+"""The form of a variable's name. It is strict, so that a key that is entered by mistake is not stored as a name."""
 HIDDEN = "(the key)"
+TIMEOUT_S = 120.0
+"""Seconds that a server may take for one answer, if nobody says otherwise."""
+LONGEST_TIMEOUT_S = 24 * 3600.0
+ON_SERVERS = " on "
+"""The separator between a model's name and the addresses of its servers."""
 SECRETS = Path(".streamlit") / "secrets.toml"
 
 
@@ -51,13 +58,40 @@ def server_url(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model on a server, which jurors and base models are written as: ``NAME@URL``."""
+    """A model on a server, as jurors and base models are written: ``NAME@URL``."""
 
     name: str
     url: str
 
     def __str__(self) -> str:
         return f"{self.name}@{self.url}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServedWeights:
+    """What distinguishes the weights behind a model's name, because a server may be restarted with other weights.
+    ``told`` is what the server says about them, ``log_p`` the log-probability of the most probable token after a short
+    text that is always the same, and ``text_log_p`` the mean log-probability of that text's tokens (0: not known).
+    """
+
+    ALIKE: ClassVar[float] = 0.1
+    """Two log-probabilities from the same weights may differ by this much, because servers compute in half
+    precision."""
+    TEXT_ALIKE: ClassVar[float] = 0.03
+    """The means over a text's tokens may differ by this much."""
+
+    told: str = ""
+    log_p: float = 0.0
+    text_log_p: float = 0.0
+
+    def alike(self, other: ServedWeights) -> bool:
+        """Whether the other fingerprint may belong to the same weights."""
+        heard = self.text_log_p and other.text_log_p
+        return (
+            self.told == other.told
+            and abs(self.log_p - other.log_p) <= self.ALIKE
+            and (not heard or abs(self.text_log_p - other.text_log_p) <= self.TEXT_ALIKE)
+        )
 
 
 def served_model(text: str) -> ServedModel | None:
@@ -70,6 +104,34 @@ def served_model(text: str) -> ServedModel | None:
     """
     found = re.fullmatch(r"(.+?)@(https?://.*)", text.strip())
     return ServedModel(found[1], server_url(found[2])) if found else None
+
+
+def short_name(model: str) -> str:
+    """A model's name without its folder, its maker or its server."""
+    there = served_model(model)
+    return Path(there.name if there else model).name
+
+
+def model_on_servers(name: str, servers: Sequence[str]) -> str:
+    """A model as a person chooses it: its name, with the servers that hold it, because on two servers it is two models.
+
+    >>> model_on_servers("llama-70b", ("http://a:1/v1", "http://b:1/v1")), model_on_servers("pocket-3m", ())
+    ('llama-70b on http://a:1/v1, http://b:1/v1', 'pocket-3m')
+    """
+    return f"{name}{ON_SERVERS}{', '.join(servers)}" if servers else name
+
+
+def asked_parts(asked: str) -> tuple[str, tuple[str, ...]]:
+    """The name and the servers of a model as a person chooses it (:func:`model_on_servers`); no servers if Hedge
+    loads it.
+
+    >>> asked_parts("llama-70b on http://a:1/v1, http://b:1/v1")
+    ('llama-70b', ('http://a:1/v1', 'http://b:1/v1'))
+    >>> asked_parts("pocket-3m")
+    ('pocket-3m', ())
+    """
+    found = re.fullmatch(rf"(.+?){ON_SERVERS}(https?://.+)", asked)
+    return (found[1], tuple(found[2].split(", "))) if found else (asked, ())
 
 
 def key_variable(name: str) -> str:
@@ -86,6 +148,12 @@ def key_variable(name: str) -> str:
     return name
 
 
+def check_timeout(seconds: float) -> None:
+    """Raise :class:`InputError` if a server can't be given so many seconds for an answer."""
+    if not 1 <= seconds <= LONGEST_TIMEOUT_S:
+        raise InputError(f"a timeout must lie from 1 to {LONGEST_TIMEOUT_S:,.0f} seconds, got {seconds:g}")
+
+
 def key_of(name: str) -> str:
     """The key that a variable holds in this process's environment, or else in Streamlit's secrets; empty if none."""
     if not name:
@@ -94,7 +162,7 @@ def key_of(name: str) -> str:
 
 
 def secret_files() -> tuple[Path, ...]:
-    """Where Streamlit keeps secrets: beside the app first, then of the person."""
+    """The places of Streamlit's secrets: first next to the app, then in the person's home."""
     return ROOT / SECRETS, Path.home() / SECRETS
 
 
@@ -108,7 +176,7 @@ def check_key(name: str) -> None:
 
 
 def without_key(text: str, name: str) -> str:
-    """A text of a server's, such as an error that repeats the key it refuses, without the key."""
+    """A text from a server with the key removed, such as an error that repeats the key that it refuses."""
     key = key_of(name)
     return text.replace(key, HIDDEN) if key else text
 
@@ -122,7 +190,7 @@ def _secret(path: str, name: str) -> str:
 
 @functools.lru_cache(maxsize=8)
 def _secrets(path: str, changed: int) -> dict[str, str]:
-    """The texts at the top of a file of secrets, as it was when it ``changed``; none where it can't be read."""
+    """The top-level texts of a file of secrets that last ``changed`` at this time; empty if the file can't be read."""
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):

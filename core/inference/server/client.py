@@ -1,14 +1,13 @@
 """Requests to the servers that hold one model: one pool of connections, many in flight, each tried until it succeeds.
 
-aiohttp sends them. With 32 in flight, a request costs it 0.2 ms of processor time and httpx 0.9 ms, which looks through
-its whole pool of connections for each; a fast server answers thousands in a second. The typed answers of
-the ``openai`` package would be in the way, because the fields that matter (``echo``, ``logprobs: -1``) differ from
-server to server. tenacity decides when to try again.
-
-What passes is tried again, with growing pauses or after the pause that the server names (``Retry-After``), which all
-requests to this server keep: no connection, a connection that was cut, no answer in time, 408, 429, 5xx, an answer that
-is no JSON. A server that can't be reached is waited for; an answer that stays wrong is not. Redirects are not followed,
-because the key would go to another host. Every error is one sentence, without the key.
+aiohttp sends them. With 32 requests in flight, aiohttp takes 0.2 ms of processor time for each; httpx takes 0.9 ms,
+because it searches its whole pool of connections every time. A fast server answers thousands of requests per second.
+The typed answers of the ``openai`` package would be in the way, because the fields that matter (``echo``,
+``logprobs: -1``) differ from server to server. tenacity decides when to try again. Temporary faults are retried, with
+growing pauses or after the pause that the server names (``Retry-After``), which applies to all requests to this server:
+no connection, a connection that was cut, no answer in time, 408, 429, 5xx, an answer that is not JSON. A request waits
+for a server that can't be reached, but not for an answer that stays wrong. Redirects are not followed, because the key
+would go to another host. Every error is one sentence, without the key.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -29,8 +28,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 import tenacity
 
-from core.errors import InputError, ServerError
-from core.inference.server.address import check_key, key_of, server_url, without_key
+from core.errors import InputError, RunPaused, ServerError
+from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_key
 from core.inference.server.concurrency import MOST, START, InFlight
 from core.inference.server.spending import Price, Spending
 
@@ -40,12 +39,16 @@ Body = Mapping[str, Any]
 
 TOO_FAST = (429, 503)
 PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
+OF_GATEWAYS = (502, 503, 504)
+"""The status codes of a gateway whose server is gone or not ready; requests wait for such a server."""
 PROBES = 2
-"""Tries of a request that only asks what a server can do."""
+"""The number of tries of a request that only finds out what a server can do."""
+FAULT_TRIES = 4
+"""The fewest tries of a request on which the server itself fails: such a fault may last for several requests."""
 QUOTED = 200
-"""Characters of a server's own message that are repeated."""
+"""The number of characters of a server's message that are repeated."""
 TICK_S = 0.5
-"""How often somebody who waits is told why, while no answer arrives."""
+"""How often a caller is told the reason for waiting, while no answer arrives."""
 KEPT_OPEN_S = 4.0
 """Servers close a connection that was idle for 5 seconds or more (uvicorn's default), so ours is closed before."""
 
@@ -57,7 +60,7 @@ class Patience:
     often an answer may be wrong. Pauses double from ``first_pause_s``."""
 
     connect_s: float = 10.0
-    answer_s: float = 120.0
+    answer_s: float = TIMEOUT_S
     first_s: float = 30.0
     gone_s: float = 300.0
     tries: int = 5
@@ -77,19 +80,25 @@ class WrongReplyError(ServerError):
     """A server answered with something that can't be read."""
 
 
-class PassingError(ServerError):
-    """What may be over in a moment. ``after_s`` is the pause that the server named, ``alive`` whether it answered with
-    an error of its own, which is not waited for as long."""
+class UnreadableError(WrongReplyError):
+    """A server answered with something that can't be parsed at all, such as truncated JSON."""
 
-    def __init__(self, message: str, *, after_s: float | None = None, alive: bool = False) -> None:
+
+class PassingError(ServerError, RunPaused):
+    """A fault that may pass soon. ``after_s`` is the pause that the server named, ``status`` its HTTP status (0: no
+    answer). ``alive`` says that the server answered but failed; such a server is not waited for as long."""
+
+    def __init__(self, message: str, *, after_s: float | None = None, status: int = 0) -> None:
         super().__init__(message)
         self.after_s = after_s
-        self.alive = alive
+        self.status = status
+        self.alive = status not in (0, *TOO_FAST, *OF_GATEWAYS)
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest(Generic[Parsed]):
-    """One request for tokens: where it goes, what ``read`` makes of the reply, and its ``place`` among the others.
+    """One request for tokens: its destination, the function ``read`` that turns the reply into an answer, and its
+    ``place`` among the others.
 
     ``read`` raises :class:`WrongReplyError` where the reply can't be right.
     """
@@ -119,8 +128,9 @@ class _Host:
 class ServerClient:
     """Sends requests to one or several servers that hold the same model. Not for several threads at once.
 
-    ``on_wait`` is called about twice a second while no answer arrives, with the reason if there is one. What it raises
-    ends the requests.
+    ``spending`` is what the requests may cost, and counts them; several clients may share it. ``timeout_s`` replaces
+    the seconds that ``patience`` gives an answer. ``on_wait`` is called about twice a second while no answer arrives,
+    with the reason if there is one. What it raises ends the requests.
     """
 
     def __init__(
@@ -128,9 +138,9 @@ class ServerClient:
         servers: Sequence[str],
         *,
         key_variable: str = "",
-        price: Price | None = None,
-        spent: tuple[int, int] = (0, 0),
+        spending: Spending | None = None,
         patience: Patience | None = None,
+        timeout_s: float | None = None,
         in_flight: int = START,
         most: int = MOST,
         on_wait: Callable[[str], None] = lambda reason: None,
@@ -140,13 +150,15 @@ class ServerClient:
         self.hosts = [_Host(server_url(url)) for url in servers]
         self.key_variable = key_variable
         self.patience = patience or Patience()
-        self.spending = Spending(price or Price(), spent)
+        if timeout_s is not None:
+            self.patience = replace(self.patience, answer_s=timeout_s)
+        self.spending = spending or Spending(Price())
         self.flight = InFlight(start=in_flight * len(self.hosts), most=most)
         self.on_wait = on_wait
         check_key(key_variable)
         self._trouble = ""
         self._ending = False
-        # The loop runs in a thread of its own, because a notebook has one that runs in this thread already.
+        # The loop runs in a thread of its own, because in a notebook this thread already has a running loop.
         self._loop = asyncio.new_event_loop()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hedge-server-client")
         self._http = self._wait(self._session(most))
@@ -161,7 +173,7 @@ class ServerClient:
         """Close all connections."""
         if not self._loop.is_closed():
             self._wait(self._http.close())
-            self._wait(asyncio.sleep(0))  # the connections are closed one turn later
+            self._wait(asyncio.sleep(0))  # the connections are closed one iteration of the loop later
             self._loop.close()
             self._thread.shutdown()
 
@@ -175,7 +187,8 @@ class ServerClient:
         self.hosts = [host for host in self.hosts if host.url != url]
 
     def get(self, path: str, *, of: str = "") -> dict[str, Any]:
-        """What the first server, or whatever is at the address ``of``, says at ``path``, tried until it succeeds.
+        """The reply of the first server, or of the one at the address ``of``, to a request for ``path``, which is tried
+        until it succeeds.
 
         Raises :class:`RefusedError` if it has no such thing, :class:`ServerError` if it can't be reached.
         """
@@ -185,10 +198,9 @@ class ServerClient:
     def post(
         self, path: str, body: Body, read: Callable[[dict[str, Any]], Parsed], *, of: str = "", paid: bool = True
     ) -> Parsed:
-        """One answer of the first server or of the one at the address ``of``, as ``read`` makes it of the reply.
-
-        It asks what a server can do, so a wrong answer soon counts as "no". A request that no tokens are computed for
-        is not ``paid``.
+        """One answer of the first server or of the one at the address ``of``, made from the reply by ``read``. This
+        finds out what a server can do, so a wrong answer soon counts as "no", while a server that fails is asked more
+        often. A request that no tokens are computed for is not ``paid``.
         """
         host = next((host for host in self.hosts if host.url == of), _Host(of) if of else self.hosts[0])
 
@@ -213,7 +225,7 @@ class ServerClient:
         Each request is answered once. After an error nothing more is sent; what is in flight by then is paid for, so
         its answers are yielded first. Raises :class:`RefusedError` if a server does not do what is asked,
         :class:`ServerError` if it can't be reached for longer than patience lasts,
-        :class:`~core.errors.RunError` if the budget is reached.
+        :class:`~core.errors.BudgetReachedError` if the budget does not hold the next one.
         """
         flying: dict[asyncio.Task[Parsed], TokenRequest[Parsed]] = {}
         failed: BaseException | None = None
@@ -250,7 +262,7 @@ class ServerClient:
         )
 
     def _run(self, asking: Coroutine[Any, Any, Done]) -> Done:
-        """Wait for one thing, and tell whoever waits."""
+        """Wait for the first of these to finish, and report the reason for waiting."""
         task = self._loop.create_task(asking)
         try:
             while not self._wait(asyncio.wait([task], timeout=TICK_S))[0]:
@@ -274,7 +286,7 @@ class ServerClient:
         """Wait as long as the server asked to be left alone."""
         while (pause := host.rests_until - time.monotonic()) > 0:
             if self._ending or pause > self.patience.gone_s:
-                raise PassingError(_gone(host.url, "has too many requests"), after_s=pause)
+                raise PassingError(_gone(host.url, "has too many requests"), after_s=pause, status=429)
             await asyncio.sleep(min(pause, TICK_S))
 
     async def _paid(self, host: _Host, path: str, body: Body) -> dict[str, Any]:
@@ -295,8 +307,8 @@ class ServerClient:
         return reply
 
     def _leave_alone(self, host: _Host, error: PassingError) -> None:
-        """The pause that the server named is for all requests; one that is gone is tried again now and then, while
-        others do its work."""
+        """A pause that the server named applies to all requests. A server that is gone is tried again from time to
+        time, while others do its work."""
         host.failures += 1
         pause = error.after_s
         if pause is None and not error.alive and len(self.hosts) > 1:
@@ -319,7 +331,9 @@ class ServerClient:
             error = state.outcome.exception() if state.outcome else None
             if self._ending:
                 return True
-            if isinstance(error, WrongReplyError) or (isinstance(error, PassingError) and error.alive):
+            if isinstance(error, UnreadableError) or (isinstance(error, PassingError) and error.alive):
+                return state.attempt_number >= max(tries, FAULT_TRIES)
+            if isinstance(error, WrongReplyError):
                 return state.attempt_number >= tries
             return failing[-1] - failing[0] + state.upcoming_sleep > gone_s
 
@@ -376,7 +390,7 @@ class ServerClient:
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
             raise self._passing(_gone(host.url, f"cuts the connection ({type(error).__name__})")) from error
         except aiohttp.ClientError as error:
-            raise WrongReplyError(_unreadable(host.url, type(error).__name__)) from error
+            raise UnreadableError(_unreadable(host.url, type(error).__name__)) from error
         if reply.status == 200:
             return _object(content, host.url)
         raise self._refusal(host.url, reply, content)
@@ -391,9 +405,8 @@ class ServerClient:
         if status in TOO_FAST:
             self.flight.refused()
         if status in PASSING:
-            busy = status in TOO_FAST
-            words = "has too many requests" if busy else f"fails with HTTP status {status}{said}"
-            return PassingError(_gone(url, words), after_s=_retry_after(reply), alive=not busy)
+            words = "has too many requests" if status == 429 else f"fails with HTTP status {status}{said}"
+            return PassingError(_gone(url, words), after_s=_retry_after(reply), status=status)
         if 300 <= status < 400:
             to = urlsplit(reply.headers.get("location", ""))
             where = f" to {to.scheme}://{to.hostname}{to.path}" if to.hostname else ""
@@ -433,9 +446,9 @@ def _object(content: bytes, url: str) -> dict[str, Any]:
     try:
         values = json.loads(content)
     except ValueError as error:
-        raise WrongReplyError(_unreadable(url, "no JSON")) from error
+        raise UnreadableError(_unreadable(url, "no JSON")) from error
     if not isinstance(values, dict):
-        raise WrongReplyError(_unreadable(url, f"{type(values).__name__} and no object"))
+        raise UnreadableError(_unreadable(url, f"{type(values).__name__} and no object"))
     return values
 
 
@@ -448,7 +461,7 @@ def _message(content: bytes, key_variable: str) -> str:
     values = values.get("error", values) if isinstance(values, dict) else ""
     if isinstance(values, dict):
         values = values.get("message") or values.get("detail") or ""
-    said = without_key(" ".join(str(values).split()), key_variable)  # before it is cut, or a part of the key would stay
+    said = without_key(" ".join(str(values).split()), key_variable)  # before cutting, so that no part of the key stays
     return f" ({said[:QUOTED]})" if said else ""
 
 

@@ -1,4 +1,4 @@
-"""How many requests are in flight at once: as many as help.
+"""The number of requests in flight, which grows as long as more of them help.
 
 It starts at :data:`START`. After each window of answers it compares the rate with that of the best limit so far: while
 more requests in flight raise the rate by :data:`WORTH`, the limit grows; once they do not, it goes back to the best

@@ -1,6 +1,6 @@
-"""What a person who waits is told about a server: its models, and what it can do with one of them.
+"""What a person learns about a server while connecting to it: its models, and what it can do with one of them.
 
-The answers come soon or not at all, and each error is one sentence that speaks of the connection and not of a run.
+Answers come soon or not at all, and each error is one sentence about the connection, which does not mention a run.
 """
 
 from __future__ import annotations
@@ -9,11 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+from core import access
+from core.access import UserRole
 from core.errors import InputError
 from core.inference.server import abilities
 from core.inference.server.abilities import Abilities
 from core.inference.server.address import server_url
-from core.inference.server.client import PassingError, Patience, RefusedError, ServerClient, WrongReplyError
+from core.inference.server.client import (
+    TOO_FAST,
+    PassingError,
+    Patience,
+    RefusedError,
+    ServerClient,
+    UnreadableError,
+    WrongReplyError,
+)
 
 Found = TypeVar("Found")
 
@@ -35,35 +45,41 @@ def addresses(text: str) -> tuple[str, ...]:
     return found
 
 
+@access.needs(UserRole.LAUNCHER, "connect to servers")
 def models_on(servers: Sequence[str], *, key: str = "") -> tuple[str, ...]:
     """The names of the models that the first of the servers has; ``key`` names the variable that holds the key.
 
     Raises :class:`InputError` if it can't be reached, refuses the key, is no such server, or has no model.
     """
-    found = _asked(servers, key, abilities.models)
-    if not found:
-        raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
-    return tuple(found)
-
-
-def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilities:
-    """What the servers can do with ``model``.
-
-    Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model, and if the first
-    gives no log-probabilities.
-    """
-    return _asked(servers, key, lambda client: abilities.abilities(client, model))
-
-
-def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:
     try:
-        with errors_in_words(servers, key), ServerClient(servers, key_variable=key, patience=SOON) as client:
-            return ask(client)
+        found = _asked(servers, key, abilities.models)
     except WrongReplyError as error:
         raise InputError(
             f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
             "usually ends in /v1"
         ) from error
+    if not found:
+        raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
+    return tuple(found)
+
+
+@access.needs(UserRole.LAUNCHER, "connect to servers")
+def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilities:
+    """What the servers can do with ``model``.
+
+    Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model or fails on all that
+    it is asked, and if the first gives no log-probabilities.
+    """
+    try:
+        return _asked(servers, key, lambda client: abilities.abilities(client, model))
+    except UnreadableError as error:
+        raise InputError(f"{error}, then check again") from error
+
+
+def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:
+    access.check_servers(servers, key)
+    with errors_in_words(servers, key), ServerClient(servers, key_variable=key, patience=SOON) as client:
+        return ask(client)
 
 
 @contextmanager
@@ -72,7 +88,7 @@ def errors_in_words(servers: Sequence[str], key: str = "") -> Iterator[None]:
     try:
         yield
     except PassingError as error:
-        if error.alive:
+        if error.status:
             raise InputError(_without_advice(error)) from error
         raise InputError(
             f"no server answers at {' or '.join(servers)}; check the address, and that the server runs"
@@ -97,5 +113,6 @@ def _refused(error: RefusedError, servers: Sequence[str], key: str) -> str:
 
 
 def _without_advice(error: PassingError) -> str:
-    """What failed, without what is said of a run."""
-    return str(error).partition(";")[0] + "; look into the server's log, then connect again"
+    """What failed, without the part of the message about a run."""
+    way_out = "check again in a moment" if error.status in TOO_FAST else "look into its log, then check again"
+    return f"{str(error).partition(';')[0]}; {way_out}"

@@ -18,6 +18,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -26,18 +27,24 @@ from core.errors import InputError, SelfCheckError
 from core.inference.engine import SelfCheck
 from core.inference.rows import common_prefix
 from core.inference.server.abilities import (
+    CHAT,
+    COMPLETIONS,
+    FAILED,
     PROBE,
+    TEXTS,
     Abilities,
     abilities,
     chat_body,
     echo_body,
+    failure,
     id_body,
     letter_body,
     token_ids,
 )
-from core.inference.server.client import Body, Patience, ServerClient, TokenRequest
+from core.inference.server.address import ServedWeights
+from core.inference.server.client import Body, PassingError, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
-from core.inference.server.spending import Price
+from core.inference.server.spending import Spending
 from core.records import LETTERS, OptionLogits, Prompt
 
 CHUNK = 128
@@ -45,13 +52,14 @@ CHUNK = 128
 BY_ID = -1
 """The place of a request that names the tokens' ids."""
 WAITING = math.inf
-"""In the place of a log-probability that was asked for."""
+"""Stands for a log-probability that has been requested."""
 CHECKED_QUESTIONS = 4
 TOLERANCE = 0.1
-"""Largest difference in the log-probability of a letter between asking alone and asking at the same time: servers
-compute in half precision, in batches that change. Of a text it grows with the root of its tokens."""
+"""The largest allowed difference in the log-probability of a letter between asking one prompt and asking several at the
+same time: servers compute in half precision, in batches that change. For a text it grows with the square root of its
+tokens."""
 USUAL = 20
-"""Next tokens to ask for at first, even where the server gives all of its vocabulary."""
+"""The number of next tokens to request at first, even if the server can list its whole vocabulary."""
 WRITTEN = 24
 """The most tokens of a written answer, as in the transformers engine."""
 SPELLINGS = (" {}", "{}", "▁{}", "Ġ{}")
@@ -77,20 +85,26 @@ class ServerEngine:
         *,
         servers: Sequence[str],
         key_variable: str = "",
-        price: Price | None = None,
-        spent: tuple[int, int] = (0, 0),
+        spending: Spending | None = None,
         patience: Patience | None = None,
+        timeout_s: float | None = None,
         all_needed: bool = True,
         on_wait: Callable[[str], None] = lambda reason: None,
     ) -> ServerEngine:
-        """Find out what the servers do for ``model``; see :func:`~core.inference.server.abilities.abilities`.
+        """Find out what the servers can do for ``model``; see :func:`~core.inference.server.abilities.abilities`.
 
-        ``spent`` are the tokens that earlier tries read and wrote, and ``on_wait`` is told why while nothing arrives.
+        ``spending`` is what may be spent and counts it, ``timeout_s`` is how long one answer may take, and ``on_wait``
+        is told why while nothing arrives.
         Raises :class:`~core.errors.InputError` if a server has no such model or gives no log-probabilities, and
         :class:`~core.errors.ServerError` if one can't be reached.
         """
         client = ServerClient(
-            servers, key_variable=key_variable, price=price, spent=spent, patience=patience, on_wait=on_wait
+            servers,
+            key_variable=key_variable,
+            spending=spending,
+            patience=patience,
+            timeout_s=timeout_s,
+            on_wait=on_wait,
         )
         try:
             return cls(client, model, abilities(client, model, all_needed=all_needed))
@@ -105,7 +119,7 @@ class ServerEngine:
 
     @property
     def description(self) -> dict[str, Any]:
-        """What computes, for ``run.json``. It holds no key."""
+        """The servers, model and versions that compute, for ``run.json``. It contains no key."""
         able, spending = self.able, self.client.spending
         return {
             "model": self.model,
@@ -123,6 +137,7 @@ class ServerEngine:
             "echo_wrong": able.echo_wrong,
             "letters_by_id": bool(self.ids),
             "letter_spelling": self.spelling,
+            "weights": asdict(able.weights),
             "bounded_questions": self.bounded,
             "in_flight": self.client.flight.best,
             "tokens_read": spending.read,
@@ -130,10 +145,20 @@ class ServerEngine:
             "cost": spending.cost,
         }
 
-    def prepare(self, prompts: Sequence[Prompt]) -> None:
-        """Look whether the server can answer such prompts.
+    def check_weights(self, earlier: Mapping[str, Any]) -> None:
+        """Raise :class:`~core.errors.InputError` if the run already has answers of other weights, according to the
+        description ``earlier`` of its engine. They must not be mixed."""
+        before = earlier.get("weights")
+        if before and not ServedWeights(**before).alike(self.able.weights):
+            raise InputError(
+                f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
+                "run began; serve those again and resume it, or repeat it"
+            )
 
-        Raises :class:`~core.errors.InputError` if it can't.
+    def prepare(self, prompts: Sequence[Prompt]) -> None:
+        """Check whether the server can answer such prompts.
+
+        Raises :class:`~core.errors.InputError` if it can't, and :class:`PassingError` if it failed when it was asked.
         """
         chat, texts = prompts[0].chat, bool(prompts[0].continuations)
         where = f"the server {self.client.urls[0]}"
@@ -142,11 +167,12 @@ class ServerEngine:
                 "a server does not say how likely a text is in its chat format; score texts in the plain format "
                 "(--format plain), or ask for letters"
             )
-        if texts and not self.able.echo:
-            raise InputError(self._no_echo())
+        if texts:
+            self._need_echo()
         if any(not prompt.text for prompt in prompts):
             raise InputError("a server does not say how likely the first token of a text is")
         if not (self.able.chat_listed if chat else self.able.listed):
+            self._say_failure(CHAT if chat else COMPLETIONS)
             other = "plain" if chat else "chat"
             raise InputError(
                 f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
@@ -189,26 +215,43 @@ class ServerEngine:
         yield from self._texts(prompts) if prompts[0].continuations else self._letters(prompts)
 
     def joins(self, prompts: Sequence[Prompt]) -> bool:
-        """Whether a token reaches from any prompt's text into what follows it."""
+        """Whether a token reaches from any prompt's text into what follows it. Raises as :meth:`echo`."""
         asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
-        return any(found.joined for _, found in self._echoes(asked))
+        return any(found.joined for _, found in self.echo(asked))
 
-    def write(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
-        """So many answers of at most :data:`WRITTEN` tokens, sampled at temperature 1 without cutting the tail off."""
-        sampling = {"max_tokens": WRITTEN, "temperature": 1, "top_p": 1}
+    def write(
+        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int]
+    ) -> Iterator[tuple[int, list[str]]]:
+        """The index of each prompt with ``repeats`` answers of at most :data:`WRITTEN` tokens, sampled at temperature 1
+        from the whole distribution. All prompts are asked at the same time."""
+        if not prompts:
+            return
+        chat = prompts[0].chat
+        bodies: list[Body] = [
+            self._sampled(prompt, seed=seed * repeats + i)
+            for prompt, seed in zip(prompts, seeds, strict=True)
+            for i in range(repeats)
+        ]
+        found: dict[int, dict[int, str]] = {}
+        for place, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
+            i, repeat = divmod(place, repeats)
+            found.setdefault(i, {})[repeat] = text
+            if len(found[i]) == repeats:
+                texts = found.pop(i)
+                yield i, [texts[repeat] for repeat in range(repeats)]
+
+    def _sampled(self, prompt: Prompt, *, seed: int) -> Body:
         asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
-        bodies = [{"model": self.model, **asked, **sampling, "seed": seed * repeats + i} for i in range(repeats)]
-        texts = [""] * repeats
-        for i, text in self.client.ask(_path(prompt.chat), bodies, lambda _, reply: written(reply, chat=prompt.chat)):
-            texts[i] = text
-        return texts
+        return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`."""
-        how = {"max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
-        bodies = [{"model": self.model, "prompt": text, **how} for text in prompts]
-        for i, text in self.client.ask("/completions", bodies, lambda _, reply: written(reply, chat=False)):
+        chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
+        asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
+        how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
+        bodies = [{**how, **one} for one in asked]
+        for i, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
             yield i, text.strip().partition("\n")[0].strip()
 
     def echo(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
@@ -216,8 +259,7 @@ class ServerEngine:
 
         Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
         """
-        if not self.able.echo:
-            raise InputError(self._no_echo())
+        self._need_echo()
         return self._echoes(asked)
 
     def echo_rows(self, text: str, *, listed: int) -> list[dict[str, Any]]:
@@ -225,19 +267,27 @@ class ServerEngine:
 
         Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
         """
-        if not self.able.echo:
-            raise InputError(self._no_echo())
+        self._need_echo()
         most = listed if self.able.listed < 0 else min(listed, self.able.listed)
         body = {**echo_body(self.model, text), "logprobs": most}
         return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
 
-    def _no_echo(self) -> str:
+    def _say_failure(self, *needed: str) -> None:
+        """Raise :class:`PassingError` if the server failed on one of these when it was asked what it can do."""
+        for what, how in self.able.failing:
+            if what in needed:
+                raise PassingError(failure(self.client.urls[0], what, how), status=FAILED)
+
+    def _need_echo(self) -> None:
+        if self.able.echo:
+            return
+        self._say_failure(COMPLETIONS, TEXTS)
         does = (
             "gives wrong log-probabilities of a text that it was sent: a token's is not the one that it lists for it"
             if self.able.echo_wrong
             else "does not give the log-probabilities of a text that it was sent"
         )
-        return (
+        raise InputError(
             f"the server {self.client.urls[0]} {does}, so texts can't be scored; ask for letters, or use a server that "
             "gives them, such as vLLM"
         )
@@ -249,7 +299,8 @@ class ServerEngine:
     # ---------------------------------------------------------------- letters
 
     def _letters(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        """A question's letters that are not listed are asked for again at once, so that it is finished soon."""
+        """The letters of a question that are not listed are requested again at once, so that the question is finished
+        soon."""
         chat = prompts[0].chat
         able = self.able.chat_listed if chat else self.able.listed
         by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
@@ -278,7 +329,8 @@ class ServerEngine:
                 yield self._scored(prompt, heard.pop(i), known=known.pop(i, {}))
 
     def _first_request(self, prompt: Prompt, i: int) -> TokenRequest[NextTokens | EchoedText]:
-        """The letters by their tokens' ids where the server takes these, so that one request has them all."""
+        """Request the letters by their tokens' ids if the server accepts ids, so that one request returns all of
+        them."""
 
         def read(reply: dict[str, Any]) -> NextTokens:
             return next_tokens(reply, chat=False, asked=1)
@@ -309,7 +361,7 @@ class ServerEngine:
         return TokenRequest("/completions", echo_body(self.model, text + said), read, place)
 
     def _usual(self, chat: bool) -> int:
-        """How many next tokens to ask for at first."""
+        """The number of next tokens to request at first."""
         able = self.able.chat_listed if chat else self.able.listed
         return min(USUAL, able) if able > 0 else USUAL
 
@@ -339,7 +391,7 @@ class ServerEngine:
         return self.spelling or SPELLINGS[1 if prompt.chat else 0]
 
     def _spelling(self, prompts: Sequence[Prompt]) -> str:
-        """The spelling that has most of the letters' probability."""
+        """The spelling with the largest share of the letters' probability."""
         asked = deque(self._letter_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
         heard = {request.place[0]: found for request, found in self.client.stream(asked)}
         answers = [(prompts[i], found) for i, found in heard.items() if isinstance(found, NextTokens)]
@@ -405,8 +457,8 @@ def _echoed_letter(text: EchoedText, floor: float) -> float:
 
 
 def _text_logits(prompt: Prompt, texts: Sequence[EchoedText]) -> OptionLogits:
-    """Sums over each option's tokens: those that the options do not share, from the prompt's end at the latest, as
-    :func:`core.inference.rows.split_options` divides them."""
+    """Sums over each option's tokens, which are those that the options do not share; they begin at the prompt's end at
+    the latest, as :func:`core.inference.rows.split_options` divides them."""
     numbers: dict[str, int] = {}
     wholes = [tuple(numbers.setdefault(token, len(numbers)) for token in text.tokens) for text in texts]
     shared = min(common_prefix(wholes), min(text.context for text in texts))

@@ -14,28 +14,28 @@ from typing import Any
 from core.inference.server.client import WrongReplyError
 
 ABSENT = -9000.0
-"""Log-probabilities below it are no figures: some servers say -9999 for "not known"."""
+"""A lower log-probability means "unknown": some servers send -9999 for that."""
 SLACK = 1e-3
-"""By how much probabilities may sum to more than 1, for they are rounded and computed in half precision."""
+"""Probabilities may sum to more than 1 by this much, because they are rounded and computed in half precision."""
 ROUNDING = 1e-6
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
 ODD = r"(?:[^\x00-\x7f]|bytes:(?:\\x[0-9a-f]{2})+)+"
 TAIL = 200
-"""Characters of a text's end that its tokens must spell."""
+"""The number of characters at the end of a text that its tokens must spell."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextTokens:
     """The most probable next tokens as text with their log-probabilities, the most probable first.
 
-    Tokens that are spelled alike are all listed. ``floor`` is what a token that is not listed has at most.
+    Tokens with the same spelling are all listed. ``floor`` is the upper bound for a token that is not listed.
     """
 
     tokens: tuple[tuple[str, float], ...]
     floor: float
 
     def log_p(self, text: str) -> float | None:
-        """The log of the summed probability of the tokens that are spelled so; None if none is listed."""
+        """The log of the summed probability of the tokens with this spelling; None if none is listed."""
         found = [log_p for token, log_p in self.tokens if token == text]
         if not found:
             return None
@@ -58,8 +58,8 @@ class EchoedText:
 def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextTokens:
     """The most probable next tokens in a reply to a request for ``asked`` of them (-1: all).
 
-    What is not listed has at most the probability of the last one listed, and of what the listed ones leave of 1. A
-    server may list the token that it chose besides, which says nothing about the others.
+    A token that is not listed has at most the probability of the last listed one, and at most what the listed ones
+    leave of 1. A server may also list the token that it chose, which says nothing about the others.
     """
     logprobs = _logprobs(reply)
     if chat or "content" in logprobs:  # llama.cpp's own server answers completions in the form of a chat
@@ -143,7 +143,7 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
 def _end(tokens: Sequence[str], whole: str) -> int:
     """How many of the tokens belong to ``whole``; at most one was written after it.
 
-    Only the end is compared, for a text may begin with a token of its own.
+    Only the end is compared, because a special token may come before the text.
     """
     tail = re.compile(_pattern(whole[-TAIL:]) + r"\Z")
     spelled = "".join(tokens[-(TAIL + 2) :])

@@ -1,4 +1,4 @@
-"""What requests may cost, and a stop before the limit is passed."""
+"""The cost of requests, and a limit that is not exceeded."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.errors import InputError, RunError
+from core.errors import BudgetReachedError, InputError
 
 BYTES_A_TOKEN = 3
-"""Fewer bytes than an average token of English has (4 to 5), so that an estimate is rather too high."""
+"""Fewer bytes than an average English token has (4 to 5), so that estimates are too high rather than too low."""
 MILLION = 1_000_000
 
 
@@ -28,22 +28,30 @@ class Price:
                 raise InputError(f"a {name} must be a number from 0 up, got {value}")
 
     def of(self, read: int, written: int) -> float:
-        """What so many tokens cost."""
-        if not (self.read or self.written):
+        """The cost of these numbers of tokens."""
+        if not self.is_known:
             return (read + written) / MILLION
         return (read * self.read + written * self.written) / MILLION
 
     @property
-    def unit(self) -> str:
-        """What a cost is counted in, as a word."""
-        return "" if self.read or self.written else " million tokens"
+    def is_known(self) -> bool:
+        """Whether there are prices; otherwise a cost counts tokens."""
+        return bool(self.read or self.written)
+
+    def in_words(self, cost: float) -> str:
+        """A cost as text: an amount of money, or a number of tokens where there are no prices.
+
+        >>> Price().in_words(0.002), Price(read=2.0).in_words(0.5)
+        ('2,000 tokens', '0.5')
+        """
+        return f"{cost:,.4g}" if self.is_known else f"{round(cost * MILLION):,} tokens"
 
 
 class Spending:
     """Tokens read and written so far, of which earlier tries of the run ``spent`` some. Each request is reserved before
     it is sent and settled by what the server says.
 
-    A server that counts wrong can't lift the limit: what it says counts only where it is more than a third of the
+    A server that counts wrongly can't remove the limit: its number counts only if it is more than a third of the
     estimate.
     """
 
@@ -65,14 +73,14 @@ class Spending:
     def reserve(self, body: Mapping[str, Any]) -> tuple[int, int]:
         """Reserve one request; returns the estimate that :meth:`settle` takes.
 
-        Raises :class:`RunError` if the budget does not hold it.
+        Raises :class:`BudgetReachedError` if the budget does not hold it.
         """
         asked = estimate(body)
         cost = self.price.of(*asked)
         if self.price.budget is not None and self.cost + self._reserved + cost > self.price.budget:
-            raise RunError(
-                f"the budget of {self.price.budget:g}{self.price.unit} is reached after {self.cost:.4g}: "
-                "finished questions are kept; give the same command with a larger budget to continue"
+            raise BudgetReachedError(
+                f"the budget of {self.price.in_words(self.price.budget)} is reached: what has finished is kept, so "
+                "resume the run with a larger budget"
             )
         self._reserved += cost
         return asked

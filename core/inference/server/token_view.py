@@ -1,14 +1,17 @@
-"""A text token by token by a model on a server: how surprised it is by each, and what it expected instead.
+"""A text, token by token, read by a model on a server: the surprisal of each token, and what the model expected
+instead.
 
-A server lists only the most probable tokens, so the entropy of what it expected is not known.
+A server lists only the most probable tokens, so the entropy of its prediction is unknown.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from core.errors import InputError
-from core.inference.server.address import ServedModel
+from core.inference.server.address import ServedModel, ServedWeights
+from core.inference.server.client import Patience
 from core.inference.server.engine import ServerEngine
 
 ALTERNATIVES = 5
@@ -16,21 +19,47 @@ LONGEST = 20_000
 """The most characters of a text."""
 
 
-def view_served_tokens(model: ServedModel, text: str, *, key_variable: str = "") -> dict[str, Any]:
-    """The JSON values of :func:`core.adapters.token_view.view_tokens`; ``entropy`` is None everywhere.
+def view_served_tokens(
+    model: ServedModel,
+    text: str,
+    *,
+    key_variable: str = "",
+    weights: ServedWeights | None = None,
+    patience: Patience | None = None,
+    timeout_s: float | None = None,
+) -> dict[str, Any]:
+    """The JSON values of :func:`core.adapters.token_view.view_tokens`; ``entropy`` is None everywhere. ``served`` is
+    the server's kind, version and quantisation in words, and ``read_at`` when it was asked, in seconds since the epoch.
 
-    Raises :class:`InputError` for a text that is empty, too long or a single token, and if the server does not give the
-    log-probabilities of a text; :class:`~core.errors.ServerError` if it can't be asked.
+    Raises :class:`InputError` for a text that is empty, too long or a single token, if the server does not give the
+    log-probabilities of a text, and if it no longer holds ``weights``; :class:`~core.errors.ServerError` if it can't be
+    asked.
     """
     if not text.strip():
         raise InputError("the text is empty; write at least two words")
     if len(text) > LONGEST:
         raise InputError(f"a text can have at most {LONGEST:,} characters, got {len(text):,}")
-    engine = ServerEngine.load(model.name, servers=[model.url], key_variable=key_variable)
+    engine = ServerEngine.load(
+        model.name, servers=[model.url], key_variable=key_variable, patience=patience, timeout_s=timeout_s
+    )
+    able = engine.able
     try:
+        if weights is not None and not weights.alike(able.weights):
+            raise InputError(
+                f"the server {model.url} holds other weights by the name of {model.name} than when it was last asked "
+                "what it can do; connect to it again"
+            )
         rows = engine.echo_rows(text, listed=ALTERNATIVES)
     finally:
         engine.close()
     if len(rows) < 2:
         raise InputError("the text is a single token, with nothing before it to predict it from; write more")
-    return {"model": str(model), "kind": "server", "text": text, "window": 0, "tokens": rows}
+    return {
+        "model": str(model),
+        "kind": "server",
+        "served": " ".join(filter(None, (able.kind, able.version, able.quantisation))),
+        "read_at": time.time(),
+        "text": text,
+        "window": 0,
+        "tokens": rows,
+    }

@@ -1,4 +1,5 @@
-"""Covariate shift: coverage after calibrating on one kind of questions and testing on another, and what weights repair.
+"""Covariate shift: coverage after calibrating on one kind of questions and testing on another, and how much of it
+weights restore.
 
 A side is a subject of a run, or a whole run. No question of the test side calibrates, so all questions of both sides
 are used. The run's own split into calibration and test does not matter here.
@@ -33,7 +34,8 @@ MOST_WORK = 20_000_000
 """The budget of one search: questions × shuffles. The smallest number of shuffles is made in any case."""
 
 MOST = 4000
-"""The most questions used of a side; from a larger side so many are drawn at random. Two decimals stay the same."""
+"""The most questions that are used of a side. From a larger side this many are drawn at random, which leaves two
+decimals of a figure unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,9 @@ class ScoredQuestions:
 class Shifted:
     """Coverage and mean set size at each alpha from 1 to 999 thousandths, (999,) each, unweighted and weighted.
 
-    ``n`` questions calibrate and ``m`` test. ``p_value``: how likely the two sides' scores differ so much where they
-    are exchangeable; it holds for a pair that was chosen before its figures were seen. ``effective``: how many equally
-    weighted questions the weights are worth, (Σw)²/Σw².
+    ``n`` questions calibrate and ``m`` test. ``p_value`` is the probability that scores differ at least this much if
+    the two sides are exchangeable; it is valid for a pair that was chosen before its figures were seen. ``effective``
+    is the number of equally weighted questions that the weights are worth, (Σw)²/Σw².
     """
 
     source: str
@@ -122,11 +124,11 @@ def subjects(run: Evaluation) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The ordered pair of sides, calibrated and tested on, whose coverage at alpha falls shortest of all ``pairs``.
+    """The ordered pair of sides (one to calibrate, one to test) whose coverage at alpha is the lowest of all ``pairs``.
 
-    ``p_value``, in [1 / (shuffles + 1), 1], is corrected for the search: it says how likely the worst of so many pairs
-    covers as little where the sides' names are shuffled over the questions, by repeating the whole search on each of
-    ``shuffles`` random shuffles. A p-value of the pair alone (:attr:`Shifted.p_value`) does not hold for it.
+    ``p_value``, in [1 / (shuffles + 1), 1], is corrected for the search: it is the share of ``shuffles`` random
+    shuffles of the sides' names over the questions in which a repeated search finds a pair that covers as little. The
+    p-value of a single pair (:attr:`Shifted.p_value`) is not valid for a pair that was searched for.
     """
 
     source: str
@@ -138,7 +140,7 @@ class Search:
 
 
 def search(sides: Sequence[ScoredQuestions], *, alpha: int = SEARCHED_AT, seed: int = 0) -> Search | None:
-    """Search all ordered pairs of sides for the one whose coverage at ``alpha`` thousandths falls shortest.
+    """Search all ordered pairs of sides for the one with the lowest coverage at ``alpha`` thousandths.
 
     None for fewer than two sides. Of pairs with equal coverage it is the first by calibrating side, then by tested
     side. There are 999 shuffles, or fewer where there are many questions: at least 199.

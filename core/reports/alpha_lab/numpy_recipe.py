@@ -1,7 +1,7 @@
 """A NumPy script that forms a score's threshold and sets from a downloaded file.
 
-The text reads a table of :mod:`core.reports.alpha_lab.sets_table` and forms the sets again from nothing but its
-probabilities, labels and roles, with the exact threshold. It is run by a test, on the file.
+The text reads a table of :mod:`core.reports.alpha_lab.sets_table` and forms the sets again from its probabilities,
+labels and roles alone, with the exact threshold. A test runs the script on such a file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ READERS = {
     ),
     ".parquet": ("import pyarrow.parquet", "rows = pyarrow.parquet.read_table({file}).to_pylist()"),
 }
-"""What reads a file, by its ending: its import and its line."""
+"""The import and the line that read a file, by the ending of its name."""
 
 NUMBER = "float(row['p_' + letter])"
 NUMBER_IF_ANY = "float('nan' if row['p_' + letter] in ('', None) else row['p_' + letter])"

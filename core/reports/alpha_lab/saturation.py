@@ -1,14 +1,13 @@
-"""APS thresholds so near 1 that almost nothing decides what stays in a set, and RAPS ones where a rank costs nothing.
+"""APS thresholds so near 1 that rounding decides what stays in a set, and those of RAPS if a rank costs nothing.
 
-An option's APS score is 1 less the mass of the options ranked after it, so it stays at a threshold of 1 − d unless that
-mass is less than d. Where many true options are ranked last but for options of almost no probability, such as E
-"I don't know" and F "None of the above", d is of the order of rounding errors. The browser says the same
+An option's APS score is 1 minus the mass of the options ranked after it, so the option stays at a threshold of 1 − d
+unless that mass is less than d. If many true options are ranked just before options of almost no probability, such as E
+"I don't know" and F "None of the above", d is as small as rounding errors. The browser says the same
 (``app/components/shared/saturation.js``).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from core.conformal.scores import SCORES, Parameters
@@ -30,15 +29,24 @@ def saturated(thresholds: Collection[float]) -> bool:
 
 
 def can_saturate(name: str, parameters: Parameters) -> bool:
-    """Whether the score is a cumulative probability: APS, and RAPS where tuning leaves it no cost of a rank."""
+    """Whether the score is a cumulative probability: APS, and RAPS if its tuned cost of a rank is 0."""
     of = SCORES[name]
     return of.saturates and (not of.tuned or parameters.weight == 0)
 
 
-def saturation_note(thresholds: Collection[float], strata: str = "", *, title: str = "APS") -> str:
-    """What has to be known about a score's thresholds near 1, or an empty text.
+def _power_of_ten(value: float) -> str:
+    """A small number as text, written as the browser writes it.
 
-    ``strata`` names what has a threshold each (``subjects``); it is empty for one threshold.
+    >>> _power_of_ten(9e-7)
+    '9.0 × 10⁻⁷'
+    """
+    digits, power = f"{value:.1e}".split("e-")
+    return f"{digits} × 10⁻{str(int(power)).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def saturation_note(thresholds: Collection[float], strata: str = "", *, title: str = "APS") -> str:
+    """A note on a score's thresholds near 1, or an empty text. ``strata`` is the plural name of what has thresholds of
+    its own (``subjects``); it is empty if there is only one threshold.
 
     >>> saturation_note([1 - 2**-30]).split(".")[0]
     'The APS threshold is 9'
@@ -56,7 +64,7 @@ def saturation_note(thresholds: Collection[float], strata: str = "", *, title: s
         )
     if near[0] == 1:
         return f"The {title} threshold is 1, so every option stays in every set."
-    distance = re.sub(r"e-0", "e-", f"{1 - near[0]:.1e}")  # as the browser writes it
+    distance = _power_of_ten(1 - near[0])
     return (
         f"The {title} threshold is {distance} below 1. An option stays unless the options ranked after it "
         f"have less than {distance} of probability together, so negligible differences decide how large the "

@@ -51,7 +51,7 @@ def _score_columns(run: Evaluation, name: str, alpha: int, rows: IntArray, *, em
     letters = np.array(list(run.letters))
 
     def at(places: IntArray, values: Any, dtype: Any) -> Any:
-        """A column with values in some of the rows and missing values in the others."""
+        """A column that has values in some rows and missing values in the others."""
         return pd.Series(values, index=places).reindex(rows).astype(dtype).array
 
     true = np.concatenate([made.calibration_scores, made.test_scores[each, labels]])

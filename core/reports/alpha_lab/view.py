@@ -28,9 +28,9 @@ FEWEST = 5
 
 @dataclass(frozen=True, slots=True)
 class SplitView:
-    """``drop_extra`` leaves E "I don't know" and F "None of the above" out and renormalises the rest;
-    ``n_calibration`` uses so many calibration questions (None: all); ``split_seed`` draws another split of the
-    same sizes (None: the run's own).
+    """``drop_extra`` removes E "I don't know" and F "None of the above" and renormalises the rest. ``n_calibration`` is
+    the number of calibration questions to use (None: all). ``split_seed`` draws another split of the same sizes (None:
+    the run's own split).
     """
 
     drop_extra: bool = False
@@ -41,8 +41,8 @@ class SplitView:
 def look(run: Evaluation, view: SplitView) -> Evaluation:
     """The run under the view.
 
-    Raises :class:`InputError` if E and F are not there to drop, one of them is a truth or nothing to choose from stays
-    without them, where there are not so many calibration questions, or where a seed can't be one.
+    Raises :class:`InputError` if the run has no E and F to drop, if one of them is the truth or fewer than two options
+    would be left, if there are fewer calibration questions than asked for, and for an invalid seed.
     """
     if view.split_seed is not None:
         run = _split_again(run, view.split_seed)
@@ -128,13 +128,14 @@ def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
     rows = np.sort(np.concatenate([run.calibration, run.test]))
     if store.read_record(run.run_id).provenance.get("texts") is False:
         return rows, np.arange(len(rows), dtype=np.int64)  # an imported table without texts: nothing to compare
-    path = store.folder_of(run.run_id) / "questions.parquet"
+    path = store.questions_path(run.run_id)
     return rows, _clusters(run.run_id, str(path), path.stat().st_mtime_ns, tuple(run.ids[rows].tolist()))
 
 
 @lru_cache(maxsize=KEPT)
 def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntArray:
-    """Kept for a few runs as their file is now: comparing 20,000 questions takes seconds, and a view must not."""
+    """Cached for a few runs and the present state of their files: comparing 20,000 questions takes seconds, which is
+    too long for a view."""
     table = store.read_questions(run_id)
     if len(ids) < table.num_rows:
         table = table.filter(pc.is_in(table["id"], pa.array(ids)))

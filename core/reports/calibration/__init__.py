@@ -1,1 +1,1 @@
-"""Calibration figures: by stratum, after recalibration, at a temperature."""
+"""Calibration figures by stratum, after recalibration, and at a temperature."""

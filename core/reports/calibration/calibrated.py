@@ -28,6 +28,7 @@ from core.conformal.scores import score, true_scores
 from core.errors import InputError
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
+from core.reports.p_values import p_said
 from core.reports.report import DEFAULT_SCORES
 from core.runs import store
 
@@ -67,7 +68,7 @@ class CalibrationFigures(CalibrationDiagram):
     test: CalibrationTest
 
     def to_json(self) -> dict[str, Any]:
-        """Everything but the smooth curve as JSON values; what is not a number is None."""
+        """Everything except the smooth curve as JSON values; NaN becomes None."""
         return {
             "run": self.run,
             "stratum": self.stratum or "all",
@@ -84,7 +85,7 @@ class CalibrationFigures(CalibrationDiagram):
 def strata(run: Evaluation, within: str) -> tuple[Stratum, ...]:
     """The strata of a run's test questions with at least 20 of them, the largest first, 12 at most.
 
-    Raises :class:`InputError` for an unknown way, and where no stratum has enough questions.
+    Raises :class:`InputError` for an unknown ``within``, and if no stratum has enough questions.
     """
     if within not in WITHIN:
         raise InputError(f"unknown strata {within!r}; choose from {', '.join(WITHIN)}")
@@ -189,7 +190,7 @@ def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> 
 
 
 def bin_questions(run: Evaluation, within: str, stratum: str, number: int, *, bins: int, by: str) -> pd.DataFrame:
-    """The test questions in bin ``number`` (from 1) of a stratum, the surest first.
+    """The test questions in bin ``number`` (from 1) of a stratum, the most confident first.
 
     Columns ``id, subject, question, confidence, chosen, truth, right``. Raises :class:`InputError` if there is no such
     stratum or bin.
@@ -255,40 +256,39 @@ def said(found: CalibrationFigures) -> str:
     if p > SIGNIFICANT:
         sentence = (
             f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {found.test.expected:.3f} on "
-            f"average with this many questions (p {p:.2f})."
+            f"average with this many questions ({p_said(p)})."
         )
     else:
         way = "overconfident" if over > under else "underconfident"
         share = max(over, under) / ece if ece else math.nan
         one = found.estimates["ece"]
         sentence = (
-            f"Confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; p "
-            f"{'below 0.001' if p < 0.001 else f'{p:.3f}'}). The model is mostly {way}: this makes up {share:.0%} "
-            f"of the observed ECE of {ece:.3f}."
+            f"Confidence is off by {one.excess:.3f} beyond luck (95% interval {one.low:.3f} to {one.high:.3f}; "
+            f"{p_said(p)}). The model is mostly {way}: this makes up {share:.0%} of the observed ECE of {ece:.3f}."
         )
     return f"{sentence} {other}" if (other := disagreement(found)) else sentence
 
 
 def disagreement(found: CalibrationFigures) -> str:
-    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5%; "" where they agree or z is undefined.
-
-    z sums ``(correct − c)(1 − 2c)``: above a confidence of ½ overconfidence raises it and underconfidence lowers it,
-    below ½ the other way round, and near ½ a gap hardly counts.
+    """Why the p-value of the ECE and Spiegelhalter's z disagree at 5%; "" if they agree or z is undefined. z sums
+    ``(correct − c)(1 − 2c)``. Above a confidence of ½, overconfidence raises it and underconfidence lowers it. Below ½
+    it is the other way round, and near ½ a gap hardly counts.
     """
     test = found.test
     if math.isnan(test.z) or (test.p_value <= SIGNIFICANT) == (test.z_p_value <= SIGNIFICANT):
         return ""
-    z = f"Spiegelhalter's z ({test.z:+.2f}, p {test.z_p_value:.3f})"
+    value = f"{test.z:+.2f}".replace("-", "−")
+    z = f"Spiegelhalter's z ({value}, {p_said(test.z_p_value)})"
     if test.z_p_value <= SIGNIFICANT:
         return (
-            f"{z} does detect miscalibration: it adds up small gaps over all confidences, which can't be told "
-            "from luck in single bins."
+            f"{z} does detect miscalibration: it adds up small gaps over all confidences, while each gap alone "
+            "can be luck."
         )
     parts = [one.n * (one.accuracy - one.confidence) * (1 - 2 * one.confidence) for one in found.diagram.bins if one.n]
     up, down = sum(part for part in parts if part > 0), -sum(part for part in parts if part < 0)
     if min(up, down) >= max(up, down) / 2:
         return (
-            f"{z} does not detect this, because over- and underconfidence cancel out in it. Overconfidence above "
-            "50% and underconfidence below it raise z; the opposite lowers it."
+            f"{z} does not detect this. Overconfidence raises z at confidences above 50% and lowers it below, "
+            "underconfidence does the opposite, and here these parts cancel out."
         )
     return f"{z} does not detect this, because gaps at confidences near 50% hardly count in it."

@@ -1,9 +1,9 @@
 """A run before and after recalibration: calibration of its probabilities, and its conformal sets.
 
-The calibration questions are halved by their seed, questions alike together. A map is fitted on one half, the
-conformal threshold on the other, and everything is measured on the test questions; then the halves change places, and
-figures are means of the two (cross-fitting). "Before" has its thresholds from the same halves, so that both sides pay
-the same for the questions that the fit takes.
+The calibration questions are split into two seeded halves; identical questions stay in the same half. A map is fitted
+on one half, the conformal threshold on the other, and everything is measured on the test questions. Then the halves
+change places, and figures are means of the two (cross-fitting). "Before" takes its thresholds from the same halves, so
+that both have equally few questions for the threshold.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ NEEDED = 40
 
 @dataclass(frozen=True, slots=True)
 class Recalibrated:
-    """A run's test figures under one map, means of two fits.
+    """A run's test figures under one map, as means of two fits.
 
     ``method`` is ``none`` for the run as it is. ``coverage`` and ``mean_set_size`` are by score at alpha.
-    ``nll_infinite`` counts the test questions of which either fit gives the truth probability 0, which makes ``nll``
-    infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over test
-    questions for these two fits (:mod:`core.calibration.means`): NaN for ``none`` itself, infinite and without an
-    interval where the map makes some loss infinite, NaN where losses are infinite before and after.
-    ``parameters`` has the named ones of each fit.
+    ``nll_infinite`` counts the test questions for which one of the fits gives the truth probability 0, which makes
+    ``nll`` infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over
+    test questions for these two fits (:mod:`core.calibration.means`). It is NaN for ``none`` itself, infinite and
+    without an interval if the map makes some loss infinite, and NaN if losses are infinite before and after.
+    ``parameters`` holds each fit's parameters that have names.
     """
 
     method: str
@@ -60,9 +60,8 @@ class Recalibrated:
 
 
 def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
-    """The calibration rows in two seeded halves, questions alike in the same one.
-
-    Raises :class:`InputError` if they are too few.
+    """The calibration rows in two seeded halves; identical questions are in the same half. Raises :class:`InputError`
+    if there are too few rows.
     """
     if len(run.calibration) < NEEDED:
         raise InputError(
@@ -79,7 +78,7 @@ def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
 
 
 def recalibrated(run: Evaluation, alpha: int, *, methods: Sequence[str] = tuple(METHODS)) -> list[Recalibrated]:
-    """The run as it is, then under each map, at alpha (thousandths)."""
+    """The run as it is, and then under each map, at alpha (thousandths)."""
     first, second = halves(run)
     if len(run.test) == 0:
         raise InputError(f"run {run.run_id} has no test questions; figures need at least one")

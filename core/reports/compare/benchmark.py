@@ -14,7 +14,7 @@ from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
-from core.runs.spec import short_task
+from core.tasks import short_task
 
 GUARANTEE_AT = 0.05
 """Coverage does not meet the guarantee if its probability under the guarantee is at most this."""
@@ -38,62 +38,64 @@ def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
 def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
     """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95% intervals.
 
-    The interval of accuracy is Clopper and Pearson's, that of coverage its Beta-Binomial band where the guarantee
-    holds, those of set size and UAcc redraw calibration and test questions (:mod:`core.conformal.set_sizes`). ECE has
-    the interval of :func:`core.calibration.binned.ece_estimate`, which is that of ``ece_excess``; ``ece`` is what is
-    seen and ``ece_luck`` what luck alone brings.
+    Accuracy has the interval of Clopper and Pearson, and coverage the Beta-Binomial band in which it lies if the
+    guarantee holds. The intervals of set size and UAcc redraw calibration and test questions
+    (:mod:`core.conformal.set_sizes`). The interval of the ECE (:func:`core.calibration.binned.ece_estimate`) is that of
+    ``ece_excess``; ``ece`` is the observed error and ``ece_luck`` the error that chance alone produces.
     """
-    rows = []
-    for run, of in zip(runs, made, strict=True):
-        low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
-        for name, figures in of.scores.items():
-            rows.append(
-                {
-                    "run": of.run,
-                    "model": of.model,
-                    "task": of.task,
-                    "bank": of.bank,
-                    "questions": question_identity.question_set(run.run_id),
-                    "strategy": of.strategy,
-                    "shots": run.spec.shots,
-                    "dtype": of.dtype,
-                    "form": of.form,
-                    "score": name,
-                    "alpha": of.alpha,
-                    "k": of.k,
-                    "n_calibration": of.n_calibration,
-                    "n_test": of.n_test,
-                    "accuracy": of.accuracy,
-                    "accuracy_low": low,
-                    "accuracy_high": high,
-                    "coverage": figures.coverage,
-                    "coverage_low": figures.coverage_band[0],
-                    "coverage_high": figures.coverage_band[1],
-                    "mean_set_size": figures.mean_set_size,
-                    "set_size_low": figures.mean_set_size_interval[0],
-                    "set_size_high": figures.mean_set_size_interval[1],
-                    "uacc": figures.uacc,
-                    "uacc_low": figures.uacc_interval[0],
-                    "uacc_high": figures.uacc_interval[1],
-                    "empty_rate": figures.empty_rate,
-                    "ece_excess": of.ece_excess,
-                    "ece_low": of.ece_interval[0],
-                    "ece_high": of.ece_interval[1],
-                    "ece": of.ece,
-                    "ece_luck": of.ece_luck,
-                    "top_ties": of.top_ties.n,
-                    "nll": of.nll,
-                    "nll_infinite": of.nll_infinite,
-                    "brier": of.brier,
-                    "threshold": figures.threshold,
-                    "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
-                }
-            )
-    return pd.DataFrame(rows)
+    return pd.DataFrame([row for run, of in zip(runs, made, strict=True) for row in rows_of(run, of)])
+
+
+def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
+    """The rows of one run, one for each score."""
+    low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
+    return [
+        {
+            "run": of.run,
+            "model": of.model,
+            "task": of.task,
+            "bank": of.bank,
+            "questions": question_identity.question_set(run.run_id),
+            "strategy": of.strategy,
+            "shots": run.spec.shots,
+            "dtype": of.dtype,
+            "form": of.form,
+            "score": name,
+            "alpha": of.alpha,
+            "k": of.k,
+            "n_calibration": of.n_calibration,
+            "n_test": of.n_test,
+            "accuracy": of.accuracy,
+            "accuracy_low": low,
+            "accuracy_high": high,
+            "coverage": figures.coverage,
+            "coverage_low": figures.coverage_band[0],
+            "coverage_high": figures.coverage_band[1],
+            "mean_set_size": figures.mean_set_size,
+            "set_size_low": figures.mean_set_size_interval[0],
+            "set_size_high": figures.mean_set_size_interval[1],
+            "uacc": figures.uacc,
+            "uacc_low": figures.uacc_interval[0],
+            "uacc_high": figures.uacc_interval[1],
+            "empty_rate": figures.empty_rate,
+            "ece_excess": of.ece_excess,
+            "ece_low": of.ece_interval[0],
+            "ece_high": of.ece_interval[1],
+            "ece": of.ece,
+            "ece_luck": of.ece_luck,
+            "top_ties": of.top_ties.n,
+            "nll": of.nll,
+            "nll_infinite": of.nll_infinite,
+            "brier": of.brier,
+            "threshold": figures.threshold,
+            "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+        }
+        for name, figures in of.scores.items()
+    ]
 
 
 def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:
-    """``results_<time>.json``: an object a model, task, dtype, strategy and conformal method."""
+    """``results_<time>.json``: one object for each model, task, dtype, strategy and conformal method."""
     rows = []
     for run, of in zip(runs, made, strict=True):
         record = store.read_record(run.run_id)
@@ -128,8 +130,8 @@ def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dic
 
 
 def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """``summary_<time>.json``: means over all, by model, task with its bank, dtype, strategy and method, of
-    ``results_json``."""
+    """``summary_<time>.json``: the means of ``results_json`` over all runs, and by model, task with its bank, dtype,
+    strategy and method."""
     table = pd.DataFrame(rows)
     figures = ["accuracy", "coverage_rate", "avg_set_size"]
 
@@ -144,7 +146,7 @@ def summary_json(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def config_json(runs: Sequence[Evaluation], asked: SetRule) -> dict[str, Any]:
-    """``config_<time>.json``: what was asked, and every run's spec and provenance."""
+    """``config_<time>.json``: what was asked for, and the spec and provenance of every run."""
     return {
         "alpha": asked.alpha / 1000,
         "conformal_methods": list(asked.scores),

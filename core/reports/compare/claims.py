@@ -5,9 +5,9 @@ that all models have, so that an easy task does not count for a model; a cell is
 and its number of options. Models that share no cell are not compared. "Higher accuracy, lower certainty" asks
 for a *positive* correlation of accuracy with set size; one published tool marks a negative one as support.
 
-Two of the claims say what *may* be. One instance is enough for that, and no correlation speaks against it: a negative
-one says that there is no general tendency, and an instance is named where there is one. Only "tends to" can be
-contradicted.
+Two of the claims say what *may* be the case. One instance is enough for such a claim, and no correlation contradicts
+it: a negative correlation only says that there is no general tendency. An instance is named if there is one. Only
+"tends to" can be contradicted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTHING_SHARED = (
     "can't tell, because these models were not tested on the same questions with the same number of options"
 )
 CELL = ("task", "questions", "k")
-"""What two runs must share for their figures to be comparable. A table may have the task only."""
+"""The columns in which two runs must agree for their figures to be comparable. A table may have only the task."""
 FEWEST_MODELS = 5
 """With fewer models than this, the interval of a correlation is the whole range from −1 to 1."""
 DRAWS = 4000
@@ -66,9 +66,9 @@ class Correlation:
 class PublishedClaim:
     """A claim as its paper states it, what was measured for it on ``n`` models (or pairs), and the verdict.
 
-    ``figure`` with its interval ``low … high`` is named by ``measure``; above 0 it speaks for the claim. ``points``
-    has what is drawn: ``model``, ``x``, ``y``. ``instance`` is a sentence with two models of which the claim is true as
-    measured, where the claim is of what may be and there are such; else it is empty.
+    ``measure`` names the ``figure``, whose interval is ``low … high``; a figure above 0 supports the claim. ``points``
+    holds the points of the plot: ``model``, ``x``, ``y``. ``instance`` is a sentence that names two models for which
+    the claim is true as measured. It is empty if the claim is a general one, or if there are no such models.
     """
 
     name: str
@@ -111,11 +111,10 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
 
 @functools.lru_cache(maxsize=1024)
 def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
-    """The population's ρ under which a sample's ρ this high, or this low, has a mid-p value of 2.5% or more.
-
-    The law of a sample's ρ of n pairs is that of normal pairs, drawn and seeded. Bonett and Wright's interval (2000),
-    which takes atanh of ρ for normal, is too short where few pairs are nearly in order: at n = 8 and ρ = .97 it holds
-    the truth 84 times of 100, and at ρ = 1 it has no width.
+    """The interval of the population's ρ under which a sample's ρ this high, or this low, has a mid-p value of 2.5% or
+    more. The distribution of the ρ of n pairs is simulated with seeded normal pairs. Bonett and Wright's interval
+    (2000), which treats atanh of ρ as normal, is too short if there are few pairs and they are nearly in order: at n =
+    8 and ρ = .97 it contains the truth in 84 of 100 samples, and at ρ = 1 it has no width.
     """
     if n < FEWEST_MODELS:
         return -1.0, 1.0
@@ -129,7 +128,8 @@ def _spearman_interval(rho: float, n: int) -> tuple[float, float]:
         return np.asarray(1 - 6 * apart / (n * (n * n - 1)), dtype=np.float64)
 
     def tail(correlation: float, side: int) -> float:
-        """The mid-p value of ``rho`` on one side: sign 1 for this high or higher, −1 for this low or lower."""
+        """The one-sided mid-p value of ``rho``: with sign 1 for values this high or higher, with −1 for values this low
+        or lower."""
         beyond = side * (law(correlation) - rho)
         return float((beyond > 1e-9).mean() + (abs(beyond) <= 1e-9).mean() / 2)
 
@@ -165,7 +165,7 @@ def _spearman_p(a: np.ndarray, b: np.ndarray, rho: float) -> float:
 
 
 def parameters_of(model: str) -> float | None:
-    """A model's parameters as its name says them; None if it doesn't.
+    """The number of a model's parameters according to its name; None if the name does not say it.
 
     >>> parameters_of("Qwen2-0.5B-Instruct"), parameters_of("SmolLM-135M"), parameters_of("phi-2")
     (500000000.0, 135000000.0, None)
@@ -175,7 +175,7 @@ def parameters_of(model: str) -> float | None:
 
 
 def base_of(model: str) -> str | None:
-    """The base model's name of an instruction-tuned one, as their names go; None for others.
+    """The name of the base model of an instruction-tuned one, by the usual naming; None for other models.
 
     >>> base_of("Qwen2-0.5B-Instruct"), base_of("gemma-2-9b-it"), base_of("Qwen2-0.5B")
     ('Qwen2-0.5B', 'gemma-2-9b', None)
@@ -241,6 +241,8 @@ def _verdict(low: float, high: float, p_value: float, n: int, noun: str, *, agai
         return SUPPORTED
     if p_value < 1 - CONFIDENCE and high < 0:
         return against
+    if not n:
+        return f"can't be tested without a {noun}"
     return f"can't tell with {n} {noun}{'' if n == 1 else 's'}"
 
 
@@ -254,7 +256,8 @@ def _of_correlation(
     *,
     shared: bool,
 ) -> PublishedClaim:
-    """A claim of what may be; ``told`` says of two models, by their rows, that the first is an instance of it."""
+    """A claim about what may be the case. ``told`` makes a sentence from the rows of two models, the first of which is
+    an instance of the claim."""
     found = correlation(models[column].tolist(), models["mean_set_size"].tolist())
     points = pd.DataFrame({"model": models["model"], "x": models[column], "y": models["mean_set_size"]})
     low, high = (-1.0, 1.0) if math.isnan(found.spearman) else (found.low, found.high)
@@ -276,7 +279,8 @@ def _of_correlation(
 
 
 def _instance(models: pd.DataFrame, column: str) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The model with more of ``column`` and larger sets than another, and that other, where the sets differ most."""
+    """Of all pairs in which one model has a higher ``column`` and larger sets than the other, the pair whose sets
+    differ most."""
     rows = [{str(name): value for name, value in row.items()} for row in models.to_dict("records")]
     best, widest = None, 0.0
     for a, b in itertools.permutations(rows, 2):
@@ -301,7 +305,8 @@ def _larger(a: dict[str, Any], b: dict[str, Any]) -> str:
 
 
 def _of_tuning(runs: pd.DataFrame) -> PublishedClaim:
-    """Tuned less base, a pair a model and cell; pairs of one model are no independent ones, so models count."""
+    """The tuned minus the base model, with one pair per model and cell. Pairs of one model are not independent, so
+    models are counted."""
     cell = _cell(runs)
     cells = runs.groupby(["model", *cell], as_index=False)["mean_set_size"].mean()
     rows = []

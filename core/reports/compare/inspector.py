@@ -1,7 +1,8 @@
 """What the inspector of Compare shows of each question: the sets, picks and probabilities of several runs, as tables.
 
 All of it goes to the browser once, so that filters and another pair of runs need no further message. Probabilities are
-rounded to hundredths of a percent, which bars can't show, and long texts are shortened; One question has both in full.
+rounded to hundredths of a percent, a difference that bars can't show, and long texts are shortened. The page One
+question shows both in full.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
-less the first's. Each hypothesis has one test: accuracy McNemar's, mean set size and UAcc the paired permutation test
-of :mod:`core.conformal.permutation`, which counts the luck of the calibration draw too.
+minus the first's. Each hypothesis has one test: McNemar's for accuracy, and for mean set size and UAcc the paired
+permutation test of :mod:`core.conformal.permutation`, which includes the luck of the calibration draw.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ TESTS = {
     "set_size": "Paired permutation",
     "uacc": "Paired permutation",
 }
-"""From a hypothesis, that the two runs' figures are of one law, to the title of its one test."""
+"""Maps each hypothesis (that a figure of both runs has the same distribution) to the title of its test."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A mean difference with its 95% bootstrap interval and Cohen's d of paired differences (mean / their standard
-    deviation; 0 where all are alike, NaN for UAcc, which no single question has).
+    deviation; 0 if all are equal, NaN for UAcc, which is not defined for a single question).
 
     The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
-    (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the two
-    thresholds there are and says nothing about luck."""
+    (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the given two
+    thresholds and says nothing about luck."""
 
     mean: float
     low: float
@@ -61,10 +61,10 @@ class Difference:
 class Pair:
     """Two runs on the n test questions that they share.
 
-    ``both_right`` … count questions; ``grew``, ``shrank`` and ``same`` the second run's sets against the first's.
-    ``p_values`` are of the hypotheses of :data:`TESTS`, ``holm`` the same corrected for all that were made together.
-    ``n_calibration`` questions calibrate both runs and are swapped by the permutation test; ``alone`` counts those
-    that calibrate the first or the second run only, which stay.
+    ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
+    ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
+    together. ``n_calibration`` questions calibrate both runs and are swapped by the permutation test; ``alone`` counts
+    those that calibrate only the first or only the second run; they are not swapped.
     """
 
     first: str
@@ -120,7 +120,7 @@ def compare(
 
 def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -> pd.DataFrame:
     """The shared test questions: ``id``, ``group``, ``first_right``, ``second_right``, ``first_size``, ``second_size``
-    and ``change``, the second set's size less the first's; those whose sets grew most come first."""
+    and ``change``, the second set's size minus the first's. Questions whose sets grew most come first."""
     sides = _sides(a, b, alpha, score)
     rows = sides.rows[0]
     table = pd.DataFrame(
@@ -249,7 +249,7 @@ def _difference(of: Estimate, cohens_d: float) -> Difference:
 def difference(values: FloatArray, *, seed: int = 0) -> Difference:
     """The mean of paired differences (n,), with a percentile bootstrap over questions (2,000 seeded resamples)."""
     rng = np.random.default_rng([seed, 0xB007])
-    levels, counts = np.unique(values, return_counts=True)  # a resample is a draw of how often each value occurs
+    levels, counts = np.unique(values, return_counts=True)  # a resample draws how often each value occurs
     drawn = rng.multinomial(len(values), counts / len(values), size=RESAMPLES)
     means = drawn @ levels / len(values)
     spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0

@@ -23,7 +23,7 @@ from core.reports.evaluation import Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Abstention:
-    """Answering single-option sets alone, at each alpha from 1 to 999 thousandths, (999,) each.
+    """Answering only if the set holds a single option, at each alpha from 1 to 999 thousandths, (999,) each.
 
     ``answered`` is the share of test questions that are answered, ``accuracy`` the share of those that are right (NaN
     if none is), ``wrong`` the share of all questions that are answered wrongly.
@@ -35,7 +35,8 @@ class Abstention:
     wrong: FloatArray
 
     def cost(self, abstaining: float) -> FloatArray:
-        """The mean cost a question at each alpha: 1 for a wrong answer, ``abstaining`` in [0, 1] for none.
+        """The mean cost of a question at each alpha. A wrong answer costs 1 and no answer costs ``abstaining``, in [0,
+        1].
 
         Raises :class:`InputError` for another price.
         """
@@ -48,7 +49,8 @@ class Abstention:
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """The surest i of m test questions, i = 1 … m: ``share`` answered, ``risk`` (their share that is wrong), (m,).
+    """The i most confident of m test questions, i = 1 … m: the ``share`` that is answered, and its ``risk``, the share
+    of these that is wrong, (m,) each.
 
     ``area`` is the mean risk over all shares (AURC), ``best_area`` that of an order that puts every right answer first.
     """

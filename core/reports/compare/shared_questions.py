@@ -27,11 +27,13 @@ class OptionsKey:
 
 
 def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[IntArray]:
-    """Those of each run's ``rows`` that hold a question which all runs have among theirs, in the first run's order."""
+    """For each run, those of its ``rows`` whose question all runs have among theirs, in the first run's order."""
+    keys_of = [options_key(run, own) for run, own in zip(runs, rows, strict=True)]
+    if len(set(keys_of)) == 1:  # the same questions in the same order, so no identities are needed
+        return [np.array(own, dtype=np.int64) for own in rows]
     places: list[dict[tuple[str, int], int]] = []
     known: dict[OptionsKey, list[tuple[str, int]]] = {}
-    for run, own in zip(runs, rows, strict=True):
-        key = options_key(run, own)
+    for run, own, key in zip(runs, rows, keys_of, strict=True):
         keys = known.setdefault(key, question_keys(run, own) if key not in known else [])
         places.append(dict(zip(keys, own.tolist(), strict=True)))
     common = [key for key in places[0] if all(key in of for of in places[1:])]
@@ -49,7 +51,8 @@ def aligned(values: FloatArray, order: IntArray | None) -> FloatArray:
 
 
 def orders(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> IntArray | None:
-    """Where the options of ``run`` stand in the same questions of ``other``, (n, k); None if they stand alike."""
+    """The places that the options of ``run`` have in the same questions of ``other``, (n, k); None if the order is the
+    same."""
     if options_key(run, rows) == options_key(other, theirs):
         return None
     pairs = list(zip(option_texts(run, rows), option_texts(other, theirs), strict=True))
@@ -71,7 +74,7 @@ def question_keys(run: Evaluation, rows: IntArray) -> list[tuple[str, int]]:
 
 
 def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
-    """The texts of the options that the run still has, in its order."""
+    """The texts of the options that are left in the run, in its order."""
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
@@ -80,7 +83,8 @@ def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
 
 
 def option_order(own: list[str], asked: list[str], k: int) -> list[int]:
-    """Where the option at each of the k places of a question stands where it was asked with others or in another order.
+    """For each of the k places of a question, the place of its option in the same question with other options or in
+    another order.
 
     Options that ``own`` lacks come last.
 

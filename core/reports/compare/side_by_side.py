@@ -44,8 +44,8 @@ def sizes_when_right(runs: Sequence[Evaluation], names: Sequence[str], alpha: in
 def contrast(rows: pd.DataFrame, setting: str) -> pd.DataFrame:
     """The figures of runs that differ only in ``setting``, one row per run, with runs that belong together adjacent.
 
-    ``rows`` are those of :func:`core.reports.compare.benchmark.run_rows`; adds ``prompts_a_second`` and ``model_gb``,
-    where the runs say them. Runs without a partner are left out.
+    ``rows`` are those of :func:`core.reports.compare.benchmark.run_rows`; the columns ``prompts_a_second`` and
+    ``model_gb`` are added if the runs have recorded them. Runs without a partner are left out.
     """
     same = ["model", "task", "bank", "score", *(name for name in SETTINGS if name != setting)]
     grouped = rows.groupby(same, sort=False)[setting].transform("nunique")
@@ -65,7 +65,8 @@ def _costs(run_id: str) -> dict[str, float]:
     record = store.read_record(run_id)
     seconds = record.provenance.get("scoring_seconds")
     parameters = (record.provenance.get("engine") or {}).get("parameters")
-    asked = store.read_logits(run_id).logits.shape[0] if seconds else 0
+    scored = record.provenance.get("scored")  # in these seconds, by one device; older runs do not say it
+    asked = scored["questions"] if scored else store.read_logits(run_id).logits.shape[0] if seconds else 0
     return {
         "prompts_a_second": asked / seconds if seconds else np.nan,
         "model_gb": parameters * BYTES[record.spec.dtype] / GIGA if parameters else np.nan,

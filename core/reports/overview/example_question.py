@@ -20,8 +20,8 @@ SET_SIZE = 2
 
 @dataclass(frozen=True, slots=True)
 class ExampleQuestion:
-    """A test question of a run. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the
-    true one (0-based). ``short``: its texts fit on a card, and no context is left out."""
+    """A test question of a run. ``probabilities`` and ``scores`` (k,) are those of its options, ``label`` is the true
+    one (0-based). ``short`` says that its texts fit on a card and that it has no context."""
 
     question: str
     options: tuple[str, ...]
@@ -38,8 +38,8 @@ class ExampleQuestion:
 def example_question(run: Evaluation, name: str, threshold: float) -> ExampleQuestion:
     """The first test question with short texts, a true option in its set and :data:`SET_SIZE` options in it.
 
-    ``name`` is the score and ``threshold`` its threshold, at which the question is chosen. Where no question is like
-    that, a question with short texts is taken before one with such a set, and of long texts the shortest.
+    ``name`` is the score and ``threshold`` its threshold, at which the question is chosen. If there is no such
+    question, one with short texts is preferred to one with such a set, and of long texts the shortest is taken.
     """
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     scores = score(name, run.option_probabilities, seed=run.spec.seed, parameters=tuned.parameters)

@@ -11,16 +11,15 @@ from core.conformal.alpha import THOUSAND
 from core.conformal.scores import SCORES
 from core.reports.overview.matrix import SAME_QUESTIONS
 from core.reports.run_filter import task_key, task_order
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 
 def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: int, *, task: str = "") -> str:
-    """What the runs of an overview frame show on one task at ``alpha`` thousandths; empty for no runs.
-
-    ``names`` says what each run is called. The task is that with the key ``task`` if some run has it, else that with
-    the most runs on the same questions. Only these are compared. All figures are those of the frame. Whether one run
-    needs fewer options than another is said of the figures; where the 95% intervals of two mean set sizes overlap,
-    this is said too, because other questions could turn the order round.
+    """What the runs of an overview frame show on one task at ``alpha`` thousandths; empty if there are no runs.
+    ``names`` maps each run to its name. The task is the one with the key ``task`` if some run has it, otherwise the one
+    with the most runs on the same questions. Only these runs are compared, and all figures are those of the frame. The
+    sentence compares the observed figures. If the 95% intervals of two mean set sizes overlap, it says so, because
+    other questions could reverse the order.
     """
     if table.empty:
         return ""
@@ -46,14 +45,14 @@ def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: i
 
 
 def _compared(table: pd.DataFrame, task: str) -> pd.DataFrame:
-    """The most runs on the same questions, of the task that is asked for if there is one."""
+    """The largest group of runs on the same questions, of the requested task if there is one."""
     keys = pd.Series(
         [task_key(name, bank) for name, bank in table[["task", "bank"]].itertuples(index=False)], index=table.index
     )
     if (keys == task).any():
         table = table[keys == task]
     groups = sorted((of for _, of in table.groupby(SAME_QUESTIONS)), key=lambda of: task_order(keys[of.index[0]]))
-    return max(groups, key=lambda of: (of["model"].nunique(), len(of)))  # of equals, the first
+    return max(groups, key=lambda of: (of["model"].nunique(), len(of)))  # the first of equally large groups
 
 
 def _options(run: Mapping[Hashable, Any], score: str) -> str:

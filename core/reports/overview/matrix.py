@@ -11,8 +11,8 @@ import pandas as pd
 from core.conformal.pvalues import holm
 from core.estimates import Estimate
 from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
-from core.runs.banks import task_title
 from core.runs.spec import HOW, RunSpec
+from core.tasks.bank_names import task_title
 
 SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 """Runs that agree in these columns of an overview frame were tested on the same questions."""
@@ -31,10 +31,10 @@ class Cell:
     how sure the model is: ((k − size) / (k − 1))², which is 1 for one option a set (or fewer) and 0 for all options. So
     tasks with 4 and with 6 options are each shaded on a scale of their own. The square tells small sets apart.
 
-    ``smallest``: the run's interval of set size begins no higher than that of the smallest mean among the runs of this
-    column on the same questions ends. Of a run without rivals it is False. ``too_few_covered``: its sets hold the truth
-    less often than the guarantee allows, by its p-value with Holm's correction for all cells, at 5%. If every run keeps
-    its guarantee, at most 5% of matrices have a cell with this mark.
+    ``smallest`` says that the run's interval of set size overlaps that of the run with the smallest mean, among the
+    runs of this column on the same questions. It is False for a run without rivals. ``too_few_covered`` says that its
+    sets hold the truth less often than the guarantee allows, by its p-value with Holm's correction for all cells, at
+    5%. If every run keeps its guarantee, at most 5% of matrices have a cell with this mark.
     """
 
     run: str
@@ -51,7 +51,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A task. ``questions`` counts the test questions if they are the same for all runs of the column, else it is 0."""
+    """A task. ``questions`` is the number of test questions if they are the same for all runs of the column, otherwise
+    0."""
 
     key: str
     title: str
@@ -80,8 +81,8 @@ class Matrix:
 def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str], score: str) -> Matrix:
     """The matrix of an overview frame with the figures of ``score``.
 
-    ``specs`` maps run ids to specs, ``own`` has the ids of a person's own runs. A row is a model with settings: two
-    runs of one row differ in their task only. Rows with default settings come first within a model.
+    ``specs`` maps run ids to specs, ``own`` has the ids of a person's own runs. A row is a model with its settings: two
+    runs of one row differ only in their task. Rows with default settings come first within a model.
     """
     keys = {run: task_key(task, bank) for run, task, bank in table[["run", "task", "bank"]].itertuples(index=False)}
     columns = sorted({(keys[run], k) for run, k in table[["run", "k"]].itertuples(index=False)}, key=_column_order)
@@ -169,7 +170,7 @@ def _column(table: pd.DataFrame, keys: Mapping[str, str], key: str, options: int
 
 
 def leads(table: pd.DataFrame, specs: Mapping[str, RunSpec]) -> pd.Series:
-    """Which rows of an overview frame lead their model and task: one each, that with the settings nearest to the
+    """Which rows of an overview frame represent their model and task: of each the one with the settings nearest to the
     defaults."""
     keys = [task_key(task, bank) for task, bank in table[["task", "bank"]].itertuples(index=False)]
     order = [_row_order(_settings(specs[run]))[1:] for run in table["run"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 import numpy as np
@@ -15,17 +15,18 @@ from core.errors import InputError
 from core.reports.overview.matrix import Column, Matrix
 from core.reports.report import Report
 from core.reports.run_filter import RunFilter, name_order, task_key
-from core.runs.banks import FINISHED, task_title
-from core.runs.spec import short_task
 from core.settings import ASSETS
-from core.tasks import DATA_SETS, POCKET_BANK, finished
+from core.tasks import DATA_SETS, POCKET_BANK, finished, short_task
+from core.tasks.bank_names import FINISHED, task_title
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
     """A published table: its file, its title, its source, and a ``note`` for the reader.
 
-    ``shelf`` names the entry of the shelf that has the results of its models (empty: there is none).
+    ``shelf`` names the entry of the shelf that has the results of its models (empty: there is none). ``shelf_models``
+    maps the models that this entry has to their names there; if it is empty, the entry has all of them under the
+    printed names.
     """
 
     file: str
@@ -33,6 +34,7 @@ class PublishedTable:
     printed: str
     note: str
     shelf: str = ""
+    shelf_models: Mapping[str, str] = field(default_factory=dict)
 
 
 SOURCES = {
@@ -48,6 +50,8 @@ SOURCES = {
         "BLUQ",
         "the tables of its README",
         "By LAC at alpha 0.1. Most of these runs read the wrong token of padded batches and so seem to guess.",
+        shelf="bluq",
+        shelf_models={"Gemma-2-9B-IT": "gemma-2-9b-it", "Phi-2": "phi-2", "StableLM-2-1.6B": "stablelm-2-1.6b"},
     ),
 }
 """Every published table by name."""
@@ -59,12 +63,13 @@ BANKS = {
     "ye-2024": {task: FINISHED[PurePath(file).stem] for task, file in finished.FILES.items()},
     "bluq": {task: f"BLUQ {DATA_SETS[task]}" for task in finished.FILES},
 }
-"""A table → the bank of each of its tasks' questions."""
+"""Maps a table to the bank of each task's questions."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigures:
-    """A model's row on one task as Ye et al. 2024 print it: accuracy and UAcc in percent, set size in options."""
+    """A model's row on one task in the form in which Ye et al. 2024 print it: accuracy and UAcc in percent, set size in
+    options."""
 
     accuracy: float
     mean_set_size: float
@@ -72,10 +77,9 @@ class PublishedFigures:
 
 
 def as_ye_2024(made: Sequence[Report]) -> PublishedFigures:
-    """The figures of a model's runs on one task, one a prompting strategy, summed in the order in which the authors do.
-
-    A mean over strategies comes first, for LAC and for APS, then the mean of the two. The order decides where a figure
-    lies halfway between two that can be printed. ``made`` are reports with ``method="paper"`` and ``empty="top1"``.
+    """The figures of a model's runs on one task, one run for each prompting strategy, summed in the authors' order. The
+    mean over strategies is taken first, for LAC and for APS, and then the mean of the two. The order matters if a
+    figure lies halfway between two printed values. ``made`` are reports with ``method="paper"`` and ``empty="top1"``.
     """
     sizes = [np.mean([of.scores[name].mean_set_size for of in made]) for name in ("lac", "aps")]
     uaccs = [100 * np.mean([of.scores[name].uacc for of in made]) for name in ("lac", "aps")]
@@ -101,13 +105,13 @@ def published(name: str) -> pd.DataFrame:
     return table.assign(accuracy=table["accuracy"] / 100, uacc=uacc, bank=bank, k=OPTIONS, source=source.title)
 
 
-# ---------------------------------------------------------------- beside the figures that are computed here
+# ---------------------------------------------------------------- next to the figures that are computed here
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
-    """What a table prints of a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None: not
-    printed). ``source`` is a key of :data:`SOURCES`. ``mean_over_tasks`` is the set size where only the mean of all
+    """What a table prints about a model on one task: ``accuracy`` as a share, ``set_size`` in options of ``k`` (None:
+    not printed). ``source`` is a key of :data:`SOURCES`. ``mean_over_tasks`` is the set size where only the mean of all
     tasks is printed.
     """
 
@@ -122,13 +126,19 @@ class PublishedResult:
 
     @property
     def key(self) -> str:
-        """The key of the task and its questions, as runs have one."""
+        """The key of the task and its questions, in the form that runs use."""
         return task_key(self.task, self.bank)
 
     @property
     def data(self) -> str:
-        """The data set's name in the files of its results, empty if there are none."""
-        return next((stem for stem, bank in FINISHED.items() if bank == self.bank), "")
+        """The data set's name in the files of its results."""
+        return next((stem for stem, bank in FINISHED.items() if bank == self.bank), self.task)
+
+    @property
+    def shelf_model(self) -> str:
+        """The model's name in the shelf's entry of its table; empty if the shelf does not have its results."""
+        of = SOURCES[self.source]
+        return of.shelf_models.get(self.model, "") if of.shelf_models else self.model if of.shelf else ""
 
 
 @functools.cache
@@ -154,10 +164,9 @@ def models() -> tuple[str, ...]:
 
 
 def results(active: RunFilter | None = None) -> list[PublishedResult]:
-    """The published results that a filter of runs keeps: by model, by source, and by what a task asks.
-
-    A task is kept whichever questions it is asked with: they are other questions than those of the runs, unless the
-    bank is the same. The settings of runs (prompt, shots, precision) narrow nothing here.
+    """The published results that a filter of runs keeps, by model, by source and by what a task asks. A task is kept
+    whatever its questions are; they differ from those of the runs unless the bank is the same. The settings of runs
+    (prompt, shots, precision) do not filter published results.
     """
     if active is None:
         return list(_every())
@@ -235,11 +244,11 @@ def _block(
     )
 
 
-def of_tasks(tasks: Sequence[str]) -> list[list[PublishedResult]]:
-    """The published results on these tasks of runs, in groups of one table and one task each."""
+def of_tasks(tasks: Sequence[str], active: RunFilter | None = None) -> list[list[PublishedResult]]:
+    """The published results that a filter keeps on these tasks, in groups of one table and one task each."""
     names = {short_task(task) for task in tasks}
     groups: dict[tuple[str, str], list[PublishedResult]] = {}
-    for one in _every():
+    for one in results(active):
         if one.task in names:
             groups.setdefault((one.source, one.task), []).append(one)
     return list(groups.values())

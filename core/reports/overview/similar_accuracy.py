@@ -14,8 +14,8 @@ UNLIKE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Two runs on the same questions: the surer one (with smaller sets) first; accuracies, and mean set sizes in
-    options. ``task`` and ``bank`` say of what the questions are."""
+    """Two runs on the same questions, the one with smaller sets first, with their accuracies and their mean set sizes
+    in options. ``task`` and ``bank`` identify the questions."""
 
     task: str
     bank: str
@@ -29,8 +29,8 @@ class Alike:
 
 def alike(runs: pd.DataFrame, score: str) -> list[Alike]:
     """Pairs of models in an overview frame that were tested on the same questions with as many options, whose
-    accuracies differ by at most 0.03 and whose mean sets by ``score`` by at least a tenth of the options; the widest
-    difference first."""
+    accuracies differ by at most 0.03 and whose mean set sizes by ``score`` differ by at least a tenth of the options.
+    The largest difference comes first."""
     found = []
     size = f"{score}_set_size"
     for (task, _, k), of in runs.groupby(["task", "questions", "k"], sort=True):

@@ -1,9 +1,9 @@
-"""Prompting methods compared: letters against option texts, each text score normalised in several ways, by shots.
-
-An experiment is the finished runs of one model on one task that differ in form and shots alone; a :class:`Reading` is
-one run with one way to score its options. With the same shots all readings ask the same questions in the same roles,
-so they are compared question by question; with more shots a few questions become demonstrations. E and F are left out
-of letters, because the other forms do not offer them: every reading then chooses among the same options.
+"""Comparison of prompting methods: letters and option texts, the texts' scores normalised in several ways, with
+different shots. An experiment consists of the finished runs of one model on one task that differ only in form and
+shots. A :class:`Reading` is one run with one way of scoring its options. With the same shots all readings ask the same
+questions in the same roles, so they are compared question by question; with more shots a few questions become
+demonstrations. E and F are removed from letters, because the other forms do not offer them. So every reading chooses
+among the same options.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ class PromptingMethod:
 
 
 def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
-    """The finished runs of one's own that differ in form, shots and orders alone; those of most forms come first.
-
-    Runs of words under prompts ask nothing and are in none.
+    """The experiments among a person's own finished runs: runs that differ only in form, shots and orders. Those with
+    the most forms come first. Perplexity runs ask no questions and belong to no experiment.
     """
     found: dict[PromptingExperiment, list[RunRecord]] = {}
     for record in records:
@@ -130,9 +129,8 @@ def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple
 
 
 def readings(records: Sequence[RunRecord]) -> list[PromptingMethod]:
-    """Every way of asking that the runs of an experiment offer, by method and shots.
-
-    Where letters were asked twice with the same shots, the run that was also asked in other orders counts.
+    """Every reading of the runs of an experiment, by method and shots. If letters were asked twice with the same shots,
+    the run that was also asked in other orders counts.
     """
     made: dict[tuple[str, int], tuple[int, PromptingMethod]] = {}
     for record in records:
@@ -193,7 +191,7 @@ def chance_accuracy(run: Evaluation) -> float:
 
 
 def against_chance(run: Evaluation) -> str:
-    """``above``, ``at`` or ``below`` chance: where it lies against the 95% interval of accuracy."""
+    """Whether the accuracy is ``above``, ``at`` or ``below`` chance, by its 95% interval."""
     right = correct(run.probabilities[run.test], run.labels[run.test])
     low, high = share_interval(int(right.sum()), len(right))
     chance = chance_accuracy(run)
@@ -208,7 +206,7 @@ def against(
     *,
     score: str,
 ) -> pd.DataFrame:
-    """Each other reading less the first, question by question: differences with intervals and p-values corrected
+    """Each other reading minus the first, question by question: differences with intervals and p-values corrected
     together (:func:`core.reports.compare.paired.compare`); empty if there is no other."""
     if not others:
         return pd.DataFrame()
@@ -245,7 +243,7 @@ class QuestionSet:
 
     @property
     def pick(self) -> int:
-        """The most probable option; of equally probable ones the later."""
+        """The most probable option; of equally probable ones the last."""
         return int(top_options(np.array(self.probabilities)))
 
 
@@ -259,7 +257,7 @@ class MethodSets:
     places: dict[str, int]
 
     def side(self, question_id: str) -> QuestionSet:
-        """One question as this reading has it."""
+        """The answer of this reading to one question."""
         at = self.places[question_id]
         row = self.run.test[at]
         k = int(self.run.option_counts[row])
@@ -277,8 +275,9 @@ def sets_of(reading: PromptingMethod, run: Evaluation, alpha: int, *, score: str
 
 
 def joined(first: MethodSets, second: MethodSets) -> pd.DataFrame:
-    """The test questions that both readings asked: what each picks and how large its set is, those on which the sizes
-    differ most first. Columns ``id``, ``group``, ``first_right``, ``second_right``, ``first_size``, ``second_size``."""
+    """The test questions that both readings asked, with the correctness and set size of each. Those on which the sizes
+    differ most come first. Columns ``id``, ``group``, ``first_right``, ``second_right``, ``first_size``,
+    ``second_size``."""
     shared = [name for name in first.places if name in second.places]
     if not shared:
         raise InputError(f"runs {first.run.run_id} and {second.run.run_id} share no test question")
@@ -296,8 +295,8 @@ def joined(first: MethodSets, second: MethodSets) -> pd.DataFrame:
 
 
 def option_scores(reading: PromptingMethod, question_id: str) -> pd.DataFrame:
-    """What a run of texts has of one question's options: ``option``, ``log_p``, ``tokens``, and by bare prompt its own
-    score. For letters ``option`` and ``log_p`` of the letter alone."""
+    """The scores that a run of texts has for one question's options: ``option``, ``log_p``, ``tokens``, and the
+    option's own score for each bare prompt. For letters, only ``option`` and the letter's ``log_p``."""
     scored = store.read_logits(reading.run_id)
     row = scored.ids.index(question_id)
     questions = store.read_questions(reading.run_id)
@@ -311,8 +310,8 @@ def option_scores(reading: PromptingMethod, question_id: str) -> pd.DataFrame:
 
 
 def against_guessing(rows: pd.DataFrame) -> str:
-    """What an experiment says of guessing, in a sentence: the best way, and those that never beat it; empty where all
-    of them do. ``rows`` are those of :func:`figures` of one score."""
+    """A sentence that compares an experiment with guessing: the best method, and those that never beat guessing. It is
+    empty if all methods do. ``rows`` are those of :func:`figures` of one score."""
     chance = f"the {rows['chance'].mean():.0%} of guessing"
     above = rows[rows["against_chance"] == "above"]
     never = [title for title in dict.fromkeys(rows["title"]) if title not in set(above["title"])]
@@ -323,27 +322,27 @@ def against_guessing(rows: pd.DataFrame) -> str:
     best = above.sort_values("accuracy", kind="stable").iloc[-1]
     shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
     return (
-        f"“{best['title']}” with {shots} is right on {best['accuracy']:.0%}, the most of {len(rows)} ways of "
-        f"asking and more than {chance}. {', '.join(f'“{title}”' for title in never)} "
+        f"“{best['title']}” with {shots} is right on {best['accuracy']:.1%}, the most of the {len(rows)} results "
+        f"and more than {chance}. {', '.join(f'“{title}”' for title in never)} "
         f"{'does' if len(never) == 1 else 'do'} not beat guessing with any number of shots here."
     )
 
 
 def smallest_sets(rows: pd.DataFrame) -> str:
-    """Which way had the smallest sets here, in a sentence; ``rows`` are those of :func:`figures` of one score."""
+    """A sentence on the method with the smallest sets; ``rows`` are those of :func:`figures` of one score."""
     best = rows.sort_values("mean_set_size", kind="stable").iloc[0]
     shots = f"{best['shots']} shot{'' if best['shots'] == 1 else 's'}"
     return (
-        f"At alpha {best['alpha']:.3f}, the smallest sets are those of “{best['title']}” with {shots}: "
-        f"{best['mean_set_size']:.2f} of {best['k']} options on average, and {best['coverage']:.0%} of them "
-        f"hold the truth. This is the smallest result of {len(rows)} ways of asking, so the sets may be "
-        "larger on new questions."
+        f"At alpha {best['alpha']:g}, the smallest sets are those of “{best['title']}” with {shots}: "
+        f"{best['mean_set_size']:.2f} of {best['k']} options on average, and {best['coverage']:.1%} of them "
+        f"hold the truth. They were picked as the smallest of {len(rows)} results above, so on new questions they may "
+        "be larger."
     )
 
 
 def aggregate(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table of an experiment as it is taken out: one row per method, shots and score, figures without the run's
-    other names."""
+    """The table of an experiment for export: one row per method, shots and score, without the columns that name the
+    run."""
     columns = [
         "model",
         "task",

@@ -1,6 +1,5 @@
-"""Answers to prompts that ask for a letter: how often the answer is not a letter, and what the model writes freely.
-
-Scores do not vary: the same run gives the same scores. Sampled answers vary, and are shown next to the scores.
+"""Answers to prompts that ask for a letter: how often the answer is not a letter, and what the model writes instead. A
+repeated run gives the same scores. Sampled answers vary, and are shown next to the scores.
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ from core.runs import store
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """What a model would write where a letter is asked for, on n test questions as they are written.
+    """What a model would write when it is asked for a letter, on n test questions with their options in the original
+    order.
 
     ``rate`` is the share whose most probable next token is no letter of an option, with its 95% interval (NaN if the
     run does not say), ``letter_mass`` the mean share of the probability on the letters; ``instead`` the most frequent
@@ -36,7 +36,7 @@ class Invalid:
 def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
     """Count the answers of a run that are not a letter of an option.
 
-    A token counts as a letter where it is one of the question's letters, spaces aside.
+    A token counts as a letter if it is one of the question's letters; spaces around it are ignored.
     """
     answers = read_answers(run_id)
     run, scored = evaluate(answers), answers.scored
@@ -57,9 +57,9 @@ def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Sampled answers beside the score: ``accuracy`` of each repeat over the n test questions (an answer that is not
-    found is wrong), ``not_found`` the share of all answers in which no option could be found, ``agreement`` the mean
-    share of a question's repeats that gave its most frequent answer, ``scored`` the accuracy of the letters."""
+    """Sampled answers compared with the scores: ``accuracy`` of each repeat over the n test questions (an answer that
+    is not found is wrong), ``not_found`` the share of all answers in which no option could be found, ``agreement`` the
+    mean share of a question's repeats that gave its most frequent answer, ``scored`` the accuracy of the letters."""
 
     n: int
     accuracy: tuple[float, ...]
@@ -74,7 +74,7 @@ class Spread:
 
 
 def spread(run_id: str) -> Spread | None:
-    """How much written answers differ between repeats; None for a run without written answers."""
+    """The written answers of a run and how much they differ between repeats; None for a run without written answers."""
     written = store.read_written(run_id)
     if written is None:
         return None

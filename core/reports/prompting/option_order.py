@@ -1,8 +1,9 @@
 """Option order: what changes if only the order of the options changes.
 
-Computed from a run whose test questions were also asked with their options in other orders: all rotations, all orders,
-or all rotations of some. In each of these every option stands under every letter equally often, so a model without a
-preference picks each letter equally often, whatever the truth is: its rates differ from that by the letter bias alone.
+The figures come from a run whose test questions were also asked with their options in other orders: all rotations, all
+orders, or all rotations of some of the options. In each of these designs, every option has every letter equally often.
+So a model without a preference picks each letter equally often, whatever the truth is, and unequal rates show a letter
+bias.
 
 A question counts once, in however many orders it was asked: its answers in them depend on each other. Intervals and the
 test of the letters are over questions, and those of sets also take in which questions calibrated.
@@ -32,9 +33,9 @@ RESAMPLES = 200
 
 @dataclass(frozen=True, slots=True)
 class SetStability:
-    """How a score's sets fare under rotation, each compared with the set of the order as written: ``same`` is the
-    share that is the same set of options, ``overlap`` the mean of |A ∩ B| / |A ∪ B| (1 for two empty sets), each with
-    its 95% interval."""
+    """How a score's sets change if the options are rotated. Each set is compared with that of the original order:
+    ``same`` is the share that is the same set of options, ``overlap`` the mean of |A ∩ B| / |A ∪ B| (1 for two empty
+    sets), each with its 95% interval."""
 
     same: float
     overlap: float
@@ -47,12 +48,12 @@ class OptionOrder:
     """``questions`` asked in ``orders`` orders each.
 
     ``letter_rates`` say how often a letter was chosen over all orders, among the letters whose options move (equally
-    probable letters share a choice);
-    ``letter_bias`` is half the sum of their distances from equal rates, from 0 to 1 − 1/m. ``plurality`` is the share
-    of orders that choose a question's most chosen option, averaged (1: order never matters; Robinson & Wingate 2022).
-    ``changed`` is the share of questions whose choice is not the same in all orders; of equally probable options the
-    later in an order is its choice. The ``…_interval`` are of 95%; ``letter_p_value`` says how likely a model without
-    a preference is to show rates this unequal (:func:`letters_p_value`).
+    probable letters share a choice); ``letter_bias`` is half the sum of their distances from equal rates, from 0 to 1 −
+    1/m. ``plurality`` is the share of orders that choose a question's most chosen option, averaged (1: order never
+    matters; Robinson & Wingate 2022). ``changed`` is the share of questions whose choice is not the same in all orders;
+    of equally probable options, the last in an order is chosen. The ``…_interval`` are 95% intervals.
+    ``letter_p_value`` is the probability that a model without a preference shows rates this unequal
+    (:func:`letters_p_value`).
     """
 
     questions: int
@@ -69,11 +70,10 @@ class OptionOrder:
 
 
 def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> OptionOrder | None:
-    """The figures at ``alpha`` thousandths; None for a run that asked every question in one order alone.
-
-    Thresholds come from the calibration questions, which are asked as they are written.
+    """The figures at ``alpha`` thousandths; None for a run that asked every question in only one order. Thresholds come
+    from the calibration questions, which are asked in the original order.
     """
-    named = any(MARK in str(name) or ORDER_MARK in str(name) for name in run.ids)
+    named = any((np.char.find(run.ids, mark) >= 0).any() for mark in (MARK, ORDER_MARK))
     return of_orders(run, alpha, scores=scores, fixed=len(extra_options(run))) if named else None
 
 
@@ -106,11 +106,11 @@ def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: in
 
 
 def letters_p_value(picks: FloatArray) -> float:
-    """How likely rates of letters at least this unequal are where none is preferred; ``picks`` (questions, m) say how
-    often each letter was chosen over the orders of a question.
+    """The p-value of the hypothesis that no letter is preferred. ``picks`` (questions, m) says how often each letter
+    was chosen over the orders of a question.
 
-    Hotelling's T² of the questions' deviations from equal picks, so that a question counts once. 1 where every question
-    picks all letters equally often, or there are fewer questions than letters.
+    The test is Hotelling's T² of the questions' deviations from equal picks, so each question counts once. The value is
+    1 if every question picks all letters equally often, or if there are fewer questions than letters.
     """
     deviations = (picks - picks.mean(axis=1, keepdims=True))[:, :-1]  # the last letter's follows from the others'
     n, mean = len(picks), deviations.mean(axis=0)
@@ -147,10 +147,9 @@ def _of_mean(values: FloatArray) -> tuple[float, float]:
 
 
 def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
-    """Rows (questions, orders) of the questions that were asked in every order of the run, as written first; where each
-    place's option stood at first (orders, k); and how many options moved, m.
-
-    Where questions differ in m, those of the most frequent m count.
+    """Rows (questions, orders) of the questions that were asked in every order of the run, with the original order
+    first; the original place of the option at each place (orders, k); and the number m of options that moved. If
+    questions differ in m, only those with the most frequent m count.
     """
     test = {str(run.ids[row]): int(row) for row in run.test}
     named = [(row, str(name)) for row, name in enumerate(run.ids) if MARK in str(name) or ORDER_MARK in str(name)]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from typing import IO
 
+from core import database
 from core.errors import HedgeError
-from core.runs.agent import liveness, recovery, watchdog
+from core.processes.log_lines import say
+from core.runs.agent import host_reports, liveness, recovery, watchdog
+from core.runs.agent.joint_slots import JointSlots
 from core.runs.agent.recovery import ANSWER_WITHIN_S, Recovery
 from core.runs.agent.worker_process import Death, WorkerProcess
-from core.runs.devices import gpu_metrics
-from core.runs.devices.slots import publish
-from core.runs.queue import database, hosts
+from core.runs.queue import hosts, run_queue
+from core.runs.queue.run_queue import QueueEntry
 from core.runs.storage import trash
 from core.settings import settings
 
@@ -26,6 +26,7 @@ RECOVER_EVERY_S = 2.0
 READ_EVERY_S = 2.0
 HANGS_EVERY_S = 1.0
 LOCK_EVERY_S = 2.0
+JOIN_EVERY_S = 0.5
 BIN_EVERY_S = 3600.0
 ARCHIVE_EVERY_S = 10.0
 
@@ -36,21 +37,28 @@ class Agent:
     def __init__(self, lock: IO[str], workers: Sequence[WorkerProcess], *, idle_s: float | None) -> None:
         self.lock = lock
         self.idle_s = idle_s
-        self.workers = workers
+        self.joint_slots = JointSlots(workers)
         self.stopping = threading.Event()
         self.ended_idle = False
         self.woken = 0
         self.last_needed = time.monotonic()
-        self.recovery = Recovery({worker.executor for worker in self.workers})
+        self.recovery = Recovery({worker.executor for worker in workers})
         self.complaints: dict[str, str] = {}
         self.progress = watchdog.ProgressWatch()
         self.archiving: threading.Thread | None = None
 
+    @property
+    def workers(self) -> list[WorkerProcess]:
+        """The workers of one device and those of several."""
+        return [*self.joint_slots.singles, *self.joint_slots.joint]
+
     def run(self) -> None:
         """Run the loop until stopped."""
-        self._try("publish the slots", lambda: publish(tuple(worker.slot for worker in self.workers)))
+        singles = self.joint_slots.singles
+        self._try("publish the slots", lambda: host_reports.publish_slots([worker.slot for worker in singles]))
         rounds = (
             ("recover", self._recover, RECOVER_EVERY_S),
+            ("join devices", self._join_devices, JOIN_EVERY_S),
             ("see the lock", self._see_the_lock, LOCK_EVERY_S),
             ("beat", self._beat, hosts.BEAT_EVERY_S),
             ("see who hangs", self._see_who_hangs, HANGS_EVERY_S),
@@ -93,14 +101,28 @@ class Agent:
             self._try("note a death", partial(recovery.note_death, death.run_id, worker.executor, death.reason))
 
     def _recover(self) -> None:
-        unfinished = False
+        unfinished: list[QueueEntry] = []
         try:
             unfinished = self.recovery.go_over()
             for worker in self.workers:
                 if worker.executor in self.recovery.stuck:
                     worker.kill("killed because it did not stop a run that was cancelled")
-        finally:  # an agent whose database is gone for good must not stay for good
-            self._staff(needed=unfinished or any(worker.run_id for worker in self.workers))
+        finally:  # an agent must not stay for ever if its database is gone for ever
+            self._staff(needed=any(map(self.is_for_here, unfinished)) or any(worker.run_id for worker in self.workers))
+
+    def is_for_here(self, entry: QueueEntry) -> bool:
+        """Whether a run is running here, or is waiting and fits on this host's devices."""
+        holder = entry.holder
+        return liveness.host_of(holder) == liveness.host() if holder else self.joint_slots.fits(entry)
+
+    def _join_devices(self) -> None:
+        if len(self.joint_slots.singles) < 2:
+            return
+        if not (waiting := run_queue.waiting(within_s=ANSWER_WITHIN_S)) and not self.joint_slots.joint:
+            return
+        self.joint_slots.arrange(waiting)
+        self.recovery.executors = frozenset(worker.executor for worker in self.workers)
+        self.recovery.resting = frozenset(worker.executor for worker in self.workers if worker.resting)
 
     def _staff(self, *, needed: bool) -> None:
         """Keep workers while there are runs and for a while longer, and end the agent after a long time without
@@ -110,7 +132,7 @@ class Agent:
         idle_s = time.monotonic() - self.last_needed
         for worker in self.workers:
             if needed or idle_s < settings().warm_minutes * 60:
-                worker.wanted = True
+                worker.wanted = not worker.resting and not worker.joining
             elif worker.wanted:
                 worker.end()
         if self.idle_s is not None and idle_s >= self.idle_s:
@@ -135,7 +157,7 @@ class Agent:
 
     def _read(self) -> None:
         if any(worker.run_id for worker in self.workers):
-            gpu_metrics.publish([worker.slot for worker in self.workers])
+            host_reports.publish_metrics([worker.slot for worker in self.workers])
 
     def _archive(self) -> None:
         """Copy finished runs to the archive, if there is one, in a thread, because a copy may take minutes."""
@@ -161,9 +183,3 @@ class Agent:
         if database.is_shared():
             self._try("leave", partial(hosts.leave, liveness.host(), within_s=ANSWER_WITHIN_S))
         say("stopped")
-
-
-def say(line: str) -> None:
-    """Write a timestamped line to the agent's log."""
-    with suppress(OSError):  # a disk that is full must not end the agent
-        print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {line}", file=sys.stderr, flush=True)

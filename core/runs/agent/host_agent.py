@@ -5,9 +5,10 @@ and records heartbeats. It executes no run itself.
 
 Workers start when there is something to do and go three minutes after the last run (``HEDGE_WARM_MINUTES``), which
 frees their memory and the GPU's; until then the next run finds one that is warm. An agent that a person starts stays
-until it is stopped. One that the app starts by itself goes after 30 minutes without a run, so that trying Hedge once
-leaves nothing behind; the next run starts another. Stopped with Ctrl-C or SIGTERM, an agent puts the runs it had begun
-back into the queue; killed outright, it leaves them to its successor.
+until it is stopped, or as long after the last run as ``--idle-minutes`` says. One that the app starts by itself goes
+after 30 minutes without a run, so that trying Hedge once leaves nothing behind; the next run starts another. An agent
+that is stopped with Ctrl-C or SIGTERM puts the runs that it had begun back into the queue. If it is killed, its
+successor does that.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from __future__ import annotations
 import signal
 import sys
 
+from core.devices.slots import slots
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
+from core.processes import log_lines
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import WorkerProcess
-from core.runs.devices.slots import slots
 
 
 def main(*, idle_minutes: float | None = None) -> None:
@@ -31,22 +33,26 @@ def main(*, idle_minutes: float | None = None) -> None:
     if lock is None:
         pid = holder(liveness.agent_lock())
         raise InputError(f"an agent already lives on this host (process {pid}); end it with `kill {pid}` first")
+    log_lines.begin("agent")
     with lock:
         workers = [WorkerProcess(slot) for slot in slots()]
         for worker in workers:
             worker.tend()  # first, because they need longer to start than anything else
-        from core.runs.agent.agent_loop import Agent, say
+        from core.runs.agent.agent_loop import Agent
 
         agent = Agent(lock, workers, idle_s=None if idle_minutes is None else idle_minutes * 60)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, lambda *_: agent.stopping.set())
-        say(f"agent of {liveness.host()}: {', '.join(worker.slot.name for worker in agent.workers)}; Ctrl-C stops it")
+        log_lines.say(
+            f"agent of {liveness.host()}: {', '.join(worker.slot.name for worker in agent.workers)}; Ctrl-C stops it"
+        )
         agent.run()
     if agent.ended_idle:
         from core.runs.engine import ensure_agent
         from core.runs.queue import run_queue
 
-        if run_queue.unfinished():  # queued while this agent was on its way out and still held the lock
+        # A run may have been queued while this agent was ending and still held the lock.
+        if any(map(agent.is_for_here, run_queue.unfinished().values())):
             ensure_agent()
 
 

@@ -5,45 +5,26 @@
 ``wake``            touched by whoever has something for the agent to do at once
 ``<slot>.lock``     held by the slot's worker, so that no two workers ever share an executor id
 ``<slot>.run``      the run that the worker is at; gone when it is at none
-``slots.json``      the host's slots and their memory (:mod:`core.runs.devices.slots`)
-``readings.json``   its GPUs' memory, load and heat while runs run (:mod:`core.runs.devices.gpu_metrics`)
+``slots.json``      the host's slots and their memory (:mod:`core.runs.agent.host_reports`)
+``readings.json``   its GPUs' memory, load and heat while runs are executed
 ==================  ==================================================================================
 
-A worker's executor id is ``host:slot``. On this host the locks are the truth; of another host the heartbeat is, in the
-database that they share (:mod:`core.runs.queue.hosts`). A database file has one host.
+A worker's executor id is ``host:slot``. On this host the locks count; for another host its heartbeat in the shared
+database counts (:mod:`core.runs.queue.hosts`). A database file has one host.
 """
 
 from __future__ import annotations
 
-import functools
-import json
-import os
-import re
-import signal
-import socket
-import time
-from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from core.files.atomic import write_atomically
-from core.files.file_lock import holder, is_held
+from core.files.file_lock import end_holder, is_held
 from core.settings import settings
-
-ENDS_WITHIN_S = 3.0
 
 
 def host() -> str:
-    """This host's name, fit for a file name and an executor id: ``HEDGE_HOST``, or else the machine's own.
-
-    Without its domain, which a laptop changes with the network it is in.
-    """
-    return _host(settings().host)
-
-
-@functools.lru_cache(maxsize=16)
-def _host(given: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", given or socket.gethostname().partition(".")[0]) or "host"
+    """This host's name, with which executor ids begin."""
+    return settings().host_name
 
 
 def executor_id(slot: str) -> str:
@@ -69,7 +50,8 @@ def worker_lock(executor: str) -> Path:
 def run_lock(folder: Path) -> Path:
     """The lock of whichever process of this host is at the run in ``folder``.
 
-    A host each, because one that is cut off would hold a common lock for ever; between hosts the claim decides.
+    Each host has its own lock, because a host that is cut off would hold a common lock for ever. Between hosts the
+    claim in the database decides.
     """
     return folder / f"run.{host()}.lock"
 
@@ -81,14 +63,7 @@ def agent_alive() -> bool:
 
 def end_agent() -> None:
     """Ask this host's agent, unless it is this process or its parent, to end, and wait a little until it has."""
-    pid = holder(agent_lock()) if agent_alive() else None
-    if pid is None or pid in (os.getpid(), os.getppid()):
-        return
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-    end = time.monotonic() + ENDS_WITHIN_S
-    while agent_alive() and time.monotonic() < end:
-        time.sleep(0.02)
+    end_holder(agent_lock())
 
 
 def any_agent_alive() -> bool:
@@ -97,14 +72,14 @@ def any_agent_alive() -> bool:
 
 
 def live_hosts() -> frozenset[str]:
-    """The hosts whose agents live: this one by its lock, others by their heartbeats in the database they share."""
+    """The hosts with a live agent: this host by its lock, others by their heartbeats in the shared database."""
     from core.runs.queue import hosts
 
     return (hosts.alive() - {host()}) | ({host()} if agent_alive() else set())
 
 
 def worker_alive(executor: str) -> bool:
-    """Whether this worker lives; for one of another host, whether that host's agent does."""
+    """Whether this worker is alive; for a worker of another host, whether that host's agent is alive."""
     its_host = host_of(executor)
     if not its_host:
         return False
@@ -112,12 +87,12 @@ def worker_alive(executor: str) -> bool:
 
 
 def at_work(executor: str, run_id: str) -> bool:
-    """Whether this worker lives and is at this run."""
+    """Whether this worker is alive and executes this run."""
     return busy_with(executor) == run_id and worker_alive(executor)
 
 
 def wake() -> None:
-    """Ask this host's agent, if there is one, to look at the database now and not in two seconds."""
+    """Ask this host's agent, if there is one, to read the database at once and not in two seconds."""
     path = _wake_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -147,23 +122,6 @@ def busy_with(executor: str) -> str:
         return _busy_file(executor).read_text(encoding="utf-8")
     except FileNotFoundError:
         return ""
-
-
-def publish(name: str, values: object) -> None:
-    """Publish ``values`` as JSON under this name, for pages and other hosts."""
-    path = agent_lock().with_name(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(values).encode(), lasting=False)
-
-
-def published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
-    """What each host's agent last published under this name, unless that is longer ago than ``within_s``."""
-    found = {}
-    for path in (settings().home / "agents").glob(f"*/{name}"):
-        with suppress(OSError, ValueError):  # being taken away, or damaged
-            if abs(time.time() - path.stat().st_mtime) <= within_s:
-                found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
-    return found
 
 
 def _wake_file() -> Path:

@@ -2,9 +2,9 @@
 
 - A worker that was killed, or a run that was given up, could not write how the run ended: ``run.json`` is brought in
   line with the database.
-- A worker's run that no worker is at (its slot is gone, or a database that failed in between kept it from being
-  started) goes back into the queue.
-- So do the runs of hosts whose hearts have stopped.
+- A run that belongs to a worker but that none executes goes back into the queue: its slot is gone, or a database
+failure prevented its start.
+- So do the runs of hosts whose heartbeats have stopped.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
+from core.errors import InputError
+from core.progress import UnchangedFor
 from core.runs.agent import liveness
-from core.runs.agent.watchdog import UnchangedFor
 from core.runs.queue import hosts, run_queue
 from core.runs.queue.run_queue import QueueEntry
 
 LOOK_BACK_S = 120.0
-"""How far back a round looks after the first, which looks at everything."""
+"""How far back a round looks. The first round looks at everything."""
 UNATTENDED_S = 20.0
-"""A run that a worker of this host has while no worker is at it goes back into the queue after so long."""
+"""A run that belongs to a worker of this host, but is executed by none, goes back into the queue after this time."""
 STOPS_WITHIN_S = 2.5
-"""A worker that is still at a cancelled run after so long can't even end itself."""
+"""A worker that still executes a cancelled run after this time can't even end itself."""
 ANSWER_WITHIN_S = 1.5
 """An agent does not wait longer for its database, so that it stops within two seconds even then."""
 ENDED_BADLY = (run_queue.CANCELLED, run_queue.GIVEN_UP, run_queue.CRASHED)
@@ -31,19 +32,21 @@ ENDED_BADLY = (run_queue.CANCELLED, run_queue.GIVEN_UP, run_queue.CRASHED)
 class Recovery:
     """The rounds of one agent; ``executors`` are the ids of its workers.
 
-    ``stuck`` are those that were, at the last round, at a run which was cancelled long enough ago.
+    ``resting`` are those whose device another worker has. ``stuck`` are those that, in the last round, were executing a
+    run that had been cancelled long ago.
     """
 
     def __init__(self, executors: Collection[str]) -> None:
         self.executors = frozenset(executors)
+        self.resting: frozenset[str] = frozenset()
         self.seen_until = 0.0
         self.unattended = UnchangedFor()
         self.cancelled = UnchangedFor()
         self.stuck: set[str] = set()
         self.watch = hosts.HostWatch()
 
-    def go_over(self) -> bool:
-        """Put everything of this host right once; says whether any run, on any host, is queued or running."""
+    def go_over(self) -> list[QueueEntry]:
+        """Repair everything of this host once; returns all queued or running runs of any host."""
         begun = time.time()
         since = max(0.0, self.seen_until - LOOK_BACK_S)
         ended = run_queue.ended_since(since, status=ENDED_BADLY, within_s=ANSWER_WITHIN_S)
@@ -53,18 +56,17 @@ class Recovery:
         self._see_who_is_stuck(ended.values())
         unfinished = run_queue.unfinished(within_s=ANSWER_WITHIN_S)
         self._put_back_unattended([entry for entry in unfinished.values() if self._is_unattended(entry)])
-        return bool(unfinished)
+        return list(unfinished.values())
 
     def put_back_own(self) -> None:
-        """Let all runs wait again that this agent's workers have, once these have ended."""
+        """Put the runs of this agent's workers back into the queue, once these have ended."""
         for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
             if entry.holder in self.executors:
                 _put_back(entry, "the agent was stopped; the run is queued again")
 
     def take_from_dead_hosts(self) -> list[str]:
-        """Let the runs of hosts wait again whose hearts have stopped; returns their ids.
-
-        They keep their tries: DBOS gives a run up that has lost three workers or hosts.
+        """Put the runs of hosts without a heartbeat back into the queue; returns their ids. Their tries are kept: DBOS
+        gives up a run that has lost three workers or hosts.
         """
         dead = self.watch.dead(hosts.beats(within_s=ANSWER_WITHIN_S)) - {liveness.host()}
         if not dead:
@@ -88,11 +90,11 @@ class Recovery:
                 _put_back(entry, "no worker was at the run, which goes back into the queue")
 
     def _is_unattended(self, entry: QueueEntry) -> bool:
-        """A worker of ours that is dead takes its run up itself when it is back, which counts as a try."""
+        """A dead worker of this host continues its run itself after its restart, which counts as a try."""
         holder = entry.holder
         if liveness.host_of(holder) != liveness.host() or liveness.at_work(holder, entry.run_id):
             return False
-        return holder not in self.executors or liveness.worker_alive(holder)
+        return holder not in self.executors or holder in self.resting or liveness.worker_alive(holder)
 
 
 def settle(run_id: str) -> None:
@@ -110,8 +112,17 @@ def note_death(run_id: str, worker: str, reason: str) -> None:
 
 
 def _put_back(entry: QueueEntry, why: str) -> None:
+    """Put a run back into the queue. If its worker recorded its end but was killed before DBOS knew of it, the run is
+    over."""
     from core.runs import store
 
+    try:
+        is_over = store.read_record(entry.run_id).state in store.ENDED
+    except InputError:  # its folder is gone or damaged, and no worker could execute it
+        is_over = True
+    if is_over:
+        run_queue.cancel(entry.run_id, within_s=ANSWER_WITHIN_S)
+        return
     if run_queue.put_back(entry, fresh=True, within_s=ANSWER_WITHIN_S):
         store.update_record(entry.run_id, state="queued")
         store.clear_progress(store.folder_of(entry.run_id))
@@ -119,6 +130,6 @@ def _put_back(entry: QueueEntry, why: str) -> None:
 
 
 def _settle(entry: QueueEntry) -> None:
-    from core.runs import status  # which brings pyarrow along: 40 MB that an idle agent need not have
+    from core.runs import status  # imports pyarrow: 40 MB that an idle agent does not need
 
     status.settle(entry)

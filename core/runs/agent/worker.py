@@ -1,13 +1,13 @@
-"""A worker: one DBOS executor that does one run after another (``python -m core.runs.agent.worker EXECUTOR [GIB]``).
+"""A worker: one DBOS executor that does one run after another (``python -m core.runs.agent.worker EXECUTOR …``).
 
-The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run it takes the
-first that waits and that its device can hold (:func:`core.runs.queue.run_queue.take`), and its DBOS starts it, now or
+The host agent starts it, one a slot, and holds the other end of its standard input. While it has no run, it takes the
+first waiting run that its device can hold (:func:`core.runs.queue.run_queue.take`), and its DBOS starts it, now or
 after this process has died. It registers a single workflow, :meth:`Worker.perform`, whose work is
-:func:`core.runs.execution.execute.execute`; torch is imported by that, with the first run. What a run comes to is in
-its folder, so that the workflow ends well even where the run failed: DBOS retries nothing but what a worker died of.
+:func:`core.runs.execution.execute.execute`; torch is imported by that, with the first run. The result of a run is in
+its folder, so the workflow ends successfully even if the run failed: DBOS retries only runs at which a worker died.
 
-A thread asks the database about the run that is at work. Where it is no longer wanted, :func:`execute` is told so, and
-where that does not stop it in time, as while a model loads, the process ends itself; the agent starts another.
+A thread asks the database about the current run. If the run is no longer wanted, :func:`execute` is told so. If that
+does not stop it in time, for example while a model loads, the process ends itself; the agent starts another.
 """
 
 from __future__ import annotations
@@ -21,26 +21,32 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError
+from core import database
+from core.devices.slots import UNKNOWN_GIB
+from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError, RunPaused
 from core.files.atomic import guarded
 from core.files.file_lock import take
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
+from core.processes import log_lines
+from core.processes.log_lines import say
 from core.runs import store
-from core.runs.agent import exit_reasons, liveness, watchdog
-from core.runs.devices.slots import UNKNOWN_GIB
-from core.runs.queue import database, run_queue
+from core.runs.agent import liveness, watchdog
+from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
+from core.runs.queue import run_queue
 from core.runs.queue.run_queue import RUNNING, Lease
 
 NICENESS = 19
 ASK_EVERY_S = 0.3
-"""How often a worker asks whether its run is still wanted."""
+"""How often a worker checks whether its run is still wanted."""
 GRACE_S = 0.9
 """How long a worker may continue a run that is no longer wanted."""
 GRACE_LOADING_S = 0.3
 """The same while it loads a model, in which it can't be asked to stop."""
 WAIT_FOR_PREDECESSOR_S = 30.0
 WAIT_FOR_RUN_S = 5.0
+SUCCESSOR_WITHIN_S = 20.0
+"""How long a worker whose agent was killed asks the database whether runs wait for another agent."""
 LOOK_EVERY_S = 2.0
 LOOK_SHARED_EVERY_S = 0.75
 """How often an idle worker asks for a run that another host may have queued; a submit on this host wakes it at once."""
@@ -48,15 +54,18 @@ WOKEN_WITHIN_S = 0.1
 
 
 class Worker:
-    """One executor; ``executor`` is its DBOS id, ``host:slot``, and ``memory_gib`` what its device has."""
+    """One executor; ``executor`` is its DBOS id, ``host:slot``, and ``memory_gib`` what its devices have. It takes only
+    runs that need more than ``above_gib``. When ``last_run`` is set, it takes no more runs and ends."""
 
-    def __init__(self, executor: str, *, memory_gib: float = UNKNOWN_GIB) -> None:
+    def __init__(self, executor: str, *, memory_gib: float = UNKNOWN_GIB, above_gib: float = -1.0) -> None:
         self.executor = executor
         self.memory_gib = memory_gib
+        self.above_gib = above_gib
+        self.last_run = threading.Event()
         self.at_work = threading.Event()
 
     def perform(self, run_id: str) -> str:
-        """Do one run, as DBOS asks for it; returns what it came to, which is for DBOS's own records."""
+        """Execute one run when DBOS calls this; returns its result for DBOS's own records."""
         self.at_work.set()
         liveness.say_busy(self.executor, run_id)
         try:
@@ -79,7 +88,8 @@ class Worker:
 
 @contextmanager
 def _watched(lease: Lease) -> Iterator[Callable[[], bool]]:
-    """Ask the database about the run beside its execution, so that the execution never waits for it."""
+    """Ask the database about the run in parallel with its execution, so that the execution never waits for the
+    database."""
     unwanted, over = threading.Event(), threading.Event()
 
     def watch() -> None:
@@ -88,9 +98,9 @@ def _watched(lease: Lease) -> Iterator[Callable[[], bool]]:
                 return
         unwanted.set()
         if not over.wait(GRACE_LOADING_S if watchdog.is_loading(lease.run_id) else GRACE_S):
-            print(f"{lease.run_id} is no longer wanted and did not stop by itself: this worker ends", flush=True)
+            say(f"{lease.run_id} is no longer wanted and did not stop by itself: this worker ends", run=lease.run_id)
             # Not sys.exit: it would wait for the model. Chunks are written whole.
-            os._exit(exit_reasons.UNWANTED)
+            os._exit(UNWANTED)
 
     threading.Thread(target=watch, daemon=True, name="hedge-watch").start()
     try:
@@ -104,7 +114,7 @@ def _is_wanted(lease: Lease) -> bool:
     try:
         return lease.is_wanted()
     except RunError as error:
-        print(f"{lease.run_id}: {error}", flush=True)
+        say(f"{lease.run_id}: {error}", run=lease.run_id)
         return True
 
 
@@ -116,11 +126,13 @@ def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
     except RunBusyError as error:
         return f"left to another process: {error}"
     except RunLostError as error:
-        print(error, flush=True)
+        say(str(error), run=lease.run_id)
         return str(error)
+    except RunPaused as error:
+        return f"paused: {error}"
     except HedgeError as error:
         return f"failed: {error}"
-    except Exception as error:  # where execute did not see it
+    except Exception as error:  # if execute did not notice it
         from core.runs.execution.execute import in_words
 
         store.log(store.folder_of(lease.run_id), traceback.format_exc())
@@ -130,7 +142,7 @@ def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
 
 
 def _when_free(lease: Lease, *, cancelled: Callable[[], bool]) -> None:
-    """Execute the run; a process that is still at it, such as a dying predecessor, is waited for a little."""
+    """Execute the run. If another process still executes it, such as a dying predecessor, wait for it a little."""
     from core.runs.execution.execute import execute
 
     spec = store.read_record(lease.run_id).spec
@@ -182,52 +194,77 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not (record.exc_info and type(record.exc_info[1]).__name__ == "DBOSAwaitedWorkflowCancelledError")
 
 
-def main(executor: str, memory_gib: str = "") -> None:
+def main(executor: str, memory_gib: str = "", above_gib: str = "") -> None:
     """Work until the agent dies, which closes standard input."""
+    worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB), above_gib=float(above_gib or -1.0))
+    # Before the niceness, which is each thread's own: what this thread starts gets the agent's.
+    threading.Thread(target=_heed_agent, args=(worker,), daemon=True, name="hedge-orphan-guard").start()
+    log_lines.begin("worker")
     os.nice(NICENESS)
-    threading.Thread(target=_end_with_agent, daemon=True, name="hedge-orphan-guard").start()
     lock = take(liveness.worker_lock(executor), wait_s=WAIT_FOR_PREDECESSOR_S)
     if lock is None:
         raise RunError(f"another worker holds {liveness.worker_lock(executor)}; there can be only one with its id")
-    worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB))
     with uncollected():
         launch(worker)
         import core.runs.execution.execute  # noqa: F401 - what the first run would import first, torch not among it
 
-    print(f"worker {executor} is ready", flush=True)
+    say(f"worker {executor} is ready", worker=executor)
     _look_forever(worker)
 
 
 def _look_forever(worker: Worker) -> None:
-    """Take a run whenever this worker has none: at once where the last has ended or a page calls, else now and then."""
+    """Take a run whenever this worker has none: at once if the last one has ended or a page calls, otherwise from time
+    to time."""
     woken, due = 0, 0.0
     while True:
         if worker.at_work.is_set():
             due = 0.0
+        elif worker.last_run.is_set():
+            _end_without_run(worker)
         elif time.monotonic() >= due or liveness.last_wake() != woken:
             every_s = LOOK_SHARED_EVERY_S if database.is_shared() else LOOK_EVERY_S
             woken, due = liveness.last_wake(), time.monotonic() + every_s
             try:
-                taken = run_queue.take(worker.executor, memory_gib=worker.memory_gib)
+                taken = run_queue.take(worker.executor, memory_gib=worker.memory_gib, above_gib=worker.above_gib)
                 if taken:
                     _prepare_for(taken)
                 elif taken is None:
-                    due = 0.0  # DBOS starts it in a moment, or has just ended it
+                    due = 0.0  # DBOS will start it in a moment, or has just ended it
             except HedgeError as error:
-                print(error, flush=True)
+                say(str(error))
         time.sleep(WOKEN_WITHIN_S)
 
 
 def _prepare_for(run_id: str) -> None:
-    """Import what the run will need, before DBOS has come round to starting it."""
+    """Import what the run will need, before DBOS starts it."""
     spec = store.read_record(run_id).spec
     if spec.model != FAKE_MODEL and not spec.servers:
-        with suppress(ImportError, OSError):  # the run itself says what is wrong with torch
+        with suppress(ImportError, OSError):  # the run itself will report what is wrong with torch
             language_models()
 
 
-def _end_with_agent() -> None:
-    sys.stdin.buffer.read()
+def _end_without_run(worker: Worker) -> None:
+    """End this process if the worker has no run; otherwise return, and be called again."""
+    try:
+        if not run_queue.has_run(worker.executor):
+            os._exit(ASKED)  # not sys.exit, which would wait for the threads of DBOS
+    except HedgeError as error:
+        say(str(error))
+        time.sleep(ASK_EVERY_S)
+
+
+def _heed_agent(worker: Worker) -> None:
+    """Do what the agent asks for. After the agent's death, start another if runs wait for one, and end this process.
+
+    An agent that is stopped ends its workers first. So one that is gone before its workers was killed, and no person
+    may be there to start the next.
+    """
+    for line in sys.stdin.buffer:
+        if line == LAST_RUN:
+            worker.last_run.set()
+    with suppress(Exception):  # whatever is wrong, the worker must end; a page or `core runs` starts an agent as well
+        if liveness.agent_lock().exists() and run_queue.unfinished(within_s=SUCCESSOR_WITHIN_S):
+            start_agent()
     # Not sys.exit: a worker that is deep in a model must not outlive its agent, and chunks are written whole.
     os._exit(3)
 

@@ -6,32 +6,42 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO
 
-from core import nvml
-from core.errors import RunError
-from core.runs.agent import exit_reasons, liveness
-from core.runs.devices.slots import Slot
-from core.runs.queue import database
+from core import database
+from core.devices import nvml
+from core.devices.slots import Slot
+from core.processes import exit_reasons
+from core.processes.starting import open_log, start_detached
+from core.runs.agent import liveness
 from core.settings import ROOT, settings
 
 STEADY_AFTER_S = 10.0
-"""A worker that lives this long has started well: if it dies, the next one is started at once."""
+"""A worker that lives this long has started successfully: if it dies, the next one is started at once."""
 LONGEST_PAUSE_S = 30.0
 FREED_WITHIN_S = 20.0
 """How long the next worker waits for the memory of a GPU that a dead one has not given back yet."""
 FREED_BUT_GIB = 0.5
 COUNT_EVERY_S = 2.0
-LARGEST_LOG = 5_000_000
-"""Bytes after which a log is put aside; one older log is kept."""
+IDLE_MINUTES = 30
+"""How long an agent that Hedge started on its own stays without a run."""
+AGENT_STARTS_WITHIN_S = 10.0
+AGENTS_DEVICES = "HEDGE_AGENTS_DEVICES"
+"""The agent's own ``CUDA_VISIBLE_DEVICES``, empty if it has none, as a worker passes it to the next agent."""
+LAST_RUN = b"last run\n"
+"""What the agent writes to a worker that is to end when it has no run."""
+ASKED = 0
+"""The exit status of a worker that its agent asked to end after its run."""
+UNWANTED = 75
+"""The exit status of a worker that ended itself because its run was no longer wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a worker died: the run it was at (empty for none), why in words, and whether that was for a cancelled run."""
+    """How a worker died: the run that it was executing (empty for none), the reason in words, and whether the run had
+    been cancelled."""
 
     run_id: str
     reason: str
@@ -39,10 +49,17 @@ class Death:
 
 
 class WorkerProcess:
-    """The worker of a slot; while ``wanted`` is false, no new one is started."""
+    """The worker of a slot; while ``wanted`` is false, no new one is started.
 
-    def __init__(self, slot: Slot) -> None:
+    It takes only runs that need more than ``above_gib``. While it is ``resting``, another worker has its device, and
+    while it is ``joining``, it waits for the devices that it will have.
+    """
+
+    def __init__(self, slot: Slot, *, above_gib: float | None = None) -> None:
         self.slot = slot
+        self.above_gib = above_gib
+        self.resting = False
+        self.joining = False
         self.executor = liveness.executor_id(slot.name)
         self.wanted = True
         self.started = 0.0
@@ -60,6 +77,24 @@ class WorkerProcess:
         """The run that the worker executes; empty if there is none."""
         return liveness.busy_with(self.executor) if self._process else ""
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no process."""
+        return self._process is None
+
+    @property
+    def ended_as_asked(self) -> bool:
+        """Whether it was asked to end after its run, and there is no process any more."""
+        return self.resting and self.is_gone
+
+    def end_after_run(self) -> None:
+        """Ask the worker to end once it has no run, and start no other."""
+        self.resting, self.wanted = True, False
+        if self._process and self._process.stdin:
+            with suppress(OSError):  # it has died, which :meth:`tend` notices
+                self._process.stdin.write(LAST_RUN)
+                self._process.stdin.flush()
+
     def tend(self) -> Death | None:
         """Start the worker if it is due. Returns its death if it died since the last call."""
         if self._process is None:
@@ -71,8 +106,9 @@ class WorkerProcess:
             self._count_kills()
             return None
         self._close()
-        reason = self._killed or exit_reasons.in_words(status, starved=self._is_starved())
-        death = Death(liveness.busy_with(self.executor), reason, status == exit_reasons.UNWANTED)
+        if self.resting and status == ASKED:
+            return None
+        death = Death(liveness.busy_with(self.executor), self._reason(status), status == UNWANTED)
         liveness.say_idle(self.executor)
         self.died = time.monotonic()
         self.start_at = self.died + self._pause(death)
@@ -104,10 +140,13 @@ class WorkerProcess:
         if time.monotonic() - self._starved_at >= COUNT_EVERY_S:
             self._starved_at, self._starved = time.monotonic(), exit_reasons.kills_for_memory()
 
-    def _is_starved(self) -> bool | None:
-        """Whether the kernel killed a process for lack of memory since the worker was last seen alive."""
-        now = exit_reasons.kills_for_memory()
-        return None if now is None or self._starved is None else now > self._starved
+    def _reason(self, status: int) -> str:
+        """Why the worker died, as the second half of "its worker was …"."""
+        if self._killed:
+            return self._killed
+        if status == UNWANTED:
+            return "ended because its run was no longer wanted"
+        return exit_reasons.in_words(status, starved=exit_reasons.is_starved(self._starved))
 
     def _start(self) -> None:
         liveness.say_idle(self.executor)
@@ -115,10 +154,10 @@ class WorkerProcess:
         self._used_gib = seen.used_gib if seen else None
         with open_log(f"worker-{liveness.host()}-{self.slot.name}.log") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.runs.agent.worker", self.executor, str(self.slot.memory_gib)],
+                [sys.executable, "-m", "core.runs.agent.worker", self.executor, *map(str, self._limits())],
                 cwd=ROOT,
-                env=environment() | {"CUDA_VISIBLE_DEVICES": self.slot.devices},
-                stdin=subprocess.PIPE,  # never written to: it closes when the agent dies, by which the worker knows
+                env=environment() | _of_slot(self.slot),
+                stdin=subprocess.PIPE,  # it closes when the agent dies, which tells the worker
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
@@ -127,15 +166,18 @@ class WorkerProcess:
         self._killed = ""
         self._count_kills()
 
+    def _limits(self) -> list[float]:
+        return [self.slot.memory_gib] + ([] if self.above_gib is None else [self.above_gib])
+
     def _close(self) -> None:
         if self._process and self._process.stdin:
-            self._process.stdin.close()
+            with suppress(OSError):  # of what it did not read
+                self._process.stdin.close()
         self._process = None
 
     def _pause(self, death: Death) -> float:
-        """Seconds to wait before the next start: none, but 0.5, 1, 2, … 30 where workers die without having begun.
-
-        A worker that dies at a run needs no pause, because the run is given up after its third.
+        """Seconds to wait before the next start: 0, or 0.5, 1, 2, … 30 if workers die before they have begun a run. A
+        worker that dies during a run needs no pause, because the run is given up after three tries.
         """
         if death.run_id or time.monotonic() - self.started >= STEADY_AFTER_S:
             self.quick_deaths = 0
@@ -145,41 +187,37 @@ class WorkerProcess:
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with absolute paths that are valid in a child's working directory."""
+    """This process's environment, with absolute paths that are valid in a child's working directory.
+
+    A worker's child gets the devices that the agent saw, not the worker's own.
+    """
     fixed = {"HEDGE_HOME": str(settings().home)}
     if settings().database_url:
         fixed["HEDGE_DATABASE_URL"] = database.url()
-    return os.environ | fixed
+    found = os.environ | fixed
+    if AGENTS_DEVICES in found:
+        del found["CUDA_VISIBLE_DEVICES"]
+        if all_devices := found.pop(AGENTS_DEVICES):
+            found["CUDA_VISIBLE_DEVICES"] = all_devices
+    return found
 
 
-def start_detached(arguments: Sequence[str], *, log: str, up: Callable[[], bool], within_s: float, what: str) -> None:
-    """Start ``python -m …`` so that it outlives this process, and wait until it is ``up``.
+def _of_slot(slot: Slot) -> dict[str, str]:
+    """The variables that restrict a worker to its slot's devices."""
+    return {"CUDA_VISIBLE_DEVICES": slot.devices, AGENTS_DEVICES: os.environ.get("CUDA_VISIBLE_DEVICES", "")}
 
-    It writes to ``log`` in ``HEDGE_HOME/logs``. Raises :class:`RunError` that says ``what`` where it is not up within
-    ``within_s`` seconds.
+
+def start_agent(*, up: Callable[[], bool] = lambda: True) -> None:
+    """Start this host's agent, detached, for as long as there are runs and ``IDLE_MINUTES`` more.
+
+    Returns once it is ``up``. If several processes start one at once, all but one of the agents find the lock held and
+    end. Raises :class:`~core.errors.RunError` if it is not up in time.
     """
-    with open_log(log) as out:
-        subprocess.run(
-            [sys.executable, "-m", "core.runs.agent.detached", *arguments],
-            cwd=ROOT,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            check=False,
-        )
-    end = time.monotonic() + within_s
-    while not up():
-        if time.monotonic() > end:
-            raise RunError(f"{what}; {settings().home / 'logs' / log} says why")
-        time.sleep(0.01)
-
-
-def open_log(name: str) -> IO[bytes]:
-    """Open a log in ``HEDGE_HOME/logs`` to append to; a large one is put aside first."""
-    path: Path = settings().home / "logs" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.stat().st_size > LARGEST_LOG:
-        path.replace(path.with_suffix(".old"))
-    return path.open("ab")
+    start_detached(
+        ("core.runs.agent.host_agent", str(IDLE_MINUTES)),
+        environment=environment(),
+        log=f"agent-{liveness.host()}.log",
+        up=up,
+        within_s=AGENT_STARTS_WITHIN_S,
+        what="no agent could be started on this host",
+    )

@@ -7,31 +7,41 @@ import platform
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, SelfCheckError
+from core.devices.fitting import check_fits
+from core.devices.slots import Slot, slots
+from core.errors import (
+    BudgetReachedError,
+    HedgeError,
+    RunBusyError,
+    RunCancelled,
+    RunError,
+    RunPaused,
+)
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
 from core.inference.engine import Engine, SelfCheck, cut_short
-from core.inference.engine_factory import load_engine, load_server_engine
+from core.inference.engine_factory import load_engine
 from core.inference.models import resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import check_key, served_model
 from core.inference.unconditional import score_bare
-from core.prompting.written import find_answer
 from core.records import OptionLogits, Prompt, joined
 from core.runs import banks, store
 from core.runs.agent import liveness
-from core.runs.devices.slots import check_precision, slots
 from core.runs.execution import jury_run, perplexity_run
-from core.runs.execution.progress import IsCancelled, OnProgress, ProgressReporter
-from core.runs.prompts import draw_questions, load_data, make_prompt, prompts
+from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
+from core.runs.execution.served import server_engine
+from core.runs.execution.sharing import SharedScoring, shared_devices
+from core.runs.execution.written_run import write_answers
+from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
@@ -49,19 +59,19 @@ def execute(
     on_progress: OnProgress = lambda progress: None,
     worker: str = "here",
 ) -> str:
-    """Score the run's questions and write its folder; go on where an earlier try stopped.
+    """Score the run's questions and write its folder, continuing where an earlier try stopped.
 
     Only one process executes a run at a time (a lock on the run's folder); a second one raises
-    :class:`~core.errors.RunBusyError` at once and changes nothing. ``cancelled`` is asked between batches and
-    around loading.
+    :class:`~core.errors.RunBusyError` at once and changes nothing. ``cancelled`` is called between batches and before
+    and after loading.
 
-    Returns the run id. Raises :class:`~core.errors.RunCancelled` if a person stopped it, another
-    :class:`~core.errors.HedgeError` where it failed; ``run.json`` says so either way, unless the disk is so full that
-    it can't be written.
+    Returns the run id. Raises :class:`~core.errors.RunCancelled` if a person stopped it, :class:`RunPaused` if its
+    server is gone or its budget is spent, another :class:`~core.errors.HedgeError` where it failed; ``run.json`` says
+    so either way, unless the disk is so full that it can't be written.
     """
     try:
         return _execute(spec, cancelled, on_progress, worker)
-    except OSError as error:  # out of writing down how the run ended
+    except OSError as error:  # raised while recording how the run ended
         raise RunError(in_words(error)) from error
 
 
@@ -69,14 +79,17 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
         preflight(spec)
-        check_precision(spec.dtype, slots())
+        check_memory(spec, slots())
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     lock = take(liveness.run_lock(folder))
     if lock is None:
         raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     with lock:
-        if store.read_record(spec.run_id).state == "done":
+        record = store.read_record(spec.run_id)
+        if record.state == "done":
             return spec.run_id
+        if record.spec.to_json() != spec.to_json():  # budget and key may differ from those of the earlier try
+            store.update_record(spec.run_id, spec=spec)
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
             made = kind_of(spec).perform(spec, folder, reporter)
@@ -84,6 +97,10 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
         except (RunCancelled, KeyboardInterrupt):
             store.end(spec.run_id, "cancelled", store.CANCELLED)
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` continues with what is missing") from None
+        except RunPaused as error:
+            reached = {"budget_reached": spec.budget} if isinstance(error, BudgetReachedError) else {}
+            store.end(spec.run_id, "paused", str(error), **reached)
+            raise
         except HedgeError as error:
             store.end(spec.run_id, "failed", str(error))
             raise
@@ -109,10 +126,23 @@ def preflight(spec: RunSpec) -> None:
         resolve(spec.model)
 
 
-def memory_gib(spec: RunSpec) -> float:
+def check_memory(spec: RunSpec, devices: Sequence[Slot]) -> None:
+    """Raise :class:`~core.errors.InputError` if none of these devices, or not the named one, can hold the run."""
+    check_fits(
+        spec.model_name,
+        devices,
+        dtype=spec.dtype,
+        device=spec.device,
+        needs_gib=lambda dtype: 0.0 if spec.servers else memory_gib(replace(spec, dtype=dtype), ask=True),
+    )
+
+
+def memory_gib(spec: RunSpec, *, ask: bool = False) -> float:
     """The GiB that the run's device must have; 0 if the model's size is unknown until it is loaded, or a server has
-    it."""
-    return 0.0 if spec.servers else memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype)
+    it. ``ask`` lets the hub be asked for a size that is not known here."""
+    if spec.servers:
+        return 0.0
+    return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask)
 
 
 class _Execution:
@@ -126,7 +156,7 @@ class _Execution:
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
         self.served: ServerEngine | None = None
-        self.trouble = ""
+        self.shared: SharedScoring | None = None
 
     def run(self) -> dict[str, Any]:
         self._begin()
@@ -136,42 +166,37 @@ class _Execution:
 
     @contextmanager
     def _loaded(self) -> Iterator[Engine]:
-        """The engine that scores the run; connections to servers are closed at its end."""
+        """The engine that scores the run."""
         spec = self.spec
         if not spec.servers:
-            yield load_engine(spec.model, dtype=spec.dtype, batch_size=spec.batch_size)
-            return
-        engine = load_server_engine(
-            spec.model,
-            servers=spec.servers,
-            key_variable=spec.key_variable,
-            price=spec.price,
-            spent=store.read_record(spec.run_id).spent,
-            all_needed=not (self.folder / "chunks").exists(),
-            on_wait=self._waiting,
-        )
-        with closing(engine):
-            for url in set(spec.servers) - set(engine.client.urls):
-                self.reporter.log(f"the server {url} can't be reached; the others do its work")
-            self.served = engine
-            try:
+            with self._shared() as self.shared:
+                engine = load_engine(
+                    spec.model,
+                    dtype=spec.dtype,
+                    batch_size=spec.batch_size,
+                    device=self.shared.here if self.shared else self.reporter.device_of(spec),
+                    report=self.reporter.report,
+                )
+                if self.shared:
+                    self.shared.loaded()
                 yield engine
-            finally:
-                self._note_spent()
+            return
+        begun = (self.folder / "chunks").exists()
+        with server_engine(spec, self.reporter, all_needed=not begun) as engine:
+            if begun:
+                engine.check_weights(store.read_record(spec.run_id).provenance.get("engine", {}))
+            self.served = engine
+            yield engine
 
-    def _waiting(self, reason: str) -> None:
-        """Called while no answer arrives."""
-        self.reporter.stop_if_cancelled()
-        if reason and reason != self.trouble:
-            self.reporter.log(reason)
-        self.trouble = reason
-        if reason:
-            self.reporter.report(f"waiting: {reason}")
+    def _shared(self) -> AbstractContextManager[SharedScoring | None]:
+        """The devices that share the run's questions. A worker of the queue has one slot's devices."""
+        if self.reporter.worker != HERE:
+            return nullcontext()
+        return shared_devices(self.spec, self.reporter, slots(), needs_gib=lambda: memory_gib(self.spec, ask=True))
 
     def _note_spent(self) -> None:
         if self.served:
-            known = store.read_record(self.spec.run_id).provenance
-            store.update_record(self.spec.run_id, provenance=known | {"spent": self.served.client.spending.tokens})
+            store.note(self.spec.run_id, spent=self.served.client.spending.tokens)
 
     def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()
@@ -185,11 +210,11 @@ class _Execution:
             self.reporter.log(shortened)
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
-        seconds = self._score(engine, asked, self._chunk(engine))
+        measured = self._score(engine, asked, self._chunk(engine))
         if self.spec.repeats:
-            self._write(engine)
+            write_answers(engine, self.spec, self.drawn, self.folder, self.reporter, note=self._note_spent)
         join_chunks(self.folder, "logits.parquet")
-        return _provenance(engine, check, self.drawn, asked, seconds) | self._bounds()
+        return _provenance(engine, check, self.drawn, asked) | measured | self._bounds()
 
     def _bounds(self) -> dict[str, int]:
         """How many questions have letters of which the server gave only an upper bound."""
@@ -213,35 +238,25 @@ class _Execution:
 
     def _checked(self, engine: Engine, prompts: Sequence[Prompt]) -> SelfCheck:
         check = engine.self_check(prompts)
-        if not check.passed:
-            raise SelfCheckError(
-                f"batched and one-by-one scoring of {check.questions} questions differ by "
-                f"{check.largest_difference:.3g} in log-probability, more than {check.tolerance:g}; "
-                "the run was stopped before its first question, and this model's scores can't be trusted here"
-            )
-        for reason in check.refused:
-            self.reporter.log(f"self-check refused {reason}")
-        by = f" by {check.rung}" if check.rung else ""
-        of = f", of {check.kept}, for the same model, precision, device and versions" if check.kept else ""
-        self.reporter.log(f"self-check passed{by}: {check.largest_difference:.2e} of {check.tolerance:g}{of}")
+        check.confirm()
+        for line in check.lines():
+            self.reporter.log(line)
         return check
 
     def _chunk(self, engine: Engine) -> int:
-        """Questions per chunk, which a killed worker loses at most: as in the try that this one continues."""
+        """Questions per chunk, the most that a killed worker loses; a continued run keeps this number."""
         before: int | None = store.read_record(self.spec.run_id).provenance.get("chunk")
         if before and finished_chunks(self.folder):
             return before
-        record = store.read_record(self.spec.run_id)
-        store.update_record(
-            self.spec.run_id, provenance=record.provenance | {"chunk": engine.chunk, "engine": engine.description}
-        )
+        store.note(self.spec.run_id, chunk=engine.chunk, engine=engine.description)
         return engine.chunk
 
-    def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> float:
-        """Score the chunks that are missing; returns the seconds it took.
+    def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> dict[str, Any]:
+        """Score the chunks that are missing; returns the seconds it took, and how much one device scored in them.
 
-        A model that is here gets one chunk at a time. A server gets all that is missing, because its requests in flight
-        would run dry at the end of each chunk; what a try has of unfinished chunks when it stops is kept.
+        A model that is here gets one chunk at a time. A server gets everything that is missing, because its requests
+        in flight would run out at the end of each chunk. If a try stops, its results of unfinished chunks are kept.
+        Devices that share the questions get everything that is missing, too, and none of them waits for another.
         """
         chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
         finished = set(finished_chunks(self.folder))
@@ -254,31 +269,31 @@ class _Execution:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
         self.reporter.expect(sum(len(p.text) for i in missing for p in asked[i]))
         k = max(p.k for p in prompts)
-        for together in [missing] if self.spec.servers else [[i] for i in missing]:
+        for together in [missing] if self.spec.servers or self.shared else [[i] for i in missing]:
             scoring = _Chunks(
                 self.folder, {i: chunks[i] for i in together}, k=k, begun=begun, served=bool(self.spec.servers)
             )
             try:
                 characters = {p.question_id: len(p.text) for i in together for p in asked[i]}
-                for batch in engine.score([p for i in together for p in asked[i]]):
+                for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
             finally:
                 if self.spec.servers:
                     scoring.keep()
-        return self.reporter.rate.seconds
+        rate = self.reporter.rate
+        measured: dict[str, Any] = {"scoring_seconds": round(rate.seconds, 3)}
+        if self.shared is None:
+            return measured | {"scored": {"questions": rate.questions, "characters": rate.read}}
+        by_device = {"devices": dict(self.shared.questions)} if len(self.shared.questions) > 1 else {}
+        return measured | {"scored": self.shared.scored_here} | by_device
 
-    def _write(self, engine: Engine) -> None:
-        """Let the model answer the test questions in its own words, and note which option each answer names."""
-        test = [q for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"]
-        rows = []
-        for number, question in enumerate(test):
-            prompt = make_prompt(self.spec, question, self.drawn.demonstrations)
-            texts = engine.write(prompt, repeats=self.spec.repeats, seed=self.spec.seed + number)
-            rows += [(question.id, i, text, find_answer(text, question.options)) for i, text in enumerate(texts)]
-            self.reporter.report(f"writing answers, {number + 1:,} of {len(test):,}")
-        store.write_written(self.folder, rows)
+    def _scores(self, engine: Engine, chunks: Sequence[Sequence[Prompt]]) -> Iterator[OptionLogits]:
+        """The scores of these chunks, batch by batch, from one device or from several."""
+        if self.shared:
+            return self.shared.score(engine, chunks)
+        return engine.score([prompt for chunk in chunks for prompt in chunk])
 
 
 class _Chunks:
@@ -309,7 +324,7 @@ class _Chunks:
         return self._write_if_finished(i)
 
     def keep(self) -> None:
-        """Write down what there is of unfinished chunks."""
+        """Write what has been scored of unfinished chunks."""
         for i, batches in self.batches.items():
             if batches:
                 store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
@@ -327,15 +342,12 @@ class _Chunks:
         return made
 
 
-def _provenance(
-    engine: Engine, check: SelfCheck, drawn: Draw, prompts: Sequence[Prompt], seconds: float
-) -> dict[str, Any]:
+def _provenance(engine: Engine, check: SelfCheck, drawn: Draw, prompts: Sequence[Prompt]) -> dict[str, Any]:
     return {
         "engine": engine.description,
         "self_check": asdict(check),
         "demonstrations": [q.id for q in drawn.demonstrations],
         "example_prompt": prompts[-1].text,
-        "scoring_seconds": round(seconds, 3),
     }
 
 

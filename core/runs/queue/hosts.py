@@ -14,10 +14,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from core.runs.agent.watchdog import UnchangedFor
-from core.runs.queue import database
-from core.runs.queue.database import transact
-from core.runs.queue.tables import hosts
+from core import database
+from core.database import transact
+from core.database.tables import hosts
+from core.progress import UnchangedFor
 
 BEAT_EVERY_S = 1.0
 STALE_S = 5.0

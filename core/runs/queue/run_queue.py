@@ -33,10 +33,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from core import database
+from core.database import ask, transact
+from core.database.tables import workflows
 from core.errors import RunError, RunLostError
-from core.runs.queue import database
-from core.runs.queue.database import ANSWER_WITHIN_S, ask, transact
-from core.runs.queue.tables import workflows
+from core.processes.log_lines import say
 
 if TYPE_CHECKING:
     from dbos import EnqueueOptions, WorkflowStatus
@@ -66,8 +67,8 @@ class QueueEntry:
 
     ``status`` is DBOS's word, ``executor`` the ``host:slot`` that executes it or did so last (empty before the first),
     ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died, ``queue``
-    where it waits or came from, ``priority`` its place among those that wait, the lowest first, and ``needs_gib`` the
-    memory that its device must have.
+    where it waits or came from, ``priority`` its place among those that wait, the lowest first, ``needs_gib`` the
+    memory that its device must have, and ``slot`` the one slot that may take it (empty: any).
     """
 
     run_id: str
@@ -78,6 +79,7 @@ class QueueEntry:
     queue: str = ""
     priority: int = 0
     needs_gib: float = 0.0
+    slot: str = ""
 
     @property
     def holder(self) -> str:
@@ -119,7 +121,7 @@ class Lease:
 # ---------------------------------------------------------------- what there is
 
 
-def entries(run_ids: Sequence[str], *, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
+def entries(run_ids: Sequence[str], *, within_s: float | None = None) -> dict[str, QueueEntry]:
     """What the database says about these runs; those it does not know are left out."""
     return _listed({"workflow_ids": list(run_ids)}, within_s=within_s) if run_ids else {}
 
@@ -130,19 +132,23 @@ def wait_for_entry(run_id: str) -> QueueEntry | None:
         try:
             return entries([run_id]).get(run_id)
         except RunError as error:
-            print(f"{run_id}: {error}", flush=True)
+            say(f"{run_id}: {error}", run=run_id)
             time.sleep(WAIT_FOR_DATABASE_S)
 
 
-def unfinished(*, within_s: float = ANSWER_WITHIN_S) -> dict[str, QueueEntry]:
+def unfinished(*, within_s: float | None = None) -> dict[str, QueueEntry]:
     """All runs that are queued or running, in the order of the queue."""
     found = _listed({"status": list(UNFINISHED)}, within_s=within_s)
     return dict(sorted(found.items(), key=lambda item: item[1].priority))
 
 
-def ended_since(
-    since: float, *, status: Sequence[str] = (), within_s: float = ANSWER_WITHIN_S
-) -> dict[str, QueueEntry]:
+def waiting(*, within_s: float | None = None) -> list[QueueEntry]:
+    """The runs that no worker has, in the order of the queue."""
+    found = _listed({"status": list(QUEUED), "queue_name": QUEUE}, within_s=within_s).values()
+    return sorted(found, key=lambda entry: entry.priority)
+
+
+def ended_since(since: float, *, status: Sequence[str] = (), within_s: float | None = None) -> dict[str, QueueEntry]:
     """The runs that ended after ``since`` (seconds since the epoch), of these statuses; at most the latest 1,000."""
     when = datetime.fromtimestamp(since, UTC).isoformat()
     options: dict[str, Any] = {"completed_after": when, "limit": 1000, "sort_desc": True}
@@ -152,13 +158,16 @@ def ended_since(
 # ---------------------------------------------------------------- what is done by pages
 
 
-def enqueue(run_id: str, *, needs_gib: float) -> None:
-    """Let a run wait at the end of the queue; one that has ended does so with fresh tries, any other stays."""
+def enqueue(run_id: str, *, needs_gib: float, slot: str = "") -> None:
+    """Let a run wait at the end of the queue; one that has ended does so with fresh tries, any other stays.
+
+    ``slot`` names the one slot that may take it, where a person chose a device.
+    """
     before = entries([run_id]).get(run_id)
     if before is not None and before.status in UNFINISHED:
         return
     last = transact(lambda connection: connection.execute(sa.select(sa.func.max(_row.priority)).where(_waits)).scalar())
-    place, attributes = max(0, last or 0) + 1, {"needs_gib": needs_gib}
+    place, attributes = max(0, last or 0) + 1, {"needs_gib": needs_gib, "slot": slot}
     if before is not None:
         transact(lambda connection: _set_place(connection, run_id, place))
         ask(lambda client: client.update_workflow_attributes(run_id, attributes))
@@ -180,11 +189,11 @@ def enqueue(run_id: str, *, needs_gib: float) -> None:
     ask(lambda client: client.enqueue(options, run_id))
 
 
-def cancel(run_id: str) -> QueueEntry | None:
+def cancel(run_id: str, *, within_s: float | None = None) -> QueueEntry | None:
     """Cancel a run that is queued or running; returns what the database said about it before."""
-    before = entries([run_id]).get(run_id)
+    before = entries([run_id], within_s=within_s).get(run_id)
     if before is not None and before.status in UNFINISHED:
-        ask(lambda client: client.cancel_workflow(run_id))
+        ask(lambda client: client.cancel_workflow(run_id), within_s=within_s)
     return before
 
 
@@ -213,24 +222,25 @@ def open_queue(executor: str) -> None:
     ask(lambda client: client.register_queue(name, worker_concurrency=1, polling_interval_sec=database.POLL_QUEUE_S))
 
 
-def take(executor: str, *, memory_gib: float) -> str | None:
+def take(executor: str, *, memory_gib: float, above_gib: float = -1.0) -> str | None:
     """Give this worker the first waiting run that its device can hold; returns its id, empty if there is none.
 
-    None if the worker has one already.
+    A worker of several devices takes only runs that need more than ``above_gib``, what one device has, and a run for
+    which a person named a device goes to that device alone. None if the worker has a run already.
     """
     own = queue_of(executor)
-    held = sa.select(_row.workflow_uuid).where(_row.queue_name == own, _row.status.in_(UNFINISHED)).limit(1)
     needs = sa.func.coalesce(_row.attributes["needs_gib"].as_float(), 0.0)
+    slot = sa.func.coalesce(_row.attributes["slot"].as_string(), "")
     first = (
         sa.select(_row.workflow_uuid)
-        .where(_waits, needs <= memory_gib)
+        .where(_waits, needs <= memory_gib, needs > above_gib, slot.in_(("", executor.rpartition(":")[2])))
         .order_by(_row.priority, _row.created_at)
         .limit(1)
         .with_for_update(skip_locked=True)
     )
 
     def work(connection: sa.Connection) -> str | None:
-        if connection.execute(held).first():
+        if connection.execute(_held(executor)).first():
             return None
         run_id = connection.execute(first).scalar()
         moved = connection.execute(
@@ -241,7 +251,18 @@ def take(executor: str, *, memory_gib: float) -> str | None:
     return transact(work)
 
 
-def put_back(entry: QueueEntry, *, fresh: bool, within_s: float = ANSWER_WITHIN_S) -> bool:
+def has_run(executor: str) -> bool:
+    """Whether a run is this worker's, begun or not."""
+    return transact(lambda connection: connection.execute(_held(executor)).first()) is not None
+
+
+def _held(executor: str) -> sa.Select[tuple[str]]:
+    """The run that a worker has."""
+    own = queue_of(executor)
+    return sa.select(_row.workflow_uuid).where(_row.queue_name == own, _row.status.in_(UNFINISHED)).limit(1)
+
+
+def put_back(entry: QueueEntry, *, fresh: bool, within_s: float | None = None) -> bool:
     """Let a run that a worker has wait again, in its old place; False if it is no longer as ``entry`` says.
 
     ``fresh`` forgets its tries: nobody was at fault. DBOS's start of it that is under way finds it gone.
@@ -257,7 +278,7 @@ def put_back(entry: QueueEntry, *, fresh: bool, within_s: float = ANSWER_WITHIN_
     return transact(lambda connection: connection.execute(change).rowcount == 1, within_s=within_s)
 
 
-def note_death(run_id: str, reason: str, *, within_s: float = ANSWER_WITHIN_S) -> None:
+def note_death(run_id: str, reason: str, *, within_s: float | None = None) -> None:
     """Remember how the worker died that was at this run."""
     ask(lambda client: client.update_workflow_attributes(run_id, {"death": reason}, merge=True), within_s=within_s)
 
@@ -266,7 +287,7 @@ def _set_place(connection: sa.Connection, run_id: str, place: int) -> None:
     connection.execute(workflows.update().where(_row.workflow_uuid == run_id).values(priority=place))
 
 
-def _listed(options: dict[str, Any], *, within_s: float) -> dict[str, QueueEntry]:
+def _listed(options: dict[str, Any], *, within_s: float | None) -> dict[str, QueueEntry]:
     if not database.exists():
         return {}
     found = ask(
@@ -287,4 +308,5 @@ def _entry(status: WorkflowStatus) -> QueueEntry:
         queue=status.queue_name or "",
         priority=status.priority or 0,
         needs_gib=attributes.get("needs_gib", 0.0),
+        slot=attributes.get("slot", ""),
     )

@@ -1,1 +1,1 @@
-"""Storage: deleted runs in the trash, and archived runs."""
+"""Storage: deleted runs in the bin, and copies of finished runs in an archive."""

@@ -1,14 +1,12 @@
-"""Finished runs at an fsspec URL (``HEDGE_ARCHIVE_URL``, such as ``s3://bucket/hedge``), beside those in HEDGE_HOME.
+"""Copies of finished runs at an fsspec URL (``HEDGE_ARCHIVE_URL``, such as ``s3://bucket/hedge``).
 
-A run is copied file by file, ``run.json`` last: a run whose ``run.json`` is there is there whole. Runs that are at
-work need a folder that all hosts have mounted, because a bucket knows neither appending nor renaming.
+A run is copied file by file, ``run.json`` last: a run whose ``run.json`` is there is complete. A copied folder that is
+put back into ``HEDGE_HOME/runs`` is the run again. Unfinished runs need a folder that all hosts have mounted, because a
+bucket supports neither appending nor renaming.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from core.errors import InputError, RunError
@@ -21,56 +19,29 @@ LEFT_OUT = (".lock", ".part", MARK)
 
 
 def push() -> list[str]:
-    """Copy every run that has ended well and is not in the archive yet; returns their ids.
+    """Copy every successfully finished run that is not in the archive yet; returns their ids.
 
     Raises :class:`~core.errors.RunError` if the archive can't be written.
     """
     place, root = _place()
     pushed = []
-    for folder in sorted(settings().runs.glob("*/run.json")):
-        run_id = folder.parent.name
-        mark = folder.parent / MARK
-        record = store.read_record(run_id)
-        if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == _version(record)):
+    for folder in sorted(path.parent for path in settings().runs.glob(f"*/{LAST}")):
+        record = store.read_record(folder.name)
+        version = f"{record.created} {record.ended}\n"  # differs between a run and its repeat
+        mark = folder / MARK
+        if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == version):
             continue
-        names = [p.name for p in folder.parent.iterdir() if p.is_file() and not p.name.endswith(LEFT_OUT)]
-        with _errors_as(f"run {run_id} can't be copied to {settings().archive_url}"):
+        names = [path.name for path in folder.iterdir() if path.is_file() and not path.name.endswith(LEFT_OUT)]
+        try:
             for name in sorted(names, key=lambda name: name == LAST):
-                place.put_file(str(folder.parent / name), f"{root}/{run_id}/{name}")
-        mark.write_text(_version(record), encoding="utf-8")
-        pushed.append(run_id)
+                place.put_file(str(folder / name), f"{root}/{folder.name}/{name}")
+        except Exception as error:  # every kind of store has exceptions of its own
+            raise RunError(
+                f"run {folder.name} can't be copied to {settings().archive_url} ({_in_short(error)})"
+            ) from error
+        mark.write_text(version, encoding="utf-8")
+        pushed.append(folder.name)
     return pushed
-
-
-def listed() -> list[str]:
-    """The runs in the archive, sorted."""
-    place, root = _place()
-    with _errors_as(f"{settings().archive_url} can't be listed"):
-        return sorted(path.split("/")[-2] for path in place.glob(f"{root}/*/{LAST}"))
-
-
-def pull(run_id: str) -> str:
-    """Copy a run from the archive into HEDGE_HOME; one that is here already is left as it is."""
-    target = settings().runs / run_id
-    if (target / LAST).exists():
-        return run_id
-    if run_id not in listed():
-        raise InputError(f"there is no run {run_id!r} in {settings().archive_url}")
-    place, root = _place()
-    part = target.with_name(f".{run_id}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        with _errors_as(f"run {run_id} can't be copied from {settings().archive_url}"):
-            place.get(f"{root}/{run_id}", str(part), recursive=True)
-        part.rename(target)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    return run_id
-
-
-def _version(record: store.RunRecord) -> str:
-    """A key that differs between a run and its repeat."""
-    return f"{record.created} {record.ended}\n"
 
 
 def _place() -> tuple[Any, str]:
@@ -88,15 +59,6 @@ def _place() -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise InputError(f"HEDGE_ARCHIVE_URL {url} can't be used ({_in_short(error)})") from error
     return place, str(root).rstrip("/")
-
-
-@contextmanager
-def _errors_as(what: str) -> Iterator[None]:
-    """Every kind of store has exceptions of its own; each becomes one :class:`~core.errors.RunError`."""
-    try:
-        yield
-    except Exception as error:
-        raise RunError(f"{what} ({_in_short(error)})") from error
 
 
 def _in_short(error: Exception) -> str:

@@ -6,12 +6,16 @@ changes, so restoring it means moving it back.
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import access
+from core.access import UserRole
 from core.errors import InputError
+from core.files.disk import disk_use
 from core.settings import settings
 
 KEEP_S = 7 * 24 * 3600.0
@@ -20,7 +24,7 @@ KEEP_S = 7 * 24 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class TrashedRun:
-    """A deleted run: when (seconds since the epoch), and the bytes it takes until the bin is emptied."""
+    """A deleted run, with the time of its deletion (seconds since the epoch) and the bytes that it takes."""
 
     run_id: str
     deleted: float
@@ -31,13 +35,21 @@ class TrashedRun:
         """Bytes on the disk."""
         return disk_use(self.folder)
 
+    @property
+    def launched_by(self) -> str:
+        """The name of whoever launched the run; empty for the person at this machine, or if the record is damaged."""
+        try:
+            return str(json.loads((self.folder / "run.json").read_bytes())["provenance"].get("launched_by", ""))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return ""
+
 
 def binned() -> list[TrashedRun]:
     """The runs in the bin, the latest first."""
     found = []
     for folder in (settings().home / "bin").glob("*@*"):
         run_id, _, stamp = folder.name.rpartition("@")
-        if run_id and stamp.isdigit():
+        if run_id and stamp.isdecimal():
             found.append(TrashedRun(run_id, int(stamp) / 1000, folder))
     return sorted(found, key=lambda each: -each.deleted)
 
@@ -51,11 +63,10 @@ def put_in_bin(folder: Path) -> TrashedRun:
     return TrashedRun(folder.name, deleted, target)
 
 
+@access.needs(UserRole.LAUNCHER, "restore runs")
 def restore(run_id: str) -> str:
-    """Have a deleted run back, the one deleted last where there are several; a unique beginning of its id is enough.
-
-    Returns its id. Raises :class:`~core.errors.InputError` if it is not in the bin, or where a run with this id has
-    been made since.
+    """Restore a deleted run, the last one if several were deleted with this id; a unique beginning of its id is enough.
+    Returns its id. Raises :class:`~core.errors.InputError` if it is not in the bin, or if a new run has this id.
     """
     known = binned()
     names = {each.run_id for each in known if each.run_id.startswith(run_id)} if run_id else set()
@@ -64,22 +75,20 @@ def restore(run_id: str) -> str:
         raise InputError(f"{run_id!r} begins {len(names)} ids of deleted runs; give more of it")
     if not name:
         raise InputError(f"there is no deleted run {run_id!r}; `python -m core bin` lists them")
+    newest = next(each for each in known if each.run_id == name)
+    access.check_owner(newest.launched_by, "restore this run", subject=name)
     target = settings().runs / name
     if target.exists():
         raise InputError(f"run {name} was made again since it was deleted; delete that one first")
     target.parent.mkdir(parents=True, exist_ok=True)
-    next(each for each in known if each.run_id == name).folder.rename(target)
+    newest.folder.rename(target)
     return name
 
 
+@access.needs(UserRole.ADMINISTRATOR, "empty the bin")
 def empty_bin(*, older_than_s: float = 0.0) -> list[str]:
     """Delete for good what was put into the bin longer ago than this; returns the run ids."""
     old = [each for each in binned() if time.time() - each.deleted >= older_than_s]
     for each in old:
         shutil.rmtree(each.folder, ignore_errors=True)
     return [each.run_id for each in old]
-
-
-def disk_use(folder: Path) -> int:
-    """Bytes that a folder's files take on the disk, links not followed."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() or path.is_symlink())

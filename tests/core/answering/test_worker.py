@@ -15,13 +15,14 @@ from core.answering.model_cache import ModelCache
 from core.answering.worker import answer, setup_of
 from core.errors import InputError, SelfCheckError
 from core.inference.engine_factory import load_engine
+from core.prompting.strategies import prompt
 from core.reports import evaluation
 from core.reports.one_question import asked, bench, standings
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 
 BUNDLED = RunSpec(model="pocket-1m", task="qa").run_id
 
@@ -115,6 +116,21 @@ def test_a_cloze_run_scores_texts_and_offers_no_letters(home: Path, models: Mode
     assert math.isnan(given.letter_mass)
     recorded = store.read_logits(run_id)
     np.testing.assert_allclose(given.logits, recorded.logits[recorded.ids.index(row["id"])], atol=1e-3)
+
+
+def test_the_kept_verdict_of_a_run_by_letter_is_not_taken_for_texts(home: Path):
+    """The first compared question of this run has options of one token each, the others have longer ones."""
+    by_letter = [prompt(question, strategy="base", demonstrations=()) for question in synthetic_questions(8)]
+    engine = load_engine("pocket-8m", dtype="float32")
+    engine.prepare(by_letter)
+    assert engine.self_check(by_letter).rung == "padded rows"
+    models = ModelCache()
+    by_text = RunSpec(model="pocket-8m", task="qa", form="cloze").run_id
+    own = CustomQuestion("pocket-8m", by_text, "What is the capital of Australia?", ("Sydney", "Canberra"))
+    given = answer(own, models, Told())
+    models.clear()
+    assert given.recorded_difference < 1e-3
+    assert "cache" in given.rung or "tree" in given.rung  # as fast as a run's own questions
 
 
 def test_other_numbers_of_options_are_scored_each_right(home: Path, models: ModelCache):

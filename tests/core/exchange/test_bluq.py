@@ -156,10 +156,20 @@ def test_published_figures(home, real_data, model, task):
 
 
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.exchange.bluq.MOST_UNPACKED", 10_000_000)
+    monkeypatch.setattr("core.exchange.npy_headers.MOST_UNPACKED", 10_000_000)
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("cal_probs.npy", bytes(20_000_000))
     assert path.stat().st_size < 30_000
     with pytest.raises(InputError, match=r"expected arrays of at most 0\.01 GB, found 0\.0 GB; it is not unpacked"):
+        bluq.read([path])
+
+
+def test_millions_of_equal_questions_in_a_small_file_are_refused(tmp_path):
+    path = tmp_path / "probs_tiny_qa_float32_base.npz"
+    arrays = {f"{side}_probs": np.tile(np.array([0.6, 0.4]), (600_000, 1)) for side in ("cal", "test")}
+    labels = {f"{side}_labels": np.zeros(600_000, dtype=np.int64) for side in ("cal", "test")}
+    np.savez_compressed(path, **arrays, **labels)
+    assert path.stat().st_size < 200_000
+    with pytest.raises(InputError, match=r"at most 1,000,000 questions, found 1,200,000; split it into several files"):
         bluq.read([path])

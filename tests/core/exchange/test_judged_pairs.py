@@ -119,6 +119,12 @@ def test_weighted_preferences_are_probabilities(tmp_path):
             "found others; give one set at a time",
         ),
         ({PANDALM[1]: pandalm([(1, 1, 1)], ["1"], [1])[PANDALM[1]]}, "it has no pairs; bring in testset-v1.json too"),
+        (
+            alpaca_eval(
+                {ALPACA_TRUTH: [1], "weighted_alpaca_eval_gpt4_turbo": [None], "alpaca_eval_gpt4_turbo_fn": [1]}
+            ),
+            "expected pairs that every juror judged",
+        ),
         (alpaca_eval({ALPACA_TRUTH: [1, 2], "weighted_alpaca_eval_gpt4_turbo": [1, 2]}), "and of two other annotators"),
         (
             alpaca_eval({ALPACA_TRUTH: [1], "weighted_alpaca_eval_gpt4_turbo": [3], "alpaca_eval_gpt4_turbo_fn": [1]}),

@@ -14,7 +14,7 @@ from core.errors import InputError
 from core.exchange import lm_eval
 from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
-from core.exchange.lm_eval import _gold
+from core.exchange.lm_eval_sample import _gold
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store

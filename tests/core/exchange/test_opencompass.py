@@ -54,6 +54,7 @@ def test_probabilities_of_choices_are_read(tmp_path):
         ({"origin_prompt": "Q?", "prediction": "A", "gold": "A"}, "found only the model's text in 'prediction'"),
         ({key: one for key, one in ppl(0).items() if key != "gold"}, "expected the right option in 'gold', found none"),
         (ppl(0, gold="Z"), "expected 'gold' as one of 'A, B, C', found 'Z'"),
+        (ppl(0, gold="²"), "expected 'gold' as one of 'A, B, C', found '²'"),
         (ppl(0, losses=(1.0, "x", 2.0)), "expected PPL as a number, found 'x'"),
     ],
 )

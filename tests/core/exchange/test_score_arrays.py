@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.exchange import score_arrays
+from core.exchange import safe_read, score_arrays
 from core.exchange.imported import save
 from core.reports.evaluation import load
 
@@ -76,3 +76,9 @@ def test_python_objects_are_refused(tmp_path):
     np.savez(path, scores=np.array([{"a": 1}], dtype=object))
     with pytest.raises(InputError, match="not a complete npz file of plain arrays"):
         score_arrays.read_npz(path)
+
+
+def test_more_questions_than_are_read_of_one_file_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(safe_read, "MOST_QUESTIONS", 29)
+    with pytest.raises(InputError, match=r"a_scores.npy: expected at most 29 questions, found 30; split it"):
+        score_arrays.read_pair(*pair(tmp_path, P, LABELS))

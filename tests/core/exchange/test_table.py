@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.exchange import table
+from core.exchange import safe_read, table, table_columns, table_values
 from core.exchange.imported import save
 from core.exchange.tabular import meant, neutral, open_sheet
 from core.records import DONT_KNOW, NONE_OF_ABOVE
@@ -66,14 +66,14 @@ def test_probabilities_come_back(home, tmp_path, ending):
     ],
 )
 def test_what_cells_are_is_recognised(values, kind):
-    assert table.recognised_values(np.array(values)) == kind
+    assert table_values.recognised_values(np.array(values)) == kind
 
 
 def test_what_is_told_is_not_guessed(home, tmp_path):
     # 0 and 1 are logits here: softmax gives 1/(1+e) = 0.2689.
     path = tmp_path / "t.csv"
     path.write_text("A,B,label\n0,1,B\n1,0,A\n")
-    told = table.Columns(("A", "B"), "label", values="logits")
+    told = table_columns.Columns(("A", "B"), "label", values="logits")
     (name,) = save(table.read([path], columns=told))
     assert load(name).probabilities[0] == pytest.approx([0.26894142, 0.73105858])
 
@@ -136,11 +136,12 @@ def test_a_mapping_names_the_columns(home, tmp_path):
             {"options": ["yes", "no", "unsure", "none"], "label": "says", "id": "who", "split": "part", "extra": True}
         )
     )
-    (run,) = table.read([path], columns=table.read_mapping(mapping), model="m", task="t")
+    (run,) = table.read([path], columns=table_columns.read_mapping(mapping), model="m", task="t")
     assert run.questions[0].options == ("yes", "no", DONT_KNOW, NONE_OF_ABOVE)
     assert run.roles == ("calibration", "test")
     assert (run.spec.model, run.spec.task) == ("m", "t")
-    assert table.Columns.from_json(table.read_mapping(mapping).to_json()) == table.read_mapping(mapping)
+    told = table_columns.read_mapping(mapping)
+    assert table_columns.Columns.from_json(told.to_json()) == told
 
 
 def test_rows_of_several_models_are_several_runs(home, tmp_path):
@@ -173,7 +174,7 @@ GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
         (GOOD + "2,0.5,0.3,0.2,A\n", r"line 4: expected every id once, found '2' again .*line 3"),
         (GOOD + ",0.5,0.3,0.2,A\n", "line 4: expected an id in 'id', found an empty cell"),
         ("id,A,B,label\n1,0.5,0.5,A\n2,0.5,0.5,B\n", "found all equal in each of 2"),
-        ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column an option"),
+        ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column for each option"),
         ("id,A,B\n1,0.5,0.5\n", "line 1: expected a column 'label'"),
         ("id,A,A,label\n1,0.5,0.5,A\n", "line 1: expected every column once, found 'A' again"),
         ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,demo\n", "found only calibration, demonstration"),
@@ -264,3 +265,11 @@ def test_a_question_asked_in_another_order_is_no_new_question(tmp_path):
         (run,) = table.read([path])
         assert run.roles.count("rotation") == 20
         assert (run.roles.count("calibration"), run.roles.count("test")) == (10, 10)
+
+
+def test_a_table_of_more_questions_than_are_read_of_one_file_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(safe_read, "MOST_QUESTIONS", 1)
+    path = tmp_path / "two.csv"
+    path.write_text("A,B,label\n0.6,0.4,A\n0.3,0.7,B\n")
+    with pytest.raises(InputError, match=r"two.csv: expected at most 1 questions, found 2"):
+        table.read([path])

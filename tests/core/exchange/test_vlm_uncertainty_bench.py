@@ -31,6 +31,16 @@ def test_options_and_names(tmp_path):
     assert (run.roles.count("calibration"), run.roles.count("test")) == (4, 4)
 
 
+def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
+    """The authors' program appends the id of the top token, which makes the array one of double precision."""
+    rows = [row(i) | {"logits": np.append(np.arange(6, dtype=np.float32), 319)} for i in range(8)]
+    (run,) = vlm.read([write(tmp_path, rows)])
+    assert run.scored.logits.tolist() == [[0, 1, 2, 3, 4, 5]] * 8
+    assert run.provenance["precision"] == "double"
+    (run,) = vlm.read([write(tmp_path, [row(i) | {"logits": np.arange(6, dtype=np.float32)} for i in range(8)])])
+    assert "precision" not in run.provenance
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -139,6 +139,6 @@ def test_a_workbook_of_runs_has_their_figures_their_questions_and_where_they_com
     assert len(questions) == 201
     assert questions[1][0] == names[0]
     facts = dict(list(book["provenance"].iter_rows(values_only=True))[1:])
-    assert facts["alpha"] == "0.200"
+    assert facts["alpha"] == "0.2"
     assert facts["Made by"].startswith("Hedge ")
     assert facts["Run 1"].startswith(names[0])

@@ -57,3 +57,7 @@ def nvmlDeviceGetUtilizationRates(handle):  # noqa: N802
 
 def nvmlDeviceGetTemperature(handle, sensor):  # noqa: N802
     return 40 + handle
+
+
+def nvmlDeviceGetCudaComputeCapability(handle):  # noqa: N802
+    return json.loads(os.environ.get("HEDGE_TEST_CAPABILITY", "[7, 5]"))

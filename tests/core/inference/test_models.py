@@ -55,6 +55,23 @@ def test_what_is_neither_folder_nor_hub_id(name):
         resolve(name)
 
 
+def test_gguf_is_served_by_llama_cpp(tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    import huggingface_hub
+
+    for name in ("/models/llama-q4.gguf", "llama-q4.gguf"):
+        with pytest.raises(InputError, match=r"is a GGUF file, which llama.cpp reads .* with --server"):
+            resolve(name)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(InputError, match=r"holds a GGUF file, which llama.cpp reads"):
+        resolve(str(tmp_path))
+    files = [SimpleNamespace(rfilename=name) for name in ("README.md", "config.json", "llama-q4.gguf")]
+    monkeypatch.setattr(huggingface_hub, "model_info", lambda *_, **__: SimpleNamespace(siblings=files))
+    with pytest.raises(InputError, match=r"is kept on the hub as GGUF files, which llama.cpp reads"):
+        resolve("somebody/llama-GGUF")
+
+
 def test_a_hub_that_can_not_be_reached(monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match=r"unknown model 'nonesuch'.*pocket-1m"):

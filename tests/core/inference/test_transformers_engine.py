@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,6 +101,23 @@ def test_no_rung_is_used_that_has_not_passed(tiny_model, monkeypatch):
     assert engine.self_check(asked).rung == "prefix cache"
     engine.prepare(asked)
     assert engine.description["rung"] == "one by one"
+
+
+def test_prompts_that_a_path_can_not_take_are_scored_one_by_one(tiny_model):
+    """The path was selected for letters behind a shared beginning; these prompts have longer options, or begin
+    otherwise."""
+    engine = load(tiny_model)
+    engine.prepare(prompts(6, shared=SHARED))
+    assert engine.self_check(prompts(6, shared=SHARED)).rung == "prefix cache"
+    others = prompts(3, shared="")
+    longer = [
+        Prompt(prompt.question_id, prompt.text, 2, continuations=(" one two", " three"))
+        for prompt in prompts(3, shared=SHARED)
+    ]
+    for asked in (others, longer):
+        asked = [replace(prompt, question_id=f"another-{i}") for i, prompt in enumerate(asked)]
+        alone = np.concatenate([batch.logits for batch in load(tiny_model).score(asked)])
+        assert np.array_equal(np.concatenate([batch.logits for batch in engine.score(asked)]), alone)
 
 
 def test_a_planted_fault_steps_down_and_the_run_says_why(home, tiny_model, monkeypatch):

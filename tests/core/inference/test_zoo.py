@@ -71,6 +71,14 @@ def by_name(name: str) -> Kept:
     return next(kept for kept in ZOO if kept.name == name)
 
 
+@pytest.mark.parametrize(("name", "package"), [("gptq", "optimum"), ("awq", "gptqmodel")])
+def test_quantised_weights_name_the_package_that_reads_them(name, package, tmp_path, monkeypatch):
+    """As on a machine with a GPU and without the package: only the question whether there is a GPU is left out."""
+    monkeypatch.setattr("core.inference.model_loading.refuse_quantised", lambda *_, **__: None)
+    with pytest.raises(InputError, match=rf"install the package that reads them \({package}\), or choose the model"):
+        load_model(resolve(str(make(by_name(name), tmp_path))), dtype="bfloat16")
+
+
 UNREAD = {
     *("not a number", "infinite", "too large", "adapter of NaN", "xlnet"),
     *("bitsandbytes", "gptq", "awq", "fp8", "some quantisation"),

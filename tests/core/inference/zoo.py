@@ -563,6 +563,18 @@ BROKEN = (
         r"a model of text and images \(llava\)",
     ),
     Kept(
+        "qwen2_vl",
+        "text and images, of a newer kind",
+        configured(llama, model_type="qwen2_vl", architectures=["Qwen2VLForConditionalGeneration"]),
+        r"a model of text and images \(qwen2_vl\)",
+    ),
+    Kept(
+        "gguf",
+        "weights in a GGUF file alone",
+        filed(llama, lambda f: (f / WEIGHTS).rename(f / "model-q4.gguf")),
+        r"a GGUF file \(model-q4.gguf\), which llama.cpp reads .* give its address with --server",
+    ),
+    Kept(
         "vit",
         "a classifier of images",
         model("vit", _VISION, auto=auto("ForImageClassification")),

@@ -33,7 +33,9 @@ def measured(scorer: Scorer, request: Request):
         places = [i for i, part in enumerate(parts) if part.prompt == prompt]
         scorer.begin([each for i in places for each in words[i]])
         for i in places:
-            found[prompt.digest, parts[i].source] = scorer.score(parts[i], words[i], tell=lambda tokens: None)
+            found[prompt.digest, parts[i].source] = [
+                message for _, message in sorted(scorer.score(parts[i].windows, words[i]), key=lambda pair: pair[0])
+            ]
     return found
 
 

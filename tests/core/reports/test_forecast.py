@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from core.devices.slots import Slot
 from core.inference import counting
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Rate, Work
 from core.runs import store
-from core.runs.devices.slots import Slot
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -95,7 +95,10 @@ def test_runs_are_spread_over_the_devices_in_their_order(home):
 def test_a_model_that_no_device_holds_is_said(home):
     large = RunSpec(model="mistralai/Mistral-7B-v0.1", task="qa", samples=100)
     found = forecasts.forecast(large, earlier=[], devices=[SMALL], worked=worked)
-    assert found.too_large == "32.9 GiB are needed, and the largest device, small card, has 16.0"
+    assert (
+        "it needs about 32.9 GiB, and the largest device, small card, has 16.0; choose int8, which takes 9.4"
+        in found.too_large
+    )
     half = forecasts.forecast(replace(large, dtype="int4"), earlier=[], devices=[SMALL], worked=worked)
     assert half.too_large == ""
     assert half.download == 2 * 7_242_000_000  # its files on the hub are of 16 bits
@@ -122,3 +125,27 @@ def test_tokens_are_counted_by_the_models_own_tokenizer(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     assert counting.characters_per_token(str(tmp_path), ("text",)) is None
     assert not counting.is_here("nobody/has-this")
+
+
+def test_a_continued_run_tells_the_rate_of_its_last_part(home):
+    record = measured(SPEC, begins=2.0, scoring=5.0)
+    store.log(store.folder_of(record.run_id), "goes on after 50 questions that an earlier try finished")
+    assert forecasts.rate(SPEC, [record], worked=worked) is None  # an older run does not say how large that part was
+    for scored, expected in ((50, 10.0), (forecasts.FEWEST_MEASURED - 1, None)):
+        part = {"scored": {"questions": scored, "characters": 100 * scored}}
+        record = store.update_record(record.run_id, provenance=record.provenance | part)
+        rate = forecasts.rate(SPEC, [record], worked=worked)
+        assert (rate and rate.questions_s) == expected
+
+
+def test_the_offered_budget_holds_the_rest_of_the_run():
+    def sent(spec: RunSpec) -> Work:
+        return Work(100, 10_000, ("a prompt",), (4_568, 100))
+
+    spec = RunSpec("m", "qa", dtype="served", samples=100, servers=("http://a:1/v1",), budget=0.002)
+    reached = {"budget_reached": 0.002, "spent": [1_800, 60]}
+    record = RunRecord(spec, "paused", 1.0, provenance=reached)
+    # 1,860 tokens are spent, and all questions once more take 4,668: more than twice the budget of 2,000.
+    assert forecasts.larger_budget(record, worked=sent) == 0.0066
+    assert forecasts.larger_budget(replace(record, spec=replace(spec, budget=0.01)), worked=sent) == 0.02
+    assert forecasts.larger_budget(record, worked=lambda spec: None) == 0.004

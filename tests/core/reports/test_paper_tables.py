@@ -58,11 +58,15 @@ def test_a_table_has_the_figures_of_the_reports_with_their_intervals(home: Path)
     made = report(load(name), 100)
     lac = made.scores["lac"]
     text = exports.latex([load(name)], SetRule())
-    assert f"{100 * made.accuracy:.1f} {{\\footnotesize [" in text
+    body = text[text.index(r"\midrule") :].splitlines()
+    figures, intervals = (line.split(" & ") for line in body[1:3])
+    assert figures[2] == f"{100 * made.accuracy:.1f}"
+    assert figures[4] == f"{lac.mean_set_size:.2f}"
     low, high = lac.mean_set_size_interval
-    assert f"{lac.mean_set_size:.2f} {{\\footnotesize [{low:.2f}, {high:.2f}]}}" in text
+    assert intervals[4] == f"{{\\footnotesize [{low:.2f}, {high:.2f}]}}"
+    assert figures[6] == f"{made.ece_excess:.3f} \\\\"
     low, high = made.ece_interval
-    assert f"{made.ece_excess:.3f} {{\\footnotesize [{low:.3f}, {high:.3f}]}}" in text
+    assert intervals[6] == f"{{\\footnotesize [{low:.3f}, {high:.3f}]}} \\\\"
     assert "100 calibration and 100 test questions" in text
     assert f"% Run: {name}" in text
 

@@ -210,7 +210,7 @@ def test_an_aps_threshold_just_below_1_leaves_options_out(home, least: float, no
     assert figures.mean_set_size == 3
     assert len(figures.notes) == notes
     if least:
-        assert figures.notes[0].startswith("The APS threshold is 5.0e-11 below 1.")
+        assert figures.notes[0].startswith("The APS threshold is 5.0 × 10⁻¹¹ below 1.")
         assert "--drop-extra" in figures.notes[1]
 
 

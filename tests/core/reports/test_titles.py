@@ -9,6 +9,7 @@ import pytest
 
 from core.inference.models import DTYPES
 from core.jury_pipeline.jury_spec import JurySpec
+from core.prompting.forms import FORMATS, FORMS
 from core.prompting.strategies import STRATEGIES
 from core.reports.titles import (
     FORM_TITLES,
@@ -23,7 +24,7 @@ from core.reports.titles import (
 from core.runs import store
 from core.runs.banks import bank_name
 from core.runs.execution import jury_run
-from core.runs.spec import FORMATS, FORMS, SERVED, RunSpec
+from core.runs.spec import SERVED, RunSpec
 from core.tasks import POCKET_BANK
 
 PLAIN = RunSpec(model="org/phi-2", task="ds")

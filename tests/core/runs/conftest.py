@@ -14,11 +14,11 @@ from typing import Any
 import psutil
 import pytest
 
+from core import database
 from core.files import file_lock
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
-from core.runs.queue import database
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 from tests.postgres import Server, server
@@ -27,7 +27,7 @@ from tests.processes import end_all
 OPTIONS = {"ms": 10}
 
 
-def until(condition: Callable[[], Any], what: str, *, within_s: float = 40) -> Any:
+def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> Any:
     """Wait for a condition and return its value; a busy machine may take its time."""
     end = time.monotonic() + within_s
     while not (value := condition()):

@@ -10,6 +10,7 @@ import pytest
 
 from core import cli
 from core.errors import InputError
+from core.files import disk
 from core.runs import actions, engine, groups, store
 from core.runs.queue import run_queue
 from core.runs.storage import trash
@@ -131,7 +132,7 @@ def test_delete_and_have_back(no_agent, capsys):
     name = synthetic_run(seed=5)
     content = {path.name: path.read_bytes() for path in store.folder_of(name).iterdir()}
     size = sum(len(data) for data in content.values())
-    assert trash.disk_use(store.folder_of(name)) == size
+    assert disk.disk_use(store.folder_of(name)) == size
     assert cli.main(["delete", name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"runs": [name]}
     assert name not in store.run_ids()

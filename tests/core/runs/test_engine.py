@@ -12,10 +12,11 @@ import time
 import psutil
 import pytest
 
+from core import database
 from core.errors import InputError, RunError
 from core.files.tables import finished_chunks
 from core.runs import engine, store
-from core.runs.queue import database, run_queue
+from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
 from tests.core.runs.conftest import (
@@ -196,6 +197,8 @@ def test_a_locked_database_and_a_server_that_is_gone_are_said_in_time(home, monk
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(RunError, match=r"did not answer within 0.2 s"):
         run_queue.unfinished(within_s=0.2)
+    with database.answers_within(0.3), pytest.raises(RunError, match=r"did not answer within 0.3 s"):
+        database.prepare()
     other.close()
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge:secret@127.0.0.1:1/hedge")
     with pytest.raises(RunError, match="Connection refused") as caught:

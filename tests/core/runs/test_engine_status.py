@@ -25,6 +25,9 @@ def entry(word: str, **values: str) -> QueueEntry:
         ("queued", entry("PENDING"), False, "running", ""),
         ("cancelled", entry("PENDING"), True, "running", ""),
         ("failed", entry("PENDING"), False, "failed", "as written"),  # the worker is about to say so
+        ("paused", entry("PENDING"), False, "paused", "as written"),
+        ("paused", entry("SUCCESS"), False, "paused", "as written"),
+        ("paused", entry("ENQUEUED"), False, "queued", ""),
         ("running", entry("CANCELLED"), True, "running", "Stopping"),
         ("running", entry("CANCELLED"), False, "cancelled", "resume"),
         ("done", entry("CANCELLED"), False, "done", ""),  # finished before the cancel took effect
@@ -38,7 +41,9 @@ def entry(word: str, **values: str) -> QueueEntry:
     ],
 )
 def test_the_state_of_a_run(written, known, held, state, part):
-    record = RunRecord(spec=spec(), state=written, created=0.0, message="as written" if written == "failed" else "")
+    record = RunRecord(
+        spec=spec(), state=written, created=0.0, message="as written" if written in ("failed", "paused") else ""
+    )
     found, message = judge(record, known, held=held)
     assert found == state
     assert part in message

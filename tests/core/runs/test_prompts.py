@@ -5,15 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.cli import main, parser
+from core.commands.run_words import run_words
 from core.commands.runs import specs_of
 from core.errors import InputError
 from core.inference.models import DTYPES
+from core.prompting.forms import FORMATS, FORMS
 from core.prompting.strategies import STRATEGIES
 from core.runs import prompts as run_prompts
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
-from core.runs.spec import FORMATS, FORMS, MAX_SHOTS, RunSpec
+from core.runs.spec import MAX_SHOTS, RunSpec
 from core.tasks import bank, catalogue
 from core.tasks.rows import read_file
 from core.tasks.split import draw
@@ -102,7 +104,7 @@ def some(choices):
     )
 )
 def test_the_page_and_the_command_line_ask_for_the_same(asked):
-    said = specs_of(parser().parse_args(["run", *asked.words()]))
+    said = specs_of(parser("run").parse_args(["run", *run_words(asked)]))  # as `core.cli.main`
     assert said == asked.specs()
     assert {spec.batch_size for spec in said} == {asked.batch_size}
     product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)

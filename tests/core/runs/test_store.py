@@ -75,7 +75,7 @@ def test_a_beginning_is_enough_if_it_is_one_runs(home):
     assert store.folder_of(one[:-1]).name == one
     with pytest.raises(InputError, match="begins 2 run ids"):
         store.folder_of("alpha")
-    for nonsense in ("nonesuch", "", "../x", ".hidden"):
+    for nonsense in ("\ud800", "nonesuch", "", "../x", ".hidden"):
         with pytest.raises(InputError, match="run"):
             store.folder_of(nonsense)
     assert other != one

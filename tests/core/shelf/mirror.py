@@ -128,7 +128,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if mirror.fault == "silent listing" and "/api/" in self.path:
             mirror.released.wait(30)
-        content = mirror.files.get(self.path) or self._tree()
+        content = mirror.files.get(self.path)
+        content = self._tree() if content is None else content
         if mirror.fault == "silent":
             mirror.released.wait(30)
             return
@@ -146,6 +147,9 @@ class _Handler(BaseHTTPRequestHandler):
             content = content[: len(content) // 2]
         asked = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", ""))
         etag = f'"{hash(content)}"'
+        if asked and mirror.ranges and not content:
+            self._empty(416)
+            return
         whole = not asked or not mirror.ranges or self.headers.get("If-Range", etag) != etag
         start = 0 if whole else int(asked[1])
         body = content if whole else content[start : int(asked[2]) + 1]

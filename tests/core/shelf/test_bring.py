@@ -49,6 +49,20 @@ def test_an_entry_comes_in_and_needs_the_network_once(made_up: Mirror):
     assert here(entry("made-up").files) == 2
 
 
+def test_the_chat_format_of_an_entry_tells_its_runs_apart(made_up: Mirror):
+    plain = bring(entry("made-up"), only="small")
+    written = settings().home / "shelf" / "entries" / "made-up.toml"
+    written.write_text('prompt_format = "chat"\n' + written.read_text())
+    chat = bring(entry("made-up"), only="small")
+    assert chat.runs != plain.runs
+    assert [store.read_record(run).spec.prompt_format for run in (*plain.runs, *chat.runs)] == ["plain", "chat"]
+    assert bring(entry("made-up"), only="small").existed == chat.runs
+    assert entry("llm-uncertainty-bench-chat-v1").prompt_format == "chat"
+    written.write_text('prompt_format = "shouted"\n' + written.read_text().partition("\n")[2])
+    with pytest.raises(InputError, match="expected one of plain, chat as 'prompt_format', found 'shouted'"):
+        entry("made-up")
+
+
 def test_only_some_files(made_up: Mirror):
     done = bring(entry("made-up"), only="large")
     assert [store.read_record(run).spec.model for run in done.runs] == ["large-9B"]
@@ -82,14 +96,14 @@ def test_a_fault_is_one_sentence_and_nothing_is_imported(made_up: Mirror, fault,
 @pytest.mark.parametrize(
     ("target", "says"),
     [
-        ("https://127.0.0.1:9/x", "127.0.0.1, which is a private address"),
-        ("https://10.0.0.8/x", "10.0.0.8, which is a private address"),
-        ("https://[::1]/x", "::1, which is a private address"),
-        ("https://169.254.169.254/latest", "169.254.169.254, which is a private address"),
-        ("https://localhost/x", "localhost, which is a private address"),
+        ("https://127.0.0.1:9/x", "127.0.0.1, which is private"),
+        ("https://10.0.0.8/x", "10.0.0.8, which is private"),
+        ("https://[::1]/x", "::1, which is private"),
+        ("https://169.254.169.254/latest", "169.254.169.254, which is private"),
+        ("https://localhost/x", "localhost, which is private"),
         ("http://8.8.8.8/x", "only https addresses"),
         ("file:///etc/passwd", "only https addresses"),
-        ("https://me:secret@8.8.8.8/x", "only https addresses"),
+        ("https://me:secret@8.8.8.8/x", "redirects to an address with a user's name or a password"),
     ],
 )
 def test_a_redirect_to_elsewhere_is_not_followed(made_up: Mirror, target, says):
@@ -165,6 +179,23 @@ def test_a_cached_file_that_was_changed_on_the_disk_is_fetched_again(made_up: Mi
     (kept,) = (cache.folder() / "files").iterdir()
     kept.write_bytes(b"something else")
     assert bring(entry("made-up"), only="small").fetched == done.fetched
+
+
+def test_a_file_without_a_recorded_hash_must_equal_its_first_download(made_up: Mirror):
+    written = settings().home / "shelf" / "entries" / "made-up.toml"
+    written.write_text(written.read_text().partition("[sources.sizes]")[0])
+    one = entry("made-up")
+    assert (one.hashed, one.files[0].lasting) == (0, True)
+    bring(one)
+    for path in (settings().home / "shelf" / "files").iterdir():
+        path.unlink()
+    made_up.fault = "tampered"
+    with pytest.raises(InputError, match="the first download had the SHA-256") as told:
+        bring(one)
+    assert cache.is_here(one.files[0].address) is False
+    made_up.fault = ""
+    assert len(bring(one).existed) == 2, "the first file is taken again"
+    assert Path(re.findall(r"delete (\S+) and", str(told.value))[0]).is_file()
 
 
 def test_a_server_that_can_not_be_reached(made_up: Mirror, monkeypatch):

@@ -47,6 +47,20 @@ def test_the_base_models_and_what_their_answers_need(home):
         bench.chosen(where={"model": ["none"]})
 
 
+def test_a_protocol_is_said_in_sentences(home):
+    for one in entries().values():
+        assert " none" not in one.protocol_said
+    assert entry("llmbar").protocol_said.endswith("Missing verdicts: count as wrong.")
+    for name in ("llm-uncertainty-bench-chat-v1", "llm-uncertainty-bench-chat-v2"):
+        assert "No published numbers are recorded here" in entry(name).note
+
+
+def test_only_what_lies_at_a_commit_lasts(home):
+    assert all(file.lasting for file in entry("llmbar").files)
+    assert not any(file.lasting for file in entry("juries-demo").files), "a branch moves on"
+    assert {file.lasting for file in entry("llm-uncertainty-bench").files if file.kind == "hub"} == {False}
+
+
 def test_a_persons_own_entry_needs_no_code(home):
     folder = home / "shelf" / "entries"
     folder.mkdir(parents=True)

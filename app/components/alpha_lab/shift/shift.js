@@ -1,6 +1,6 @@
 // Calibrate on one kind of questions and test on another: coverage at the lab's alpha, unweighted and weighted.
 
-import { draw, put, say, shownAlpha } from "../../shared/dom.js";
+import { draw, put, say, plainAlpha } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
 import { MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
@@ -15,7 +15,7 @@ const shifts = new WeakMap();
 // The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
   return pairs
-    ? ` This pair was found by searching ${pairs.toLocaleString("en")}, and the worst of so many often falls short by luck alone.`
+    ? ` This pair is the worst of ${pairs.toLocaleString("en")}, so luck has a part in it. The text below says how large a part.`
     : "";
 }
 
@@ -109,7 +109,7 @@ class Shift {
     const kept = (name) => (at(name) >= low ? "is consistent with" : "falls short of");
     say(
       this.find(".said"),
-      `At alpha ${shownAlpha(alpha)}, with thresholds calibrated on ${data.source} and tested on ${data.target}, coverage ` +
+      `At alpha ${plainAlpha(alpha)}, with thresholds calibrated on ${data.source} and tested on ${data.target}, coverage ` +
         `${kept("coverage")} the promised ${goal}; with weights it ${kept("weighted_coverage")} it.${searchedText(data.pairs)}`,
     );
   }

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from app import state
+from app.components.shared.messages import texts_of
 from app.components.shared.seed import browser_shows, seed
 from app.state.calibration import CalibrationView
 from charts.scripts import LIVE_CSS, bundle
@@ -55,5 +56,5 @@ def temperature_dial(
 
 def _take(key: str) -> None:
     """Store the temperature that a person released. The browser's value is validated as that of a link is."""
-    view = state.read_changes(CalibrationView, {"t": str(st.session_state[key].get("t") or "")})
+    view = state.read_changes(CalibrationView, {"t": texts_of(st.session_state[key]).get("t", "")})
     browser_shows(key, view.t)

@@ -13,6 +13,7 @@ const TALK_AFTER_MS = 500;
 const PLACES = 100;
 const WIDEST = 5;
 const HUNDRED = 100;
+const REACHES = [0.2, 0.4, 0.6, 1];
 const [COLDEST, HOTTEST] = [20, 500];
 const nll = (found) => (found.nllInfinite ? "∞" : found.nll.toFixed(3));
 // Says why the NLL is infinite, if it is.
@@ -24,15 +25,15 @@ const COLOURS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const READINGS = [
   [
     "ece",
-    "ECE",
-    "The gap between confidence and accuracy, on average over bins. 0 is best.",
+    "Observed ECE",
+    "The gap between confidence and accuracy in these questions, on average over bins. 0 is best. The table above also shows how much of it is beyond luck.",
     (found) => found.ece.toFixed(3),
   ],
   ["nll", "NLL", "−log of the true option’s probability, on average. Lower is better.", nll],
   [
     "over",
-    "Overconfident part",
-    "The part of the ECE from bins whose confidence is above their accuracy.",
+    "Overconfidence",
+    "The part of the observed ECE from bins whose confidence is above their accuracy.",
     (found) => found.over.toFixed(3),
   ],
   [
@@ -103,6 +104,7 @@ class Dial {
 
   readings() {
     const list = this.find(".readings");
+    list.replaceChildren(); // Streamlit can mount a component again on the same element
     return READINGS.map(([name, title, gloss, written]) => {
       const term = make("dt", "", title);
       const now = make("dd", "big");
@@ -185,10 +187,11 @@ class Dial {
         xMax: 1,
         xTicks: steps(4, 0.25),
         xFormat: asPercent,
-        xTitle: "confidence",
+        xTitle: "Confidence",
         yMax: 1,
         yTicks: steps(4, 0.25),
         yFormat: asPercent,
+        yTitle: "Accuracy",
       },
     );
     draw(svg, "line", { class: "ideal", x1: x(0), y1: y(0), x2: x(1), y2: y(1) });
@@ -215,7 +218,20 @@ class Dial {
       });
   }
 
+  // The axis reaches as high as the highest bar needs, in a few steps, so that it mostly stays still.
   confidenceFigure() {
+    let reached = null;
+    let show = null;
+    return (found) => {
+      const highest = Math.max(...found.counts) / this.held.test.length;
+      const most = REACHES.find((reach) => highest <= reach);
+      if (most !== reached) show = this.bars(most);
+      reached = most;
+      show(found);
+    };
+  }
+
+  bars(most) {
     const { svg, x, y } = axes(
       this.find("[data-plot=confidence] .plot"),
       "Questions by confidence, and those that are right",
@@ -223,10 +239,11 @@ class Dial {
         xMax: 1,
         xTicks: steps(4, 0.25),
         xFormat: asPercent,
-        xTitle: "confidence",
-        yMax: 1,
-        yTicks: steps(4, 0.25),
+        xTitle: "Confidence",
+        yMax: most,
+        yTicks: steps(4, most / 4),
         yFormat: asPercent,
+        yTitle: "Share of the questions",
       },
     );
     const bars = Array.from({ length: this.asked.bins }, () => [

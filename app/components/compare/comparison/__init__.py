@@ -1,7 +1,7 @@
 """All compared runs in one figure: a dot plot of each measure, and a matrix of all pairs.
 
 The dots come first. The matrix is computed in the background (:mod:`app.background`) and arrives in place. A click on
-one of its cells chooses that pair for the inspector, which hears of it in the browser.
+one of its cells chooses that pair for the inspector, which is notified in the browser.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from core.conformal.scores import SCORES
 from core.reports.compare.run_matrix import RunMatrix
 from core.reports.overview.published import SOURCES, PublishedResult
 from core.reports.run_filter import name_order, task_key
-from core.runs.banks import task_title
+from core.tasks.bank_names import task_title
 
 HERE = Path(__file__).parent
+COMPARE_CSS = HERE.parent / "compare.css"
 SCRIPT = HERE / "comparison.js"
 NAMES = ("measure", "first", "second")
 """The fields of a view that the component shows and changes."""
@@ -34,7 +35,7 @@ NAMES = ("measure", "first", "second")
 _mount = st.components.v2.component(
     "hedge_comparison",
     html=(HERE / "comparison.html").read_text(encoding="utf-8"),
-    css=(HERE / "comparison.css").read_text(encoding="utf-8"),
+    css=COMPARE_CSS.read_text(encoding="utf-8") + (HERE / "comparison.css").read_text(encoding="utf-8"),
     js=bundle(SCRIPT),
 )
 
@@ -54,10 +55,11 @@ def comparison(
 
     ``titles`` maps each run's id to its title. ``groups`` are the titles and runs of all groups that share questions.
     ``matrix`` is None while it is computed; ``problem`` says why there is none. ``published`` has figures that others
-    print of the runs' tasks, a group for each row below the runs.
+    published for the runs' tasks, one group for each row below the runs.
     """
     runs = list(titles)
-    version = f"{','.join(runs)}|{','.join(group)}|{view.alpha}|{view.score}|{len(published)}"
+    version = f"{','.join(runs)}|{','.join(group)}|{view.alpha}|{view.score}"
+    version += f"|{len(published)}|{view.published_by}|{view.published_models}"
     start = seed(COMPARISON_KEY, version, {name: getattr(view, name) for name in NAMES})
     _mount(
         key=COMPARISON_KEY,

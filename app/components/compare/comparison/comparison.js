@@ -18,7 +18,7 @@ class Comparison {
     this.find = (selector) => root.querySelector(selector);
     this.tip = new Tip(root);
     this.matrix = new Matrix(this.find(".matrix"), this.tip, (i, j) => this.choose(i, j));
-    this.find(".measures").append(
+    this.find(".measures").replaceChildren(
       ...Object.entries(MEASURES).map(([name, { title }]) => {
         const button = make("button", "", title);
         button.type = "button";
@@ -203,7 +203,7 @@ class Comparison {
   // The chosen pair in full, beside the matrix.
   details() {
     const { group, matrix, runs } = this.data;
-    const [first, second] = this.chosen.map((at) => runs[group[at]].title);
+    const [first, second] = this.chosen.map((at) => runs[group[at]].name);
     this.find(".details").replaceChildren(...(matrix ? [pairTable(first, second, matrix, this.chosen)] : []));
   }
 

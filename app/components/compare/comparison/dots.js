@@ -1,6 +1,6 @@
 // Dot plots: one panel for each measure, one row for each run, a mark and an interval for each score.
 
-import { draw, make } from "../../shared/dom.js";
+import { draw, make, put } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { MARKS, linear } from "../../shared/svg.js";
 import { PANELS, cut, tickText, written, zoomed } from "./scales.js";
@@ -9,8 +9,10 @@ const ROW = 30;
 const TOP = 6;
 const AXIS = 24;
 const PANEL_GAP = 20;
-const GAP_WITH_COUNTS = 40;
+// Room at each end of an axis for the number of published models beyond it.
+const COUNT = 28;
 const LETTER = 7;
+const PRINTED_LETTER = 7.8; // a published name has many capitals
 const APART = 5;
 const WIDE = 1000;
 const MIDDLE = 600;
@@ -41,31 +43,30 @@ export function drawDots(host, data, { tip, chosen, pick }) {
   const longest = Math.max(...[...data.runs, ...data.published].map(({ name }) => name.length));
   const names = Math.min(
     longest * LETTER + (data.published.length ? 62 : 34),
-    columns === 1 ? 0.38 * width : 0.17 * WIDE + 60,
+    columns === 1 ? 0.36 * width : 0.17 * WIDE + 60,
   );
-  const gap = data.published.length ? GAP_WITH_COUNTS : PANEL_GAP;
-  host.style.columnGap = `${gap}px`;
-  const plot = (width - gap * (columns - 1) - names) / columns;
+  host.style.columnGap = `${PANEL_GAP}px`;
+  const plot = (width - PANEL_GAP * (columns - 1) - names) / columns;
   const panels = Object.entries(PANELS).map(([name, panel], i) => {
     const left = i % columns === 0 ? names : 0;
-    return panelFigure(data, name, panel, { looks, left, width: left + plot, tip, chosen, pick });
+    return panelFigure(data, name, panel, { looks, left, columns, width: left + plot, tip, chosen, pick });
   });
   host.replaceChildren(...panels);
 }
 
-function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick }) {
-  const { runs } = data;
+function panelFigure(data, name, panel, { looks, left, columns, width, tip, chosen, pick }) {
+  const { runs, published } = data;
+  const inset = published.length ? COUNT : 0;
   const target = 1 - data.alpha / 1000;
   const every = runs.flatMap((run) => marksOf(run, name, looks).flatMap(({ figure }) => figure));
   const { low, high, ticks, digits } = zoomed(
     name === "coverage" ? [...every, target] : every,
     panel,
-    width - left < 200 ? 4 : 6,
+    width - left - 2 * inset < 200 ? 4 : 6,
   );
-  const { published } = data;
   const rows = runs.length + published.length;
   const height = TOP + ROW * rows + AXIS;
-  const figure = make("figure", "panel");
+  const figure = make("figure", columns === 4 ? "panel stacked" : "panel");
   const caption = make("figcaption");
   caption.append(make("b", "", panel.title), make("span", "gloss", GLOSSES[name]));
   figure.style.width = `${width}px`;
@@ -78,7 +79,7 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
     role: left ? "group" : "img",
     "aria-label": `${panel.title} of ${runs.length} runs`,
   });
-  const x = linear(low, high, left + 6, width - 10);
+  const x = linear(low, high, left + 6 + inset, width - 10 - inset);
   const floor = TOP + ROW * rows;
   for (const tick of ticks) {
     draw(svg, "line", { class: "grid", x1: x(tick), x2: x(tick), y1: TOP, y2: floor });
@@ -93,9 +94,7 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
   if (name === "coverage") draw(svg, "line", { class: "target", x1: x(target), x2: x(target), y1: TOP, y2: floor });
   runs.forEach((run, i) => {
     const y = TOP + ROW * (i + 0.5);
-    const row = draw(svg, "g", { class: "row" });
-    row.dataset.run = i;
-    draw(row, "rect", { class: "ground", x: 0, y: y - ROW / 2, width, height: ROW });
+    const row = rowAt(svg, i, y, width);
     if (left) label(row, run, i, { y, left, chosen });
     for (const {
       figure: [value, from, to],
@@ -104,23 +103,10 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
     } of marksOf(run, name, looks))
       drawMark(row, { value, from, to, look, x, y: y + shift, band: name === "coverage" });
     const lines = said(run, name, panel, looks);
-    row.addEventListener("pointerenter", () => {
-      host(svg).forEach((one) => one.classList.toggle("pointed", one.dataset.run === String(i)));
-      tip.show(row, lines);
-    });
-    row.addEventListener("pointerleave", () => {
-      host(svg).forEach((one) => one.classList.remove("pointed"));
-      tip.hide();
-    });
+    explain(row, lines, tip);
     if (left) {
-      row.setAttribute("tabindex", "0");
-      row.setAttribute("role", "img");
-      row.setAttribute(
-        "aria-label",
-        [run.title, ...Object.entries(PANELS).flatMap(([of, one]) => said(run, of, one, looks).slice(1))].join(". "),
-      );
-      row.addEventListener("focus", () => tip.show(row, lines));
-      row.addEventListener("blur", tip.hide);
+      const measured = Object.entries(PANELS).flatMap(([of, one]) => said(run, of, one, looks).slice(1));
+      focusable(row, [run.title, ...measured].join(". "), lines, tip);
     }
     if (pick) row.addEventListener("click", () => pick(i));
   });
@@ -138,11 +124,9 @@ function panelFigure(data, name, panel, { looks, left, width, tip, chosen, pick 
 // A row of a published table: a hollow mark for each model. The axis is the runs' own, so that they stay as far apart
 // as without it; models beyond its ends are counted there.
 function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, tip }) {
-  const row = draw(svg, "g", { class: "row" });
-  row.dataset.run = i;
-  draw(row, "rect", { class: "ground", x: 0, y: y - ROW / 2, width, height: ROW });
+  const row = rowAt(svg, i, y, width);
   if (left) {
-    const room = Math.floor((left - 52) / LETTER);
+    const room = Math.floor((left - 24) / PRINTED_LETTER);
     draw(row, "path", { class: "printed", d: MARKS.diamond, transform: `translate(10,${y}) scale(.7)` });
     draw(row, "text", { class: "name", x: 20, y: y + 4 }, cut(strip.name, room));
   }
@@ -151,51 +135,34 @@ function drawStrip(svg, strip, name, panel, { i, y, left, width, x, low, high, t
   const sorted = [...known].sort((a, b) => b[name] - a[name]);
   const empty = `${panel.title}: not printed${name === "accuracy" || name === "set_size" ? " for this task" : ""}`;
   const lines = [strip.title, ...strip.source, ...(sorted.length ? sorted.map(says) : [empty])];
-  const shows = (element, said) => {
-    element.addEventListener("pointerenter", () => {
-      host(svg).forEach((one) => one.classList.toggle("pointed", one.dataset.run === String(i)));
-      tip.show(element, said);
-    });
+  explain(row, lines, tip);
+  if (left) focusable(row, [`${strip.title}, published`, ...strip.models.map(spoken)].join(". "), lines, tip);
+  const part = (element, own) => {
+    element.addEventListener("pointerenter", () => tip.show(element, own));
+    element.addEventListener("pointerleave", () => tip.show(row, lines));
   };
-  shows(row, lines);
-  row.addEventListener("pointerleave", () => {
-    host(svg).forEach((one) => one.classList.remove("pointed"));
-    tip.hide();
-  });
-  if (left) {
-    row.setAttribute("tabindex", "0");
-    row.setAttribute("role", "img");
-    row.setAttribute(
-      "aria-label",
-      [`${strip.title}, published`, ...strip.models.map((model) => spoken(model))].join(". "),
-    );
-    row.addEventListener("focus", () => tip.show(row, lines));
-    row.addEventListener("blur", tip.hide);
-  }
   if (!known.length) {
-    draw(row, "text", { x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, "not printed");
+    draw(row, "text", { class: "absent", x: (left + width) / 2, y: y + 4, "text-anchor": "middle" }, "not printed");
     return;
   }
   for (const model of known.filter((one) => one[name] >= low && one[name] <= high)) {
     const at = `translate(${x(model[name]).toFixed(1)},${y})`;
     const mark = draw(row, "g", { class: "printed-mark" });
     draw(mark, "path", { class: "printed", d: MARKS.diamond, transform: `${at} scale(.75)` });
-    shows(mark, [says(model), strip.title, ...strip.source]);
-    mark.addEventListener("pointerleave", () => tip.show(row, lines));
+    part(mark, [says(model), strip.title, ...strip.source]);
   }
   const under = known.filter((model) => model[name] < low);
   const over = known.filter((model) => model[name] > high);
   const count = (some, at, text, anchor) => {
     if (!some.length) return;
     const shown = draw(row, "text", { class: "beyond", x: at, y: y + 4, "text-anchor": anchor }, text);
-    shows(shown, [
+    part(shown, [
       `${some.length} beyond the axis`,
       ...[...some].sort((a, b) => b[name] - a[name]).map(says),
       ...strip.source,
     ]);
-    shown.addEventListener("pointerleave", () => tip.show(row, lines));
   };
-  count(under, left, `‹ ${under.length}`, "end");
+  count(under, left + COUNT - 4, `‹ ${under.length}`, "end");
   count(over, width - 2, `${over.length} ›`, "end");
 }
 
@@ -211,8 +178,36 @@ const GLOSSES = {
   ece: "0 is calibrated",
 };
 
-// All rows of all panels.
-const host = (svg) => [...svg.closest(".dots").querySelectorAll(".row")];
+// The empty row at height y of a panel.
+function rowAt(svg, i, y, width) {
+  const row = draw(svg, "g", { class: "row" });
+  row.dataset.run = i;
+  draw(row, "rect", { class: "ground", x: 0, y: y - ROW / 2, width, height: ROW });
+  return row;
+}
+
+// Under the pointer, a row explains itself and is marked in all panels.
+function explain(row, lines, tip) {
+  const mark = (pointed) => {
+    for (const one of row.closest(".dots").querySelectorAll(".row"))
+      one.classList.toggle("pointed", pointed && one.dataset.run === row.dataset.run);
+  };
+  row.addEventListener("pointerenter", () => {
+    mark(true);
+    tip.show(row, lines);
+  });
+  row.addEventListener("pointerleave", () => {
+    mark(false);
+    tip.hide();
+  });
+}
+
+// A row that the keyboard reaches, and what a screen reader says of it.
+function focusable(row, spokenText, lines, tip) {
+  put(row, { tabindex: 0, role: "img", "aria-label": spokenText });
+  row.addEventListener("focus", () => tip.show(row, lines));
+  row.addEventListener("blur", tip.hide);
+}
 
 // Show the names of the chosen runs in bold, without drawing the dots again.
 export function markChosen(host, chosen) {

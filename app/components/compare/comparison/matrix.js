@@ -6,7 +6,7 @@ export const SIGNIFICANT = 0.05;
 export const MEASURES = {
   accuracy: { title: "Accuracy", scale: 100, digits: 1, unit: " points", value: (of) => `${(100 * of).toFixed(1)}%` },
   set_size: { title: "Mean set size", scale: 1, digits: 2, unit: "", value: (of) => of.toFixed(2) },
-  uacc: { title: "UAcc", scale: 1, digits: 2, unit: "", value: (of) => of.toFixed(2) },
+  uacc: { title: "UAcc", scale: 1, digits: 3, unit: "", value: (of) => of.toFixed(3) },
 };
 
 // Differences by both orders of a pair, "i j", each as seen from its first run.
@@ -27,8 +27,9 @@ export function signed(value, measure) {
   return Number(text) === 0 ? text : `${value < 0 ? "−" : "+"}${text}`;
 }
 
+// As core/reports/p_values.py writes them.
 export function pText(p) {
-  return p === null ? "–" : p < 0.001 ? "< 0.001" : p >= 0.9995 ? "1" : p.toPrecision(2);
+  return p === null ? "–" : p < 0.001 ? "< 0.001" : p.toFixed(3);
 }
 
 // What a hover or a focus says of a cell.

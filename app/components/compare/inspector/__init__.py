@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import streamlit as st
 
 from app import navigation, state
+from app.caches.compare_cache import InspectorTables
 from app.components.compare.pair_state import INSPECTOR_KEY, take_view
+from app.components.shared.messages import message_texts
 from app.components.shared.seed import seed
 from app.state.compare import CompareView
 from app.state.one_question import OneQuestionView
@@ -25,6 +25,7 @@ from core.conformal.scores import SCORES
 from core.records import LETTERS
 
 HERE = Path(__file__).parent
+COMPARE_CSS = HERE.parent / "compare.css"
 SCRIPT = HERE / "inspector.js"
 NAMES = ("first", "second", "right", "change", "sure", "subject", "search", "order", "question")
 """The fields of a view that the component shows and changes."""
@@ -32,7 +33,7 @@ NAMES = ("first", "second", "right", "change", "sure", "subject", "search", "ord
 _mount = st.components.v2.component(
     "hedge_inspector",
     html=(HERE / "inspector.html").read_text(encoding="utf-8"),
-    css=(HERE / "inspector.css").read_text(encoding="utf-8"),
+    css=COMPARE_CSS.read_text(encoding="utf-8") + (HERE / "inspector.css").read_text(encoding="utf-8"),
     js=bundle(SCRIPT),
 )
 
@@ -40,8 +41,7 @@ _mount = st.components.v2.component(
 def inspector(
     run_ids: Sequence[str],
     titles: Sequence[str],
-    numbers: pa.Table,
-    texts: pa.Table,
+    tables: InspectorTables | None,
     *,
     others: Sequence[tuple[str, str]],
     version: str,
@@ -49,11 +49,12 @@ def inspector(
 ) -> None:
     """Mount the inspector of runs that share questions (:mod:`core.reports.compare.inspector`).
 
-    ``others`` are ids and titles of compared runs with other questions, which can be chosen too. ``version`` identifies
-    the data.
+    ``tables`` is None as long as the questions are still to come: the inspector then keeps their place. ``others`` are
+    ids and titles of compared runs with other questions, which can be chosen too. ``version`` identifies the data.
     """
     start = seed(INSPECTOR_KEY, version, {name: getattr(view, name) for name in NAMES})
-    options = sum(name.startswith("o") and name[1:].isdigit() for name in texts.column_names)
+    columns = tables.texts.column_names if tables else []
+    options = sum(name.startswith("o") and name[1:].isdecimal() for name in columns)
     _mount(
         key=INSPECTOR_KEY,
         data={
@@ -64,8 +65,8 @@ def inspector(
             ],
             "others": [{"id": name, "title": title} for name, title in others],
             "letters": list(LETTERS[:options]),
-            "numbers": numbers,
-            "texts": texts,
+            "numbers": tables and tables.numbers,
+            "texts": tables and tables.texts,
             "alpha": view.alpha,
             "score": view.score,
             "score_title": SCORES[view.score].title,
@@ -79,8 +80,8 @@ def inspector(
 
 def _open() -> None:
     """Open a question of one of the two runs on the One question page."""
-    asked: dict[str, Any] = st.session_state[INSPECTOR_KEY].get("open") or {}
-    view = state.read_changes(CompareView, {name: str(asked[name]) for name in NAMES if name in asked})
-    state.change(SharedView, run=str(asked.get("run", "")))
-    opened = state.fresh(OneQuestionView, question=str(asked.get("id", "")), bars=view.score)
+    asked = message_texts(INSPECTOR_KEY, "open")
+    view = state.read_changes(CompareView, {name: asked[name] for name in NAMES if name in asked})
+    state.change(SharedView, run=asked.get("run", ""))
+    opened = state.fresh(OneQuestionView, question=asked.get("id", ""), bars=view.score)
     navigation.go(navigation.ONE_QUESTION, **state.address_of(opened))

@@ -1,7 +1,8 @@
-// The inspector of two runs. All questions come in once; filters, another pair and the keyboard change only what is
-// shown here, and Python is told for the link.
+// The inspector of two runs. All questions come in once, after the page's first paint; filters, another pair and the
+// keyboard change only what is shown here, and Python is told for the link.
 
 import { make, say, setThemeColors } from "../../shared/dom.js";
+import { SINGLE_KEYS_CHANGED, singleKeysWork } from "../../shared/single_keys.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
 
@@ -9,6 +10,7 @@ const PAIR_CHOSEN_EVENT = "hedge:pair";
 const SHOWN = 20;
 const REPORT_AFTER_MS = 150;
 const SEARCH_AFTER_MS = 150;
+const KEYS = "Keys: j and k move, Enter opens";
 const EDITED = "input, select, textarea, [contenteditable]";
 const inspectors = new WeakMap();
 
@@ -44,11 +46,38 @@ class Inspector {
     this.listen();
   }
 
-  load(data) {
+  // The questions are still to come. Their place is kept, so that nothing below moves.
+  wait(data) {
+    this.view = { ...data.view };
+    this.runs(data);
+    this.named();
+    for (const number of this.find(".counts").querySelectorAll(".number")) say(number, "–");
+    say(this.find(".found"), "Reading the questions …");
+    this.find(".questions").replaceChildren(...Array.from({ length: SHOWN }, () => make("li", "blank")));
+    this.waiting(true);
+  }
+
+  waiting(waits) {
+    const section = this.find(".inspector");
+    section.classList.remove("fresh");
+    section.inert = waits;
+    section.ariaBusy = String(waits);
+  }
+
+  runs(data) {
     this.data = data;
     this.ids = data.runs.map(({ id }) => id);
-    this.letters = data.letters;
     this.names = data.runs.map(({ name }) => name);
+    for (const side of ["first", "second"])
+      this.find(`.${side}`).replaceChildren(
+        ...data.runs.map(({ id, title }) => new Option(title, id)),
+        ...data.others.map(({ id, title }) => new Option(title, id)),
+      );
+  }
+
+  load(data) {
+    this.runs(data);
+    this.letters = data.letters;
     this.numbers = readNumbers(data.numbers, data.runs.length, data.letters.length);
     this.texts = textsOf(data.texts, data.letters.length);
     this.places = null;
@@ -60,12 +89,7 @@ class Inspector {
       ...named.map((name) => new Option(name, name)),
     );
     this.find(".subject").hidden = named.length < 2;
-    for (const side of ["first", "second"])
-      this.find(`.${side}`).replaceChildren(
-        ...data.runs.map(({ id, title }) => new Option(title, id)),
-        ...data.others.map(({ id, title }) => new Option(title, id)),
-      );
-    this.find(".inspector").classList.remove("fresh");
+    this.waiting(false);
   }
 
   seed(view) {
@@ -124,6 +148,9 @@ class Inspector {
     this.pressed = (event) => this.key(event);
     window.addEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.addEventListener("keydown", this.pressed);
+    this.named = () => say(find(".keys"), singleKeysWork() ? KEYS : "");
+    window.addEventListener(SINGLE_KEYS_CHANGED, this.named);
+    this.named();
   }
 
   change(values) {
@@ -156,13 +183,17 @@ class Inspector {
 
   hear({ first, second }) {
     Object.assign(this.view, { first, second });
+    if (!this.numbers) {
+      this.named();
+      return;
+    }
     this.start = 0;
     this.paint();
     if (this.selected !== null) this.turnTo(this.selected);
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!this.numbers || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const [at] = event.composedPath();
     const inside = this.root.contains(at);
     if (at.matches?.(EDITED) || (!inside && at !== document.body)) return;
@@ -250,17 +281,24 @@ class Inspector {
       button.setAttribute("aria-pressed", String(view.right === name));
       say(button.querySelector(".number"), counts[name].toLocaleString("en"));
     }
+    this.named();
+    const narrowed = ["right", "change", "sure"].some((name) => view[name] !== "all") || view.subject || view.search;
+    find(".clear").hidden = !narrowed;
+    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, and as large as the first on ${changes.same.toLocaleString("en")}`;
+    this.start = Math.min(this.start, Math.max(0, Math.floor((found.length - 1) / SHOWN) * SHOWN));
+    this.list();
+  }
+
+  // The pair and the filters, as their lists and fields show them.
+  named() {
+    const { view, find } = this;
+    const [first, second] = this.pair;
     for (const name of ["change", "sure", "subject", "order"]) find(`.${name}`).value = view[name];
     if (find(".search").value.trim() !== view.search) find(".search").value = view.search;
     find(".first").value = this.ids[first];
     find(".second").value = this.ids[second];
     say(find(".head-first"), this.names[first]);
     say(find(".head-second"), this.names[second]);
-    const narrowed = ["right", "change", "sure"].some((name) => view[name] !== "all") || view.subject || view.search;
-    find(".clear").hidden = !narrowed;
-    this.told = `the second set is larger on ${changes.grew.toLocaleString("en")}, smaller on ${changes.shrank.toLocaleString("en")}, and as large as the first on ${changes.same.toLocaleString("en")}`;
-    this.start = Math.min(this.start, Math.max(0, Math.floor((found.length - 1) / SHOWN) * SHOWN));
-    this.list();
   }
 
   list() {
@@ -309,6 +347,7 @@ class Inspector {
     clearTimeout(this.typing);
     window.removeEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.removeEventListener("keydown", this.pressed);
+    window.removeEventListener(SINGLE_KEYS_CHANGED, this.named);
     inspectors.delete(this.root);
   }
 }
@@ -319,10 +358,12 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   inspector.send = setStateValue;
   inspector.trigger = setTriggerValue;
   setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
-  const isNew = inspector.version !== data.version;
-  if (isNew) inspector.load(data);
-  if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);
-  inspector.version = data.version;
-  inspector.revision = data.revision;
+  if (data.numbers) {
+    const isNew = inspector.version !== data.version;
+    if (isNew) inspector.load(data);
+    if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);
+    inspector.version = data.version;
+    inspector.revision = data.revision;
+  } else inspector.wait(data);
   return () => inspector.close();
 }

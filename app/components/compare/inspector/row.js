@@ -45,8 +45,8 @@ function side(state, run, i) {
     make("b", right ? "good" : "bad", `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
     make("span", "share", percentOf(p[pick[i]][i])),
   );
-  const kept = letters.filter((_, j) => holds(set[i], j)).join(" ");
-  const words = make("div", "set", `{${kept}}`);
+  const kept = letters.filter((_, j) => holds(set[i], j)).join(", ");
+  const words = make("div", "set", kept ? `{${kept}}` : "{ }");
   words.title = setSaid(letters, set[i], numbers.label[i]);
   const right_side = make("div", "words");
   right_side.append(said, words);

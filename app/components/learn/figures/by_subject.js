@@ -5,31 +5,40 @@ import { shareInterval } from "../../shared/coverage_distributions.js";
 import { percent } from "../../shared/formatting.js";
 import { MARKS, asPercent, canvas, linear } from "../../shared/svg.js";
 
-const SUBJECTS_TOP = 26;
-const SUBJECTS_BOTTOM = 24;
+const SUBJECTS_TOP = 52;
+const SUBJECTS_BOTTOM = 40;
+const ROWS = { guess: 12, all: 28, target: 44 }; // the labels of the upright lines, each in a row of its own
+const CLOSER = 0.4; // after the answer the axis begins here, if nothing lies below it
 const NAMES = 140;
 const LETTERS_SHOWN = 19;
 const ALL_NAMED = 30;
+const NAME_ROOM = 13; // pixels of a row that can be named
+const RIGHT = 18; // half of the last label, in a wide font
+const WORD_WIDTH = 3.7; // half of a letter's width in pixels: labels keep so far from the edge
 
 const shortName = (text) => (text.length > LETTERS_SHOWN ? `${text.slice(0, LETTERS_SHOWN - 1)}…` : text);
 
 export const subjectsFigure = {
-  caption: "Coverage of each subject with its 95% interval (Clopper–Pearson). The dashed line is the target.",
+  questions: "test",
+  caption: ({ open }) =>
+    open
+      ? "Coverage of each subject with its 95% interval (Clopper–Pearson)."
+      : "Coverage of all questions. The subjects' own coverage appears after your guess.",
   height: (run) => SUBJECTS_TOP + SUBJECTS_BOTTOM + Math.max(120, Math.min(22 * run.groupNames.length, 480)),
   build(host, { at: first }) {
     const { svg, width, height } = canvas(host, "Coverage by subject");
     const { subjects } = first;
-    const few = subjects.length <= ALL_NAMED;
     const row = (height - SUBJECTS_TOP - SUBJECTS_BOTTOM) / subjects.length;
-    const x = linear(0, 1, NAMES, width - 14);
+    const few = subjects.length <= ALL_NAMED && row >= NAME_ROOM;
     const end = height - SUBJECTS_BOTTOM;
-    for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
-      draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: SUBJECTS_TOP, y2: end });
-      draw(svg, "text", { x: x(tick), y: end + 16, "text-anchor": "middle" }, asPercent(tick));
-    }
-    const target = draw(svg, "line", { class: "target", y1: SUBJECTS_TOP - 4, y2: end });
+    const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1].map((share) => ({
+      share,
+      line: draw(svg, "line", { class: "grid faint", y1: SUBJECTS_TOP, y2: end }),
+      text: draw(svg, "text", { y: end + 16, "text-anchor": "middle" }, asPercent(share)),
+    }));
+    draw(svg, "text", { x: (NAMES + width - RIGHT) / 2, y: end + 33, "text-anchor": "middle" }, "coverage");
     const all = draw(svg, "line", { class: "overall", y1: SUBJECTS_TOP - 4, y2: end });
-    const allText = draw(svg, "text", { class: "strong", y: 12, "text-anchor": "middle" });
+    const target = draw(svg, "line", { class: "target", y1: SUBJECTS_TOP - 4, y2: end });
     const rows = subjects.map(({ name }, i) => {
       const middle = SUBJECTS_TOP + row * (i + 0.5);
       const label = draw(
@@ -47,29 +56,39 @@ export const subjectsFigure = {
       };
     });
     const mark = draw(svg, "g", { class: "your-guess" });
-    draw(mark, "line", { y1: SUBJECTS_TOP - 4, y2: end });
-    draw(mark, "text", { y: 12, "text-anchor": "middle" }, "your guess");
+    const guessed = draw(mark, "line", { y1: ROWS.guess + 4, y2: end });
+    const guessText = draw(mark, "text", { y: ROWS.guess, "text-anchor": "middle" }, "your guess");
+    const allText = draw(svg, "text", { class: "strong", y: ROWS.all });
+    const targetText = draw(svg, "text", { class: "plain", y: ROWS.target });
     return (at, { open, guess }) => {
-      put(target, { x1: x(1 - at.alpha / 1000), x2: x(1 - at.alpha / 1000) });
-      put(all, { x1: x(at.lac.coverage), x2: x(at.lac.coverage) });
-      const allAt = Math.min(x(at.lac.coverage), width - 40);
-      allText.setAttribute("x", allAt);
-      say(allText, `all ${percent(at.lac.coverage, 1)}`);
-      const ends = [at.worst, at.best];
+      const intervals = at.subjects.map(({ hits, m }) => shareInterval(hits, m));
+      const least = Math.min(guess ?? 1, 1 - at.alpha / 1000, at.lac.coverage, ...intervals.map(([low]) => low));
+      const from = open && least >= CLOSER ? CLOSER : 0;
+      const x = linear(from, 1, NAMES, width - RIGHT);
+      for (const { share, line, text } of ticks) {
+        line.style.display = text.style.display = share < from ? "none" : "";
+        put(line, { x1: x(share), x2: x(share) });
+        text.setAttribute("x", x(share));
+      }
+      const upright = (line, label, share, words) => {
+        put(line, { x1: x(share), x2: x(share) });
+        put(label, { x: Math.min(x(share), width - 2 - WORD_WIDTH * words.length), "text-anchor": "middle" });
+        say(label, words);
+      };
+      upright(all, allText, at.lac.coverage, `all questions ${percent(at.lac.coverage, 1)}`);
+      upright(target, targetText, 1 - at.alpha / 1000, `target ${percent(1 - at.alpha / 1000, 1)}`);
       at.subjects.forEach((subject, i) => {
         const { middle, label, whisker, dot } = rows[i];
-        const special = open && ends.includes(subject);
+        const special = open && subject.coverage === at.worst.coverage;
         whisker.style.display = dot.style.display = open ? "" : "none";
         label.style.display = few || special ? "" : "none";
         label.classList.toggle("strong", special);
-        const [low, high] = shareInterval(subject.hits, subject.m);
+        const [low, high] = intervals[i];
         put(whisker, { x1: x(low), x2: x(high) });
         dot.setAttribute("transform", `translate(${x(subject.coverage)},${middle})`);
       });
-      const near = guess !== null && Math.abs(x(guess) - allAt) < 84;
       mark.style.display = guess === null ? "none" : "";
-      mark.setAttribute("transform", `translate(${x(guess ?? 0)},0)`);
-      allText.style.display = near ? "none" : "";
+      upright(guessed, guessText, guess ?? 0, "your guess");
     };
   },
   describe(at, { open }) {

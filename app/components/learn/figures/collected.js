@@ -3,7 +3,7 @@
 
 import { draw, make, put, say } from "../../shared/dom.js";
 import { histogram } from "../../shared/sets.js";
-import { axes, steps } from "../../shared/svg.js";
+import { axes, steps, tall } from "../../shared/svg.js";
 import { questionCard } from "./card.js";
 
 const LINE_BINS = 50;
@@ -11,6 +11,8 @@ const LINE = 190;
 const DOT_ROW = 11;
 
 export const collectedFigure = {
+  questions: "calibration",
+  follows: false,
   caption: "Each bar is the score of an option. A short bar is a good fit.",
   build(host, { run, examples, kept }) {
     const asked = examples.filter(({ calibration }) => calibration !== null);
@@ -19,7 +21,7 @@ export const collectedFigure = {
     const more = make("button", "", "Another question");
     more.type = "button";
     const plot = make("div", "line-plot");
-    plot.style.height = `${LINE}px`;
+    plot.style.height = tall(LINE);
     host.replaceChildren(place, more, plot);
     const counts = histogram(run.lac, LINE_BINS);
     const { svg, x, y } = axes(plot, "Scores of the calibration questions' right options", {
@@ -42,6 +44,9 @@ export const collectedFigure = {
       }),
     );
     const dots = draw(svg, "g", { class: "seen" });
+    const here = draw(svg, "g", { class: "this-question" });
+    draw(here, "path", { d: "M0,0l-5,-8h10z" });
+    const hereText = draw(here, "text", { y: -12 }, "the question above");
     const middle = draw(svg, "g", { class: "answer-mark" });
     draw(middle, "line", { y1: 16, y2: y(0) });
     const middleText = draw(middle, "text", { y: 12 }, "half of them");
@@ -50,16 +55,22 @@ export const collectedFigure = {
     const markText = draw(mark, "text", { y: 26 }, "your guess");
     const outward = (text, at) => put(text, { "text-anchor": at > 0.8 ? "end" : at < 0.2 ? "start" : "middle" });
 
+    const median = run.sorted[Math.ceil(run.n / 2) - 1];
+    const binOf = (one) => Math.min(LINE_BINS - 1, Math.floor(run.lac.calibration[one.calibration] * LINE_BINS));
+
     const showSeen = () => {
       const now = asked[(kept.seen - 1) % asked.length];
       const { card, show } = questionCard(now);
       place.replaceChildren(card);
       show(Array.from(now.p, (value) => 1 - value));
       dots.replaceChildren();
+      const shownBin = binOf(now);
+      here.setAttribute("transform", `translate(${x((shownBin + 0.5) / LINE_BINS)},${y(counts[shownBin]) - 3})`);
+      const share = shownBin / LINE_BINS; // the label stands on the side of the mark that faces away from the median
+      put(hereText, { "text-anchor": share < 0.3 || (share < 0.7 && share > median) ? "start" : "end" });
       const stacks = new Map();
       asked.slice(0, kept.seen).forEach((one) => {
-        const score = run.lac.calibration[one.calibration];
-        const bin = Math.min(LINE_BINS - 1, Math.floor(score * LINE_BINS));
+        const bin = binOf(one);
         const level = stacks.get(bin) ?? 0;
         stacks.set(bin, level + 1);
         draw(dots, "circle", {
@@ -78,11 +89,11 @@ export const collectedFigure = {
     more.disabled = kept.seen >= asked.length;
     showSeen();
     return (at, { open, guess }) => {
-      const median = run.sorted[Math.ceil(run.n / 2) - 1];
-      bars.style.display = middle.style.display = open ? "" : "none";
+      bars.style.display = middle.style.display = here.style.display = open ? "" : "none";
+      dots.style.display = open ? "none" : "";
       middle.setAttribute("transform", `translate(${x(median)},0)`);
       outward(middleText, median);
-      say(middleText, `half score ${median.toFixed(3)} or less`);
+      say(middleText, `half are at ${median.toFixed(3)} or less`);
       mark.style.display = guess === null ? "none" : "";
       mark.setAttribute("transform", `translate(${x(guess ?? 0)},0)`);
       outward(markText, guess ?? 0);

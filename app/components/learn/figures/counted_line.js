@@ -1,13 +1,15 @@
 // Step 3: the scores of right options in line, from low to high. A person drags the place where the count ends.
 
-import { draw, put, say } from "../../shared/dom.js";
+import { draw, put, say, shownAlpha } from "../../shared/dom.js";
 import { rank } from "../../shared/sets.js";
 import { axes, roundTicks, steps } from "../../shared/svg.js";
 import { withinAlphas } from "../tangle.js";
 
 const MOST_POINTS = 600;
+const LABEL_ROW = 17;
 
 export const countedFigure = {
+  questions: "calibration",
   caption: "The scores of right options in line. Drag the upright line to count further or less far.",
   height: () => 380,
   build(host, { run, hands }) {
@@ -21,6 +23,7 @@ export const countedFigure = {
       yMax: 1,
       yTicks: steps(5, 0.2),
       yFormat: (tick) => tick.toFixed(1),
+      yTitle: "score of the right option",
     });
     const every = Math.max(1, Math.floor(n / MOST_POINTS));
     let line = "";
@@ -33,10 +36,11 @@ export const countedFigure = {
     draw(svg, "path", { class: "curve lac", d: line });
     const guessed = draw(svg, "g", { class: "your-guess" });
     draw(guessed, "line", { x1: x(0), x2: x(n) });
-    draw(guessed, "text", { x: x(0) + 6, y: -5 }, "your guess");
+    const guessedText = draw(guessed, "text", { x: x(0) + 6 }, "your guess");
     const halved = draw(svg, "g", { class: "answer-mark" });
     const halvedLine = draw(halved, "line", { y2: y(0) });
-    const halvedText = draw(halved, "text", { "text-anchor": "end" });
+    const halvedDot = draw(halved, "circle", { class: "knob hollow", r: 5 });
+    const halvedText = draw(halved, "text");
     const level = draw(svg, "line", { class: "target", x1: x(0) });
     const upright = draw(svg, "line", { class: "threshold", y2: y(0) });
     const knob = draw(svg, "circle", { class: "knob", r: 8 });
@@ -45,7 +49,8 @@ export const countedFigure = {
 
     const alphaAt = (event) => {
       const box = svg.getBoundingClientRect();
-      const place = ((event.clientX - box.left - x(0)) / (x(n) - x(0))) * n;
+      const at = ((event.clientX - box.left) / box.width) * svg.viewBox.baseVal.width;
+      const place = ((at - x(0)) / (x(n) - x(0))) * n;
       return withinAlphas(1000 - (1000 * place) / (n + 1));
     };
     strip.onpointerdown = (event) => {
@@ -58,6 +63,13 @@ export const countedFigure = {
       strip.onpointermove = null;
       hands.release();
     };
+    const named = (alpha, place, threshold) =>
+      `alpha ${shownAlpha(alpha)}: number ${place.toLocaleString("en")}, score ${threshold.toFixed(3)}`;
+    const label = (node, lineAt, height, words) => {
+      const left = lineAt > x(n / 2);
+      put(node, { x: left ? lineAt - 12 : lineAt + 12, y: height, "text-anchor": left ? "end" : "start" });
+      say(node, words);
+    };
     return (at, { open, guess }) => {
       const place = rank(n, at.alpha);
       const { threshold } = at.lac;
@@ -69,20 +81,26 @@ export const countedFigure = {
       put(level, { x2: middle, y1: height, y2: height });
       put(knob, { cx: middle, cy: height });
       strip.setAttribute("x", middle - 22);
-      put(text, { x: middle > x(n / 2) ? middle - 12 : middle + 12, y: Math.max(12, height - 14) });
-      text.setAttribute("text-anchor", middle > x(n / 2) ? "end" : "start");
-      say(text, endless ? "no threshold" : `number ${place.toLocaleString("en")}: ${threshold.toFixed(3)}`);
       const smallPlace = rank(n, at.small);
-      halved.style.display = open && smallPlace <= n ? "" : "none";
-      put(halvedLine, {
-        x1: x(Math.min(smallPlace, n)),
-        x2: x(Math.min(smallPlace, n)),
-        y1: y(Math.min(1, at.smaller.threshold)),
-      });
-      put(halvedText, { x: middle - 8, y: y(0) - 10 }); // beside the line of alpha, so that it does not cross the text
-      say(halvedText, `half of alpha: number ${smallPlace.toLocaleString("en")} →`);
+      const twice = open && smallPlace <= n;
+      const smallAt = x(Math.min(smallPlace, n));
+      const smallHeight = y(Math.min(1, at.smaller.threshold));
+      halved.style.display = twice ? "" : "none";
+      put(halvedLine, { x1: smallAt, x2: smallAt, y1: smallHeight });
+      put(halvedDot, { cx: smallAt, cy: smallHeight });
+      // Each label stands on the upper left of its own line, or on the right where the count ends early.
+      const highest = Math.max(LABEL_ROW, smallHeight - 12);
+      const beside = Math.max(LABEL_ROW, height - 14);
+      label(halvedText, smallAt, highest, named(at.small, smallPlace, at.smaller.threshold));
+      label(
+        text,
+        middle,
+        twice ? Math.max(beside, highest + LABEL_ROW) : beside,
+        endless ? "no threshold" : named(at.alpha, place, threshold),
+      );
       guessed.style.display = guess === null ? "none" : "";
       guessed.setAttribute("transform", `translate(0,${y(guess ?? 0)})`);
+      guessedText.setAttribute("y", guess > 0.1 ? 15 : -5);
     };
   },
   describe(at) {

@@ -1,7 +1,7 @@
 // Step 4: test questions and their sets. One is easy for the model, one is hard, and one lies between.
 
 import { draw, make, put, say } from "../../shared/dom.js";
-import { canvas, linear } from "../../shared/svg.js";
+import { canvas, linear, tall } from "../../shared/svg.js";
 import { questionCard } from "./card.js";
 
 const SPREAD = [0.9, 0.5, 0.1];
@@ -23,7 +23,8 @@ function chosen(asked, turn, count) {
 }
 
 export const setsFigure = {
-  caption: "The bar is the option's score and the line the threshold. Options up to the line are in the set.",
+  questions: "test",
+  caption: "The bar is the option's score, and the line is the threshold. Options up to the line are in the set.",
   build(host, { run, examples, kept }) {
     const asked = byCertainty(examples);
     const count = run.k > MANY_OPTIONS ? 2 : 3;
@@ -32,7 +33,7 @@ export const setsFigure = {
     const more = make("button", "", "Other questions");
     more.type = "button";
     const plot = make("div", "mean-plot");
-    plot.style.height = "64px";
+    plot.style.height = tall(64);
     host.replaceChildren(list, more, plot);
     const { svg, width } = canvas(plot, "Mean set size", { height: 64 });
     const x = linear(0, run.k, 8, width - 8);

@@ -12,7 +12,8 @@ const LABELS = 92;
 const FIRST = 26;
 
 export const sharesFigure = {
-  caption: "Dark: the right answer is in the set. Light: it is missed.",
+  questions: "test",
+  caption: "Full colour: the right answer is in the set. Faded: it is missed.",
   height: (run) => FIRST + SHARE_ROW * (run.k + 2.6),
   build(host, { run }) {
     const { svg, width } = canvas(host, "Accuracy, and the share of questions by set size");

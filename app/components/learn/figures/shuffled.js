@@ -4,7 +4,7 @@
 import { draw, make, put, say } from "../../shared/dom.js";
 import { bands, betaBinomialLaw } from "../../shared/coverage_distributions.js";
 import { percent } from "../../shared/formatting.js";
-import { axes, roundTicks } from "../../shared/svg.js";
+import { axes, roundTicks, tall } from "../../shared/svg.js";
 import { stripReach } from "../../alpha_lab/figures.js";
 import { redrawer } from "../../alpha_lab/redraw.js";
 
@@ -16,12 +16,16 @@ const AGAIN_MS = 200;
 const signed = (points) => `${points > 0 ? "+" : points < 0 ? "−" : ""}${Math.abs(points)}`;
 
 export const shuffledFigure = {
-  caption: "Coverage of this run's split (triangle) and, after your guess, of shuffled splits (bars).",
+  questions: "both",
+  caption: ({ open }) =>
+    open
+      ? "Triangle: this run's split. Bars: your shuffles. Line: what theory expects. Shaded: where 95% of draws lie."
+      : "The triangle is the coverage of this run's split. Your guess is a range around the target.",
   build(host, { run, kept }) {
     const reach = stripReach(bands(run.n, run.m)) * 1.2;
     const plot = make("div");
-    plot.style.height = "300px";
-    const row = make("div", "guess-buttons");
+    plot.style.height = tall(300);
+    const row = make("div", "guess-buttons shuffles");
     const buttons = [1, MANY].map((count) => {
       const button = make("button", "", count === 1 ? "Shuffle once" : `Shuffle ${MANY.toLocaleString("en")} times`);
       button.type = "button";
@@ -53,10 +57,11 @@ export const shuffledFigure = {
       draw(svg, "rect", { class: "fill-lac", width: Math.max(1, x(wide) - x(0) - 1) }),
     );
     const lawLine = draw(svg, "path", { class: "law" });
-    draw(svg, "line", { class: "target", x1: x(0), x2: x(0), y1: y(1.1), y2: y(0) });
+    draw(svg, "line", { class: "target", x1: x(0), x2: x(0), y1: y(1), y2: y(0) });
     const own = draw(svg, "path", { class: "own-mark", d: "M0,0l6,-11h-12z" });
     const mark = draw(svg, "g", { class: "your-guess" });
-    const bracket = draw(mark, "path", {});
+    const ends = draw(mark, "path", {});
+    const width = draw(mark, "path", { class: "width" });
     draw(mark, "text", { x: x(0), y: y(1.1) - 4, "text-anchor": "middle" }, "your guess");
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const redrawn = redrawer(run.lac);
@@ -64,6 +69,7 @@ export const shuffledFigure = {
     let again = null;
     let last = null;
 
+    const within = (points) => Math.max(-reach, Math.min(reach, points));
     const pointsOf = (coverage, alpha) => 100 * (coverage - (1 - alpha / 1000));
     // The fewest covered questions on the axis, and the left end of a bar in points.
     const fewest = (alpha) => Math.ceil(((100 - alpha / 10 - reach) * run.m) / 100);
@@ -136,10 +142,7 @@ export const shuffledFigure = {
         if (many >= MANY) again = setTimeout(() => open && plot.isConnected && drawMore(MANY), AGAIN_MS);
       }
       const full = !Number.isFinite(at.lac.threshold);
-      own.setAttribute(
-        "transform",
-        `translate(${x(Math.max(-reach, Math.min(reach, pointsOf(at.lac.coverage, at.alpha))))},${y(0)})`,
-      );
+      own.setAttribute("transform", `translate(${x(within(pointsOf(at.lac.coverage, at.alpha)))},${y(0)})`);
       for (const node of [band, lawLine]) node.style.display = open && !full ? "" : "none";
       row.style.display = open && !full ? "" : "none";
       for (const button of buttons) button.disabled = !open;
@@ -150,14 +153,17 @@ export const shuffledFigure = {
         const most = Math.max(...shares);
         let d = "";
         shares.forEach((share, i) => {
-          const left = leftOf(i, at.alpha);
-          d += `${i ? "L" : "M"}${x(left).toFixed(1)},${y(share / most).toFixed(1)}H${x(left + wide).toFixed(1)}`;
+          const from = within(leftOf(i, at.alpha));
+          const to = within(leftOf(i, at.alpha) + wide);
+          d += `${i ? "L" : "M"}${x(from).toFixed(1)},${y(share / most).toFixed(1)}H${x(to).toFixed(1)}`;
         });
         lawLine.setAttribute("d", d);
       }
       mark.style.display = guess === null ? "none" : "";
       const half = Math.min(reach, (guess ?? 0) / 2);
-      bracket.setAttribute("d", `M${x(-half)},${y(0)}V${y(1.06)}H${x(half)}V${y(0)}`);
+      ends.setAttribute("d", `M${x(-half)},${y(0)}V${y(1.1)}M${x(half)},${y(0)}V${y(1.1)}`);
+      const [left, right, level] = [x(-half), x(half), y(1.06)];
+      width.setAttribute("d", `M${left + 6},${level - 4}l-6,4l6,4M${left},${level}H${right}m-6,-4l6,4l-6,4`);
       showBars();
     };
     return update;

@@ -1,38 +1,89 @@
 // Step 7: one question scored by LAC and by APS, and after the guess the sizes of all sets by both.
 
-import { make, say } from "../../shared/dom.js";
-import { sizesFigure } from "../../alpha_lab/figures.js";
+import { draw, make, say } from "../../shared/dom.js";
+import { percent } from "../../shared/formatting.js";
+import { canvas, linear, tall, zoomOf } from "../../shared/svg.js";
 import { byProbability, questionParagraphs, rightTag } from "./card.js";
 
-export const BOTH = [
-  { side: "lac", name: "lac", title: "LAC", ink: "lac" },
-  { side: "aps", name: "aps", title: "APS", ink: "aps" },
+const BOTH = [
+  { name: "lac", title: "LAC", ink: "lac" },
+  { name: "aps", title: "APS", ink: "aps" },
 ];
+// Pixels of a bar and of the space below a pair; less where a figure is enlarged.
+const SIZE_BARS = { wide: { bar: 12, space: 11 }, close: { bar: 11, space: 4 } };
+const SIZES = 84;
+const VALUES = 52;
 
 // A table with a row for each option, the most probable first.
-function scoredTable(question) {
+function scoredTable(question, both) {
   const table = make("table", "two-scores");
   const head = table.createTHead().insertRow();
-  for (const text of ["Option", "Probability", "LAC", "APS"]) {
+  const heads = ["Option", "Probability", ...both.map(({ title }) => title)].map((text) => {
     const cell = make("th", "", text);
     cell.scope = "col";
     head.append(cell);
-  }
+    return cell;
+  });
+  const limits = heads.slice(2).map((cell) => cell.appendChild(make("span", "limit")));
   const body = table.createTBody();
   const rows = byProbability(question).map((j) => {
     const row = body.insertRow();
     const text = make("td", "", question.options[j]);
     if (j === question.label) text.append(" ", rightTag());
-    const cells = BOTH.map(({ ink }) => make("td", `scored ${ink}`));
-    row.append(text, make("td", "", question.p[j].toFixed(3)), ...cells);
+    const cells = both.map(({ ink }) => {
+      const cell = make("td", `scored ${ink}`);
+      return { cell, value: cell.appendChild(make("span")), tick: cell.appendChild(make("span", "tick")) };
+    });
+    row.append(text, make("td", "", question.p[j].toFixed(3)), ...cells.map(({ cell }) => cell));
     return { j, cells };
   });
-  return { table, rows };
+  return { table, limits, rows };
+}
+
+// A pair of bars for each set size, LAC above APS, with the share of the questions.
+function sharesBySize(host, k, both) {
+  const { bar: barHeight, space } = SIZE_BARS[zoomOf(host) > 1 ? "close" : "wide"];
+  const rowHeight = 2 * barHeight + space;
+  host.style.height = tall(rowHeight * (k + 1) + 24);
+  const { svg, width } = canvas(host, "Share of the questions by set size, with LAC and APS");
+  const x = linear(0, 1, SIZES, width - VALUES);
+  for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
+    draw(svg, "line", { class: "grid faint", x1: x(tick), x2: x(tick), y1: 0, y2: rowHeight * (k + 1) });
+    draw(svg, "text", { x: x(tick), y: rowHeight * (k + 1) + 16, "text-anchor": "middle" }, percent(tick, 0));
+  }
+  const rows = Array.from({ length: k + 1 }, (_, size) => {
+    const top = rowHeight * size + 4;
+    const name = size === 0 ? "empty" : size === 1 ? "1 option" : `${size} options`;
+    draw(svg, "text", { class: "plain", x: SIZES - 10, y: top + barHeight + 5, "text-anchor": "end" }, name);
+    return both.map(({ ink }, i) => ({
+      bar: draw(svg, "rect", { class: `fill-${ink}`, x: x(0), y: top + i * (barHeight + 1), height: barHeight }),
+      value: draw(svg, "text", { class: "strong", y: top + i * (barHeight + 1) + barHeight - 1.5 }),
+    }));
+  });
+  return (m, sizes) =>
+    rows.forEach((pair, size) =>
+      pair.forEach(({ bar, value }, i) => {
+        const share = sizes[i][size] / m;
+        bar.setAttribute("width", x(share) - x(0));
+        value.setAttribute("x", x(share) + 6);
+        say(value, percent(share, 1));
+      }),
+    );
+}
+
+// The key of the bars, in words.
+function sizesTitle(both) {
+  const title = make("p", "plot-title", "Share of the questions by set size: ");
+  for (const { ink, title: name } of both) title.append(make("i", `swatch ${ink}`), `${name} `);
+  return title;
 }
 
 export const twoScoresFigure = {
+  questions: "test",
   caption: "A score in a filled box is at or below its threshold, so the option is in the set.",
-  build(host, { run, examples, kept }) {
+  scores: BOTH.map(({ title }) => title),
+  build(host, { run, examples, kept, shown }) {
+    const both = BOTH[shown - 1] ? [BOTH[shown - 1]] : BOTH;
     // Questions on which the model hesitates come first: on them the scores differ.
     const asked = examples
       .filter(({ test }) => test !== null)
@@ -41,9 +92,8 @@ export const twoScoresFigure = {
     const place = make("div");
     const more = make("button", "", "Another question");
     more.type = "button";
-    const title = make("p", "plot-title", "Set sizes of all questions, in percent: LAC on the left, APS on the right");
+    const title = sizesTitle(both);
     const plot = make("div");
-    plot.style.height = "200px";
     host.replaceChildren(place, more, title, plot);
     let sizes = null; // drawn once it is shown, because a hidden element has no size
     let table = null;
@@ -51,21 +101,28 @@ export const twoScoresFigure = {
     const update = (at, state) => {
       last = [at, state];
       const question = asked[kept.place];
-      for (const { j, cells } of table.rows)
-        BOTH.forEach(({ name }, i) => {
-          const value = run[name].scores[question.test * run.k + j];
-          const inside = value <= at[name].threshold;
-          say(cells[i], `${value.toFixed(3)} ${inside ? "✓" : "–"}`);
-          cells[i].classList.toggle("inside", inside);
-        });
+      both.forEach(({ name }, i) => {
+        const { threshold } = at[name];
+        say(table.limits[i], Number.isFinite(threshold) ? `threshold ${threshold.toFixed(3)}` : "no threshold");
+        for (const { j, cells } of table.rows) {
+          const score = run[name].scores[question.test * run.k + j];
+          const { cell, value, tick } = cells[i];
+          say(value, score.toFixed(3));
+          say(tick, score <= threshold ? "✓" : "");
+          cell.classList.toggle("inside", score <= threshold);
+        }
+      });
       title.hidden = plot.hidden = !state.open;
       if (!state.open) return;
-      sizes ??= sizesFigure(plot, "Share of the questions by set size, with LAC and APS", BOTH, run.k);
-      sizes(run.m, { lac: at.lac.sizes, aps: at.aps.sizes });
+      sizes ??= sharesBySize(plot, run.k, both);
+      sizes(
+        run.m,
+        both.map(({ name }) => at[name].sizes),
+      );
     };
     const deal = () => {
       const question = asked[kept.place];
-      table = scoredTable(question);
+      table = scoredTable(question, both);
       place.replaceChildren(...questionParagraphs(question), table.table);
       if (last) update(...last);
     };

@@ -10,7 +10,7 @@ change of alpha.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
+from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
 from app.state.one_question import OneQuestionView
-from charts.scripts import bundle
+from app.state.presented import PRESENTED_NAMES
+from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE
@@ -29,10 +31,14 @@ from core.reports.one_question import CalibratedRun, OptionPValues
 
 KEY = "option_bars"
 RUNS_KEY = "question_runs"
+SHOWN = ("alpha", "empty", "bars", *PRESENTED_NAMES)
+"""The fields of a view that the component shows and changes."""
 HERE = Path(__file__).parent
 SCRIPT = HERE / "option_bars.js"
 
-_CSS = (HERE / "option_bars.css").read_text(encoding="utf-8")
+_CSS = "".join(
+    path.read_text(encoding="utf-8") for path in (HERE / "option_bars.css", PRESENTER_CSS, HERE / "presented.css")
+)
 _JS = bundle(SCRIPT)
 _mount_bars = st.components.v2.component(
     "hedge_option_bars", html=(HERE / "option_bars.html").read_text(encoding="utf-8"), css=_CSS, js=_JS
@@ -45,41 +51,69 @@ _mount_runs = st.components.v2.component(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """What a presented question shows: ``label`` is the index of the true one of its ``options`` (k,), or None if it is
+    unknown.
+    """
+
+    question: str
+    context: str
+    options: tuple[str, ...]
+    label: int | None
+
+
 def option_bars(
-    options: Sequence[str],
+    question: AskedQuestion,
     found: Sequence[OptionPValues],
     by: CalibratedRun,
     *,
-    label: int | None,
     version: str,
     view: OneQuestionView,
+    on_turn: Callable[[int], None] | None = None,
 ) -> None:
-    """Mount the bars of one question's ``options`` (k,), calibrated by ``by``.
+    """Mount the bars of one question's options, calibrated by ``by``.
 
-    ``label`` is the index of the true option, or None if it is unknown. ``version`` identifies the data. A released
-    alpha, the policy for empty sets and the chosen score go into the view.
+    ``version`` identifies the data. A released alpha, the policy for empty sets, the chosen score and the presenter
+    view go into the view. ``on_turn`` is called with -1 or 1 when a lecturer asks for the question before or after.
     """
     started = seed(KEY, version, _shown(view))
-    alpha, empty, bars = started.start
     _mount_bars(
         key=KEY,
         data={
-            "kind": "question",
+            **_bars(question, found, by),
             "version": version,
-            "letters": list(LETTERS[: len(options)]),
-            "options": list(options),
-            "truth": -1 if label is None else label,
-            "top": found[0].top,
-            "extra": any(option in (DONT_KNOW, NONE_OF_ABOVE) for option in options),
-            "scores": [_score(one, by) for one in found],
-            "thresholds": pa.table({one.name: by.scores[one.name].thresholds() for one in found}),
-            "alpha": alpha,
-            "empty": empty,
-            "bars": bars,
+            "turns": on_turn is not None,
+            **started.start,
             "revision": started.revision,
         },
         on_view_change=_take_view,
+        on_turn_change=lambda: _turn(on_turn),
     )
+
+
+def embedded_bars(
+    question: AskedQuestion, found: Sequence[OptionPValues], by: CalibratedRun, view: OneQuestionView
+) -> dict[str, Any]:
+    """The data of the same bars outside the app (:mod:`charts.embed`)."""
+    shown = _shown(replace(view, present="0", shown="page"))
+    return {**_bars(question, found, by), "version": "embed", "turns": False, **shown, "revision": 0}
+
+
+def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: CalibratedRun) -> dict[str, Any]:
+    options, label = question.options, question.label
+    return {
+        "kind": "question",
+        "letters": list(LETTERS[: len(options)]),
+        "options": list(options),
+        "question": question.question,
+        "context": question.context,
+        "truth": -1 if label is None else label,
+        "top": found[0].top,
+        "extra": any(option in (DONT_KNOW, NONE_OF_ABOVE) for option in options),
+        "scores": [_score(one, by) for one in found],
+        "thresholds": pa.table({one.name: by.scores[one.name].thresholds() for one in found}),
+    }
 
 
 def _score(standing: OptionPValues, by: CalibratedRun) -> dict[str, Any]:
@@ -143,23 +177,28 @@ def run_table(
     )
 
 
-def _shown(view: OneQuestionView) -> tuple[int, str, str]:
-    return view.alpha, view.empty, view.bars
+def _shown(view: OneQuestionView) -> dict[str, Any]:
+    return {name: getattr(view, name) for name in SHOWN}
 
 
 def _take_view() -> None:
-    view = _read(st.session_state[KEY].get("view") or {})
+    view = _read(message_texts(KEY, "view"))
     browser_shows(KEY, _shown(view))
 
 
+def _turn(on_turn: Callable[[int], None] | None) -> None:
+    asked = message_texts(KEY, "turn")
+    browser_shows(KEY, _shown(_read(asked)))
+    if on_turn and asked.get("direction") in ("-1", "1"):
+        on_turn(int(asked["direction"]))
+
+
 def _open(on_open: Callable[[str], None]) -> None:
-    asked: dict[str, Any] = st.session_state[RUNS_KEY].get("open") or {}
+    asked = message_texts(RUNS_KEY, "open")
     _read(asked)
-    on_open(str(asked.get("run", "")))
+    on_open(asked.get("run", ""))
 
 
-def _read(reported: dict[str, Any]) -> OneQuestionView:
+def _read(reported: dict[str, str]) -> OneQuestionView:
     """Update the view with what the browser reports. The values are validated as those of a link are."""
-    return state.read_changes(
-        OneQuestionView, {name: str(reported.get(name, "")) for name in ("alpha", "empty", "bars")}
-    )
+    return state.read_changes(OneQuestionView, {name: reported[name] for name in SHOWN if name in reported})

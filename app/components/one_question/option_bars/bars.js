@@ -19,28 +19,33 @@ function picture(parent, name) {
   return draw(parent, "svg", { class: name, "aria-hidden": "true" });
 }
 
-function optionRow(grid, row, letter, text, isTruth) {
+// `bars` has {ink, title} for each score that is drawn.
+function optionRow(grid, row, letter, text, isTruth, bars) {
   const name = make("div", `option${isTruth ? " true" : ""}`);
   const words = make("span", "text", text);
-  if (isTruth) words.append(make("span", "tag", "truth"));
+  if (isTruth) words.append(" ", make("span", "tag", "truth"));
   name.append(make("span", "letter", letter), words);
   const plot = make("div", "plot");
-  const chart = picture(plot, "bar");
-  const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
-  const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
   const state = make("div", "state");
-  const word = make("b", "word");
-  const leaves = make("span", "leaves");
-  state.append(word, leaves);
+  const drawn = bars.map(({ ink, title }) => {
+    const chart = picture(plot, `bar ${ink}`);
+    const bar = draw(chart, "rect", { x: 0, y: "14%", height: "72%" });
+    const end = draw(chart, "line", { class: "end", y1: "4%", y2: "96%" });
+    const word = make("b", `word ${ink}`);
+    const leaves = make("span", "leaves");
+    state.append(word, leaves);
+    return { chart, bar, end, word, leaves, named: bars.length > 1 ? `${title} ` : "" };
+  });
   for (const element of [name, plot, state]) element.style.gridRow = row;
   grid.append(name, plot, state);
-  return { name, plot, bar, end, word, leaves };
+  return { name, plot, drawn };
 }
 
-// Draws the options. `measure(...)` sets the lengths of the bars, and `show(...)` shows which options are in the set.
-export function optionBars(grid, overlay, { letters, options, truth }) {
+// Draws the options, with a bar for each of the scores. `measure(...)` sets the lengths of the bars, and `show(...)`
+// shows which options are in the sets: both take a list with a value for each score.
+export function optionBars(grid, overlay, { letters, options, truth, bars }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
-  const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth));
+  const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth, bars));
   overlay.style.gridRow = `1 / span ${letters.length + 1}`;
   const ticks = grid.querySelector(".ticks");
   const under = grid.querySelector(".underlay");
@@ -62,20 +67,26 @@ export function optionBars(grid, overlay, { letters, options, truth }) {
   const now = draw(lines, "line", { class: "now", y1: 18, y2: "100%" });
   return {
     measure(pValues) {
-      rows.forEach(({ bar, end }, j) => {
-        const at = `${place(1000 * pValues[j])}%`;
-        bar.setAttribute("width", at);
-        end.setAttribute("x1", at);
-        end.setAttribute("x2", at);
-      });
+      rows.forEach(({ drawn }, j) =>
+        drawn.forEach(({ bar, end }, i) => {
+          const at = `${place(1000 * pValues[i][j])}%`;
+          bar.setAttribute("width", at);
+          end.setAttribute("x1", at);
+          end.setAttribute("x2", at);
+        }),
+      );
     },
     show(alpha, members, leaves) {
       now.setAttribute("x1", `${place(alpha)}%`);
       now.setAttribute("x2", `${place(alpha)}%`);
-      rows.forEach(({ name, plot, word, leaves: note }, j) => {
-        for (const element of [name, plot, word]) element.classList.toggle("out", !members[j]);
-        say(word, members[j] ? "in" : "out");
-        say(note, leavesText(leaves[j], members[j] && alpha >= leaves[j]));
+      rows.forEach(({ name, plot, drawn }, j) => {
+        const inAny = members.some((set) => set[j]);
+        for (const element of [name, plot]) element.classList.toggle("out", !inAny);
+        drawn.forEach(({ chart, word, named, leaves: note }, i) => {
+          for (const element of [chart, word]) element.classList.toggle("out", !members[i][j]);
+          say(word, members[i][j] ? "in" : "out");
+          say(note, named + leavesText(leaves[i][j], members[i][j] && alpha >= leaves[i][j]));
+        });
       });
     },
   };

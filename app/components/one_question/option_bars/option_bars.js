@@ -2,8 +2,10 @@
 // value at which a person releases alpha is sent to Python. A table of runs elsewhere on the page receives the same
 // alpha.
 
-import { make, say, shownAlpha } from "../../shared/dom.js";
+import { AlphaControl } from "../../shared/alpha_control.js";
+import { make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
+import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
 import { isIn, leavesAt, lettersOf, membersAt } from "./membership.js";
@@ -12,8 +14,9 @@ import { meaning, nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
+const SMALLEST_WORDS = 18; // its figures have no words of their own that are drawn larger
+const BY_KEY = { 1: ["lac"], 2: ["aps"], 3: ["lac", "aps"] };
 const RUN_COMES_WITHIN_MS = 10_000;
-const PAGE_STEP = 10;
 const MOVED = "hedge-question-moved";
 const LEFT = "hedge-question-left";
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
@@ -36,8 +39,6 @@ class Question {
     this.unsent = false;
     this.leave = () => this.waitForRun();
     window.addEventListener(LEFT, this.leave);
-    this.range = this.find("#alpha");
-    this.number = this.find("#alpha-number");
     this.listen();
     hints(root);
   }
@@ -54,7 +55,12 @@ class Question {
       pValues: one.counts.map((count) => count / (one.n + 1)),
       leaves: one.counts.map((count) => leavesAt(count, one.n)),
     }));
-    this.bars = optionBars(this.find(".chart"), this.find(".overlay"), { ...data, truth: this.truth });
+    this.options = data.options;
+    say(this.find(".asked-question"), data.question);
+    say(this.find(".asked-context"), data.context);
+    this.find(".asked-context").hidden = !data.context;
+    this.turns = data.turns;
+    if (!data.outside) this.presenter ??= this.presentable();
     this.table = setTable(this.find(".scores-table"), {
       caption: "The same question under every score",
       heading: "Score",
@@ -77,6 +83,55 @@ class Question {
     });
   }
 
+  presentable() {
+    return new Presenter(this.find(".question"), {
+      place: this.find(".empty"),
+      smallest: SMALLEST_WORDS,
+      view: () => this.presented,
+      change: (values) => {
+        Object.assign(this.presented, values);
+        this.report();
+      },
+      alpha: () => this.alpha,
+      move: (alpha) => this.control.jump(alpha),
+      release: () => this.report(),
+      layout: () => this.lay(),
+      scores: () => BY_KEY[3].map((name) => this.scores.find((score) => score.name === name).title),
+      things: () => (this.turns ? "question" : ""),
+      turn: (direction) => {
+        clearTimeout(this.reporting);
+        this.trigger("turn", { ...this.view(), direction });
+      },
+    });
+  }
+
+  // The scores whose bars are drawn: the chosen one, or those that are presented.
+  get drawn() {
+    const { present, shown } = this.presented;
+    const names = present === "1" && BY_KEY[shown];
+    return names ? names.map((name) => this.scores.find((score) => score.name === name)) : [this.score];
+  }
+
+  lay() {
+    const { drawn } = this;
+    const alone = drawn.length === 1;
+    this.find(".question").classList.toggle("both", !alone);
+    this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
+      letters: this.letters,
+      options: this.options,
+      truth: this.truth,
+      bars: drawn.map(({ name, title }) => ({ ink: alone ? "" : name, title })),
+    });
+    this.bars.measure(drawn.map(({ pValues }) => pValues));
+    const by = this.find(".by");
+    say(by, drawn.map(({ title }) => title).join(" and "));
+    by.title = drawn.map(({ formula, sentence, source }) => `${formula}. ${sentence} ${source}`).join(" ");
+    const [said, second] = this.root.querySelectorAll(".said");
+    second?.remove();
+    if (!alone) said.after(said.cloneNode(true));
+    this.paint();
+  }
+
   choice(row) {
     const label = make("label", "pick");
     const radio = make("input");
@@ -91,14 +146,16 @@ class Question {
 
   // Changes that have not been sent to Python yet are kept, and are sent after the new data has arrived.
   seed(data) {
-    const { alpha, empty, bars } = this.unsent ? this.view() : data;
+    const { alpha, empty, bars, present, shown } = this.unsent ? this.view() : data;
+    this.presented = { present, shown };
     this.alpha = alpha;
     this.fillEmpty = empty === "top1";
-    this.range.value = alpha;
+    this.control.set(alpha);
     for (const radio of this.root.querySelectorAll("[name=empty]"))
       radio.checked = (radio.value === "top1") === this.fillEmpty;
     this.pick(bars);
-    this.paint();
+    this.find(".asked").hidden = !data.outside && present !== "1";
+    this.presenter?.show();
     this.runCame();
   }
 
@@ -119,16 +176,10 @@ class Question {
   }
 
   listen() {
-    this.range.oninput = () => this.move(Number(this.range.value));
-    this.range.onchange = () => this.report();
-    this.range.onkeydown = (event) => {
-      const step = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      this.jump(this.alpha + step);
-      this.report();
-    };
-    this.number.onchange = () => this.typed();
+    this.control = new AlphaControl(this.find, {
+      move: (alpha) => this.move(alpha),
+      released: () => this.report(),
+    });
     for (const radio of this.root.querySelectorAll("[name=empty]")) {
       radio.onchange = () => {
         this.fillEmpty = radio.value === "top1";
@@ -147,14 +198,14 @@ class Question {
   dragOn(overlay) {
     const follow = (event) => {
       const box = overlay.getBoundingClientRect();
-      this.jump(alphaAt((event.clientX - box.left) / box.width));
+      this.control.jump(alphaAt((event.clientX - box.left) / box.width));
     };
     overlay.onpointerdown = (event) => {
       if (event.button) return;
       overlay.setPointerCapture(event.pointerId);
       overlay.onpointermove = follow;
       follow(event);
-      this.range.focus({ preventScroll: true });
+      this.control.range.focus({ preventScroll: true });
       event.preventDefault();
     };
     overlay.onpointerup = overlay.onpointercancel = () => {
@@ -164,46 +215,25 @@ class Question {
     };
   }
 
-  jump(alpha) {
-    this.range.value = alpha;
-    this.move(Number(this.range.value));
-  }
-
   move(alpha) {
     if (alpha === this.alpha) return;
     this.alpha = alpha;
-    say(this.find("#alpha-problem"), "");
     this.frame ??= requestAnimationFrame(() => this.paint());
-  }
-
-  typed() {
-    const thousandths = Math.round(Number(this.number.value) * 1000);
-    if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.alpha)}.`);
-      this.number.value = shownAlpha(this.alpha);
-      return;
-    }
-    this.number.value = shownAlpha(thousandths);
-    this.jump(thousandths);
-    this.report();
   }
 
   choose(name) {
     this.pick(name);
-    this.paint();
     this.report();
   }
 
   pick(name) {
     this.score = this.scores.find((one) => one.name === name) ?? this.scores[0];
     for (const radio of this.root.querySelectorAll("[name=bars]")) radio.checked = radio.value === this.score.name;
-    say(this.find(".by"), this.score.title);
-    this.find(".by").title = `${this.score.formula}. ${this.score.sentence} ${this.score.source}`;
-    this.bars.measure(this.score.pValues);
+    this.lay();
   }
 
   view() {
-    return { alpha: this.alpha, empty: this.fillEmpty ? "top1" : "allow", bars: this.score.name };
+    return { alpha: this.alpha, empty: this.fillEmpty ? "top1" : "allow", bars: this.score.name, ...this.presented };
   }
 
   report() {
@@ -221,15 +251,19 @@ class Question {
   paint() {
     cancelAnimationFrame(this.frame);
     this.frame = null;
-    const { alpha, fillEmpty, score, letters, truthLetter } = this;
-    const members = membersAt(score, alpha, fillEmpty);
-    const kept = lettersOf(members, letters);
-    this.bars.show(alpha, members, score.leaves);
-    this.table(alpha, fillEmpty, score.name);
-    this.number.value = shownAlpha(alpha);
-    this.range.setAttribute("aria-valuetext", `${shownAlpha(alpha)}, set ${kept.length ? kept.join(", ") : "empty"}`);
-    say(this.find(".answer"), setText(kept));
-    say(this.find(".verdict"), verdict(kept, letters.length, truthLetter));
+    const { alpha, fillEmpty, drawn, letters, truthLetter } = this;
+    const [score] = drawn;
+    const sets = drawn.map((one) => membersAt(one, alpha, fillEmpty));
+    const said = this.root.querySelectorAll(".said");
+    const kept = lettersOf(sets[0], letters);
+    this.bars.show(
+      alpha,
+      sets,
+      drawn.map(({ leaves }) => leaves),
+    );
+    this.table(alpha, fillEmpty, this.score.name);
+    this.control.paint(alpha, `set ${kept.length ? kept.join(", ") : "empty"}`);
+    drawn.forEach((one, i) => this.paintSet(said[i], one, sets[i], drawn.length > 1));
     say(this.find(".meaning"), meaning(alpha, truthLetter === null));
     const notice = this.find(".notice");
     notice.hidden = !isIn(1, score.n, alpha); // if the smallest possible p-value stays in, so does every option
@@ -240,16 +274,28 @@ class Question {
       .filter(Boolean)
       .join(" ");
     say(this.find(".saturated"), near && this.extra ? `${near} The Alpha lab can leave E and F out.` : near);
-    say(this.find(".next"), nextToLeave(score, members, letters, score.leaves));
     clearTimeout(this.speaking);
     this.speaking = setTimeout(
-      () => say(this.find(".summary"), summary(alpha, score.title, kept, truthLetter)),
+      () =>
+        say(
+          this.find(".summary"),
+          drawn.map((one, i) => summary(alpha, one.title, lettersOf(sets[i], letters), truthLetter)).join(" "),
+        ),
       SPEAK_AFTER_MS,
     );
     window.dispatchEvent(new CustomEvent(MOVED, { detail: this.view() }));
   }
 
+  paintSet(said, score, members, named) {
+    const { letters, truthLetter } = this;
+    const kept = lettersOf(members, letters);
+    say(said.querySelector(".answer"), `${named ? `${score.title} ` : ""}${setText(kept)}`);
+    say(said.querySelector(".verdict"), verdict(kept, letters.length, truthLetter));
+    say(said.querySelector(".next"), nextToLeave(score, members, letters, score.leaves));
+  }
+
   close() {
+    this.presenter?.close({ gone: true });
     clearTimeout(this.reporting);
     clearTimeout(this.waiting);
     window.removeEventListener(LEFT, this.leave);
@@ -260,7 +306,8 @@ class Question {
 }
 
 function shownThreshold(value) {
-  return value === Infinity ? "none" : value.toFixed(4);
+  if (value === Infinity) return "none";
+  return Number.isInteger(value) && value > 1 ? String(value) : value.toFixed(4); // a rank counts options
 }
 
 // The same question in several runs: one row per run, with a link to the question there.
@@ -332,7 +379,7 @@ class Runs {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+export function mountQuestion({ data, parentElement, setStateValue, setTriggerValue }) {
   const shown =
     mounted.get(parentElement) ?? (data.kind === "runs" ? new Runs(parentElement) : new Question(parentElement));
   mounted.set(parentElement, shown);
@@ -346,3 +393,5 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   shown.revision = data.revision;
   return () => shown.close();
 }
+
+export default mountQuestion;

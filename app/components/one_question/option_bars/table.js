@@ -6,7 +6,7 @@ import { setText } from "./words.js";
 
 function cell(count, n) {
   const data = make("td", "chance");
-  const chip = make("span", "chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)).slice(1));
+  const chip = make("span", "chip", leavesAt(count, n) > 999 ? "all" : shownAlpha(leavesAt(count, n)));
   const word = make("span", "unseen");
   data.append(chip, word);
   return { data, chip, word };
@@ -16,6 +16,7 @@ function cell(count, n) {
 // function that updates the sets.
 export function setTable(host, { caption, heading, letters, truth, rows, lead, further }) {
   const table = make("table");
+  table.style.setProperty("--letters", letters.length);
   const head = make("thead");
   const titles = make("tr");
   const body = make("tbody");
@@ -28,7 +29,7 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
       "The alpha at which the option leaves the set.",
       "chance",
     ]),
-    ...further.map(({ title, hover }) => [title, hover]),
+    ...further.map(({ title, hover }) => [title, hover, "further"]),
   ]) {
     const cellOf = make("th", className ?? "", title);
     cellOf.scope = "col";
@@ -46,7 +47,11 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
     first.scope = "row";
     first.append(...lead(row));
     const cells = row.counts.map((count) => cell(count, row.n));
-    const others = further.map(() => make("td"));
+    const others = further.map(({ title }) => {
+      const other = make("td", "further");
+      other.dataset.title = title;
+      return other;
+    });
     line.append(first, set, ...cells.map(({ data }) => data), ...others);
     body.append(line);
     return { row, line, letters, held, cells, others };

@@ -1,9 +1,9 @@
 // Sentences about one question's set.
 
-import { shownAlpha } from "../../shared/dom.js";
+import { plainAlpha, shownAlpha } from "../../shared/dom.js";
 
 export function setText(letters) {
-  return letters.length ? `{ ${letters.join(", ")} }` : "{ }";
+  return letters.length ? `{${letters.join(", ")}}` : "{ }";
 }
 
 export function leavesText(leaves, filled) {
@@ -47,10 +47,10 @@ export function nextToLeave(standing, members, letters, leaves) {
     .filter(({ at }) => at === next)
     .map(({ letter }) => letter)
     .join(" and ");
-  return `Next to leave: ${who} at alpha ${shownAlpha(next)}.`;
+  return `Next to leave: ${who} at alpha ${plainAlpha(next)}.`;
 }
 
 export function summary(alpha, title, kept, truth) {
   const held = truth === null ? "" : kept.includes(truth) ? ", which holds the truth" : ", which misses the truth";
-  return `At alpha ${shownAlpha(alpha)} the ${title} set is ${kept.length ? kept.join(", ") : "empty"}${held}.`;
+  return `At alpha ${plainAlpha(alpha)} the ${title} set is ${kept.length ? kept.join(", ") : "empty"}${held}.`;
 }

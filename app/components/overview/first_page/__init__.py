@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import navigation
+from app.components.shared.messages import message, message_texts, texts_of
 from app.navigation import PageEntry
 from charts.scripts import bundle
 
@@ -26,7 +27,7 @@ _mount = st.components.v2.component(
 
 
 def target(entry: PageEntry, query: dict[str, str]) -> dict[str, Any]:
-    """What a link needs: its address, and the page and its view, which a plain click sends back."""
+    """The data of a link: its address, and the page and its view, which a plain click sends back."""
     return {"href": f"{entry.name}?{urlencode(query)}", "page": entry.name, "query": query}
 
 
@@ -38,8 +39,7 @@ def mount(kind: str, **data: Any) -> None:
 
 def _open(key: str) -> None:
     """Open the page that was clicked. What the browser sends is checked as a link is, by the page that opens."""
-    asked: dict[str, Any] = st.session_state[key].get("open") or {}
+    page = message_texts(key, "open").get("page")
     by_name = {entry.name: entry for entry in navigation.PAGES}
-    if asked.get("page") in by_name:
-        query = {str(name): str(value) for name, value in dict(asked.get("query") or {}).items()}
-        navigation.go(by_name[asked["page"]], **query)
+    if page in by_name:
+        navigation.go(by_name[page], **texts_of(message(key, "open").get("query")))

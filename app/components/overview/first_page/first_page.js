@@ -5,7 +5,7 @@
 
 import { draw, make, put } from "../../shared/dom.js";
 
-const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
+const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee", "run-4", "run-5", "run-6", "run-7", "run-8"];
 
 function themed(root) {
   const colors = getComputedStyle(root.host ?? root)
@@ -50,7 +50,7 @@ function curve(card, anchor) {
   const show = ([alpha, size]) => {
     dot.style.left = rule.style.left = `${x(alpha)}%`;
     dot.style.top = rule.style.top = `${y(size)}%`;
-    said.textContent = `alpha ${(alpha / 1000).toFixed(2)} → ${size.toFixed(1)} of ${options} options`;
+    said.textContent = `alpha ${alpha / 1000} → ${size.toFixed(1)} of ${options} options`;
   };
   show(card.at);
   const nearest = (alpha) =>
@@ -135,7 +135,7 @@ function cellOf(cell, open, none = NO_RUN) {
   const tip = make("span", "tip");
   tip.setAttribute("aria-hidden", "true");
   for (const line of cell.said) tip.append(make("span", "", line));
-  anchor.append(make("span", "unseen", ` ${cell.said.join(". ")}`), tip);
+  anchor.append(make("span", "unseen", ` ${cell.said.map((line) => line.replace(/\.$/, "")).join(". ")}`), tip);
   td.append(anchor);
   return td;
 }

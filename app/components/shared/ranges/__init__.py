@@ -15,8 +15,9 @@ import pyarrow as pa
 import streamlit as st
 
 from app import state
+from app.components.shared.messages import message_texts
 from app.components.shared.seed import browser_shows, seed
-from app.state.shared import SharedView
+from app.state.presented import PresentedView
 from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores import SCORES
 from core.records import LETTERS, FloatArray
@@ -25,6 +26,9 @@ from core.reports.bounded import BoundedCurves, BoundedOptions, BoundedRun
 HERE = Path(__file__).parent
 SCRIPT = HERE / "ranges.js"
 LAB_KEY, QUESTION_KEY = "lab_ranges", "question_ranges"
+NOT_PRESENTED = (
+    "Ranges have no presenter view. To fill the window with the figures, choose a run whose figures are known exactly."
+)
 _mount = st.components.v2.component(
     "hedge_ranges",
     html=(HERE / "ranges.html").read_text(encoding="utf-8"),
@@ -33,8 +37,11 @@ _mount = st.components.v2.component(
 )
 
 
-def lab_ranges(of: BoundedRun, curves: Mapping[str, BoundedCurves], *, version: str, view: SharedView) -> None:
-    """Mount the coverage, the mean set size and the share of exact sets of a run, at every alpha."""
+def lab_ranges(
+    of: BoundedRun, curves: Mapping[str, BoundedCurves], shown: Sequence[str], *, version: str, view: PresentedView
+) -> None:
+    """Mount the coverage, the mean set size and the share of exact sets of a run, at every alpha, by the two scores
+    that are ``shown`` side by side."""
     columns = {
         f"{name}_{figure}": values
         for name, one in curves.items()
@@ -55,10 +62,10 @@ def lab_ranges(of: BoundedRun, curves: Mapping[str, BoundedCurves], *, version: 
             "m": len(run.test),
             "k": run.k,
             "bounded": of.bounded_questions,
-            "scores": [{"name": name, "title": SCORES[name].title} for name in curves],
+            "scores": [{"name": name, "title": SCORES[name].title} for name in shown],
             "curves": pa.table(columns),
         },
-        version=version,
+        version=":".join([version, *shown]),
         view=view,
     )
 
@@ -70,7 +77,7 @@ def question_ranges(
     *,
     label: int | None,
     version: str,
-    view: SharedView,
+    view: PresentedView,
 ) -> None:
     """Mount one question's ``options`` (k,) with the least and the largest of their ``probabilities``.
 
@@ -96,12 +103,13 @@ def question_ranges(
                 for one in found
             ],
         },
-        version=version,
+        version=":".join([version, *(one.name for one in found)]),
         view=view,
     )
 
 
-def _mounted(key: str, data: dict[str, Any], *, version: str, view: SharedView) -> None:
+def _mounted(key: str, data: dict[str, Any], *, version: str, view: PresentedView) -> None:
+    (st.info if view.present == "1" else st.caption)(NOT_PRESENTED)
     started = seed(key, version, view.alpha)
     _mount(
         key=key,
@@ -110,7 +118,6 @@ def _mounted(key: str, data: dict[str, Any], *, version: str, view: SharedView) 
     )
 
 
-def _take_view(key: str, page: type[SharedView]) -> None:
-    reported = st.session_state[key].get("view") or {}
-    view = state.read_changes(page, {"alpha": str(reported.get("alpha", ""))})
+def _take_view(key: str, page: type[PresentedView]) -> None:
+    view = state.read_changes(page, {"alpha": message_texts(key, "view").get("alpha", "")})
     browser_shows(key, view.alpha)

@@ -1,21 +1,25 @@
 // Figures between two ends, which move with alpha. Data comes in once; only a released alpha is sent to Python.
 
-import { draw, make, put, say, setThemeColors, shownAlpha } from "../dom.js";
+import { AlphaControl } from "../alpha_control.js";
+import { draw, make, put, say, setThemeColors, plainAlpha } from "../dom.js";
 import { counted, percent, promise } from "../formatting.js";
 import { bands } from "../coverage_distributions.js";
 import { hints } from "../hints.js";
+import { slotsOf } from "../slots.js";
 import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } from "../svg.js";
 
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
-const PAGE_STEP = 10;
-const MARK_OF = { lac: MARKS.circle, aps: MARKS.diamond };
 const FIGURES = [
   ["exact", "Sets known exactly", "The share of test questions whose set does not depend on what the server left out."],
-  ["coverage", "Coverage", "The share of test questions whose prediction set holds the truth lies between these ends."],
-  ["size", "Mean set size", "The mean number of options in a prediction set lies between these ends."],
+  [
+    "coverage",
+    "Coverage",
+    "The share of test questions whose prediction set holds the truth. It is somewhere in this range.",
+  ],
+  ["size", "Mean set size", "The mean number of options in a prediction set. It is somewhere in this range."],
 ];
-const UNTOLD = "can’t be told";
+const UNTOLD = "can't be told";
 const views = new WeakMap();
 
 // Two ends as one text; a single figure where they are shown alike.
@@ -39,20 +43,20 @@ export function stretches(shares) {
 export function exactText(alpha, known) {
   if (!known.length) return "At no alpha are all sets known exactly.";
   const count = known.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-  const share = `All sets are known exactly at ${count.toLocaleString("en")} of 999 alphas`;
+  const share = `At ${count.toLocaleString("en")} of 999 alphas, every set is known exactly`;
   const here = known.find(([first, last]) => first <= alpha && alpha <= last);
-  if (here) return `${share}, and at this one: from ${shownAlpha(here[0])} to ${shownAlpha(here[1])}.`;
+  if (here) return `${share}. This one is among them, as all from ${plainAlpha(here[0])} to ${plainAlpha(here[1])}.`;
   const distance = (at) => Math.abs(at - alpha);
   const nearest = known.flat().reduce((best, at) => (distance(at) < distance(best) ? at : best));
-  return `${share}; the nearest is ${shownAlpha(nearest)}.`;
+  return `${share}. The nearest of them is ${plainAlpha(nearest)}.`;
 }
 
 // What can be said of the guarantee, whatever the true coverage between the ends is.
 export function rangeVerdict(low, high, band) {
-  if (high < band.low) return "▼ Below the band, wherever it lies: luck alone rarely gives coverage this low.";
-  if (low > band.high) return "▲ Above the band, wherever it lies: more than promised.";
-  if (low < band.low) return "Whether it is within the band can’t be told from what the server lists.";
-  if (high > band.high) return "✓ Not below the band, wherever it lies.";
+  if (high < band.low) return "▼ The whole range is below the band: luck alone rarely gives coverage this low.";
+  if (low > band.high) return "▲ The whole range is above the band: more than promised.";
+  if (low < band.low) return "The range reaches below the band, so it can't be told whether coverage is within it.";
+  if (high > band.high) return "✓ No part of the range is below the band.";
   return "✓ Within the band: what the guarantee promises, give or take luck.";
 }
 
@@ -62,8 +66,8 @@ export function word(alpha, surely, perhaps) {
 }
 
 export function probabilityText(low, high) {
+  if (low <= 1e-9) return `at most ${Math.max(high, 0.001).toFixed(3)}`;
   if (high < 0.0005) return "< 0.001";
-  if (low <= 1e-9) return `≤ ${high.toFixed(3)}`;
   return between(low, high, (p) => p.toFixed(3));
 }
 
@@ -72,9 +76,14 @@ class Ranges {
     this.root = root;
     this.host = root.host ?? root;
     this.find = (selector) => root.querySelector(selector);
-    this.range = this.find("#alpha");
-    this.number = this.find("#alpha-number");
-    this.listen();
+    this.control = new AlphaControl(this.find, {
+      move: (alpha) => this.move(alpha),
+      released: () => this.report(),
+    });
+    // An arrow key moves alpha; outside of the component it turns the page.
+    this.find(".lab").onkeydown = (event) => {
+      if (event.key.startsWith("Arrow")) event.stopPropagation();
+    };
     hints(root);
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.find(".lab"));
@@ -91,41 +100,13 @@ class Ranges {
 
   seed(data) {
     this.alpha = data.alpha;
-    this.range.value = data.alpha;
+    this.control.set(data.alpha);
     this.paint();
-  }
-
-  listen() {
-    this.range.oninput = () => this.move(Number(this.range.value));
-    this.range.onchange = () => this.report();
-    this.range.onkeydown = (event) => {
-      const step = { PageUp: PAGE_STEP, PageDown: -PAGE_STEP }[event.key];
-      if (event.key.startsWith("Arrow")) event.stopPropagation(); // outside of the component it turns the page
-      if (!step) return;
-      event.preventDefault();
-      this.range.value = this.alpha + step;
-      this.move(Number(this.range.value));
-      this.report();
-    };
-    this.number.onchange = () => this.typed();
   }
 
   move(alpha) {
     this.alpha = alpha;
-    say(this.find("#alpha-problem"), "");
     this.frame ??= requestAnimationFrame(() => this.paint());
-  }
-
-  typed() {
-    const thousandths = Math.round(Number(this.number.value) * 1000);
-    if (!(thousandths >= 1 && thousandths <= 999)) {
-      say(this.find("#alpha-problem"), `alpha must be between 0.001 and 0.999. It stays at ${shownAlpha(this.alpha)}.`);
-      this.number.value = shownAlpha(this.alpha);
-      return;
-    }
-    this.range.value = thousandths;
-    this.move(thousandths);
-    this.report();
   }
 
   report() {
@@ -148,14 +129,16 @@ class Ranges {
 
   build() {
     this.width = this.find(".lab").clientWidth;
-    const articles = this.data.scores.map((score) => {
+    this.slots = slotsOf(this.data.scores.map(({ name }) => name));
+    const articles = this.data.scores.map((score, i) => {
+      const { ink, mark } = this.slots[i];
       const article = make("article", "score");
       article.dataset.score = score.name;
       article.setAttribute("aria-label", score.title);
-      article.style.setProperty("--own", `var(--${score.name})`);
+      article.style.setProperty("--own", `var(--${ink})`);
       const heading = make("h3", "", score.title);
       const key = draw(heading, "svg", { class: "key", viewBox: "-7 -7 14 14", "aria-hidden": "true" });
-      draw(key, "path", { d: MARK_OF[score.name] });
+      draw(key, "path", { d: MARKS[mark] });
       heading.prepend(key);
       article.append(heading);
       return article;
@@ -167,12 +150,12 @@ class Ranges {
   paint() {
     this.frame = null;
     const { alpha } = this;
-    this.number.value = shownAlpha(alpha);
+    this.control.paint(alpha);
     say(this.find("#promise"), promise(alpha));
     const said = this.updates.map((update) => update(alpha)).filter(Boolean);
     clearTimeout(this.speaking);
     this.speaking = setTimeout(
-      () => say(this.find(".summary"), `At alpha ${shownAlpha(alpha)} ${said.join("; ")}.`),
+      () => say(this.find(".summary"), `At alpha ${plainAlpha(alpha)} ${said.join("; ")}.`),
       SPEAK_AFTER_MS,
     );
   }
@@ -184,9 +167,10 @@ class Ranges {
     const share = (value) => percent(value, digits);
     say(
       this.find(".notice"),
-      `The server listed only its most probable tokens. For ${data.bounded.toLocaleString("en")} of ` +
-        `${counted(n + m, "question", "questions")}, some letters have only an upper bound. So each figure lies ` +
-        "between two ends, whatever the probabilities of these letters are. The ends are no intervals of chance.",
+      `The server listed only its most probable tokens. In ${data.bounded.toLocaleString("en")} of ` +
+        `${counted(n + m, "question", "questions")}, some letters are not among them, and only an upper bound of their ` +
+        "probability is known. So each figure here is a range that is sure to hold the true figure. These ranges are " +
+        "not confidence intervals.",
     );
     const band = bands(n, m);
     const at = (name, figure) => data.curves.getChild(`${name}_${figure}`).toArray();
@@ -225,8 +209,8 @@ class Ranges {
     const percentTicks = { yMax: 1, yTicks: steps(4, 0.25), yFormat: asPercent };
     const sizeTicks = { yMax: k, yTicks: steps(Math.floor(k / step), step), yFormat: String };
     const plots = FIGURES.map(([figure, title]) =>
-      rangeFigure(this.find(`[data-plot=${figure}] .plot`), `${title} against alpha`, data.scores, {
-        ends: Object.fromEntries(data.scores.map(({ name }) => [name, ends[name][figure]])),
+      rangeFigure(this.find(`[data-plot=${figure}] .plot`), `${title} against alpha`, this.slots, {
+        ends: data.scores.map(({ name }) => ends[name][figure]),
         bands: figure === "coverage" ? band : null,
         ...(figure === "size" ? sizeTicks : percentTicks),
       }),
@@ -292,8 +276,8 @@ export function setText(letters, words) {
   const of = (asked) => letters.filter((_, j) => words[j] === asked);
   const inside = of("in");
   const untold = of(UNTOLD);
-  const known = inside.length ? `{ ${inside.join(", ")} }` : "{ }";
-  return untold.length ? `${known}, and ${untold.join(", ")} can’t be told` : `${known}, known exactly`;
+  const known = inside.length ? `{${inside.join(", ")}}` : "{ }";
+  return untold.length ? `${known}; for ${untold.join(", ")} it can't be told` : `${known}, known exactly`;
 }
 
 function optionRow(rows, data, score, j) {
@@ -332,7 +316,7 @@ function stripOf(host, label, known) {
   return (alpha) => put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });
 }
 
-function rangeFigure(host, label, scores, { ends, bands: band, yMax, yTicks, yFormat }) {
+function rangeFigure(host, label, slots, { ends, bands: band, yMax, yTicks, yFormat }) {
   const { svg, x, y } = axes(host, label, {
     xMax: 1,
     xTicks: steps(5, 0.2),
@@ -343,22 +327,22 @@ function rangeFigure(host, label, scores, { ends, bands: band, yMax, yTicks, yFo
     yFormat,
   });
   const defs = draw(svg, "defs");
-  scores.forEach(({ name }, i) => {
+  slots.forEach(({ ink }, i) => {
     const pattern = draw(defs, "pattern", {
-      id: `hatch-${name}`,
+      id: `hatch-${ink}`,
       patternUnits: "userSpaceOnUse",
       width: 6,
       height: 6,
       patternTransform: `rotate(${i ? -45 : 45})`,
     });
-    draw(pattern, "line", { class: `hatch ${name}`, x1: 0, x2: 0, y1: 0, y2: 6 });
+    draw(pattern, "line", { class: `hatch ${ink}`, x1: 0, x2: 0, y1: 0, y2: 6 });
   });
   if (band) draw(svg, "path", { class: "test", d: areaPath(x, y, band.testLow, band.testHigh) });
-  for (const { name } of scores) {
-    const [low, high] = ends[name];
-    draw(svg, "path", { class: `hatched-${name}`, d: areaPath(x, y, low, high) });
-    for (const end of [low, high]) draw(svg, "path", { class: `edge ${name}`, d: linePath(x, y, end) });
-  }
+  slots.forEach(({ ink }, i) => {
+    const [low, high] = ends[i];
+    draw(svg, "path", { class: `hatched-${ink}`, d: areaPath(x, y, low, high) });
+    for (const end of [low, high]) draw(svg, "path", { class: `edge ${ink}`, d: linePath(x, y, end) });
+  });
   const now = draw(svg, "line", { class: "now", y1: y(0), y2: y(yMax) });
   return (alpha) => {
     put(now, { x1: x(alpha / 1000), x2: x(alpha / 1000) });

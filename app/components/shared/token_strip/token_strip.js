@@ -5,8 +5,9 @@ import { draw, make, put, say } from "../dom.js";
 import { axes, roundTicks } from "../svg.js";
 
 const COLORS = ["lac", "aps"];
-const FULL_LOSS = 10; // loss in nats at which a strip's colour is full
-const FULL_CHANGE = 2;
+// The colour of a strip is full from this share of its values on, and at the earliest at so many nats.
+const FULL_FROM = 0.95;
+const LEAST_FULL = { loss: 4, change: 1 };
 const TICKS = 4;
 const strips = new WeakMap();
 
@@ -16,12 +17,20 @@ function shade(share, most) {
   return { "--share": `${(part * 60).toFixed(1)}%`, "--thick": `${Math.round(part * 4)}px` };
 }
 
+// The whole number of nats at which a strip's colour is full.
+function fullAt(values, least) {
+  const sorted = values.map(Math.abs).sort((one, other) => one - other);
+  return Math.max(least, Math.ceil(sorted[Math.floor(FULL_FROM * (sorted.length - 1))]));
+}
+
 const nats = (value) => value.toFixed(2);
 const signed = (value) => `${value < 0 ? "−" : "+"}${nats(Math.abs(value))}`;
-const chance = (loss) => {
-  const p = Math.exp(-loss);
-  return p >= 0.001 ? `${(100 * p).toFixed(1)}%` : `1 in ${Math.round(1 / p).toLocaleString("en")}`;
-};
+const times = (factor) =>
+  factor.toLocaleString("en", {
+    maximumSignificantDigits: factor < 1000 ? 3 : 15,
+    maximumFractionDigits: factor < 1000 ? 2 : 0,
+    roundingPriority: "lessPrecision",
+  });
 
 class Strip {
   constructor(root) {
@@ -43,17 +52,20 @@ class Strip {
     this.said = said;
     this.data = data;
     this.width = null;
+    const changes = data.a.map((loss, i) => loss - data.b[i]);
+    const fullLoss = fullAt([...data.a, ...data.b], LEAST_FULL.loss);
+    const fullChange = fullAt(changes, LEAST_FULL.change);
     const rows = [
-      ["Under A", data.names[0], data.a, FULL_LOSS, () => "loss-a"],
-      ["Under B", data.names[1], data.b, FULL_LOSS, () => "loss-b"],
-      ["A − B", "", data.a.map((loss, i) => loss - data.b[i]), FULL_CHANGE, (value) => (value < 0 ? "for-a" : "for-b")],
+      ["Under A", data.names[0], data.a, fullLoss, () => "loss-a"],
+      ["Under B", data.names[1], data.b, fullLoss, () => "loss-b"],
+      ["A − B", "", changes, fullChange, (value) => (value < 0 ? "for-a" : "for-b")],
     ];
     this.tokens = [];
     this.find(".strips").replaceChildren(...rows.map((row, place) => this.row(row, place)));
     say(
       this.find(".legend"),
-      `The stronger the colour and the thicker the line below a token, the larger its loss (strongest at ${FULL_LOSS} nats). ` +
-        `In the last strip, a full line marks tokens that A makes more likely, and a dashed line those that B makes more likely (strongest at ${FULL_CHANGE} nats).`,
+      `A stronger colour and a thicker line mean a larger loss. Both are strongest from ${fullLoss} nats on. ` +
+        `In the last strip, a full line marks tokens that A makes more likely, and a dashed line those that B makes more likely (strongest from ${fullChange} ${fullChange === 1 ? "nat" : "nats"} on).`,
     );
     this.table();
     this.chart();
@@ -109,12 +121,11 @@ class Strip {
     const change = a[i] - b[i];
     const by =
       Math.abs(change) < 0.005
-        ? "equally likely under both"
-        : `${Math.exp(Math.abs(change)).toFixed(2)} times as likely under ${change < 0 ? "A" : "B"}`;
+        ? "It is equally likely under both"
+        : `It is ${times(Math.exp(Math.abs(change)))} times as likely under ${change < 0 ? "A" : "B"}`;
     say(
       this.find(".readout"),
-      `“${pieces[i]}”: under A ${nats(a[i])} nats (${chance(a[i])}), under B ${nats(b[i])} nats (${chance(b[i])}); ` +
-        `A − B ${signed(change)}, ${by}.`,
+      `“${pieces[i].trim() || "▯"}” has a loss of ${nats(a[i])} nats under A and ${nats(b[i])} under B (A − B is ${signed(change)}). ${by}.`,
     );
     if (this.now) put(this.now, { x1: this.x(i + 1), x2: this.x(i + 1) });
   }
@@ -124,7 +135,7 @@ class Strip {
     const body = make("tbody");
     const line = make("tr");
     for (const [name, kind] of [
-      ["word", ""],
+      ["Word", ""],
       ["A", "number"],
       ["B", "number"],
       ["A − B", "number"],
@@ -158,7 +169,7 @@ class Strip {
       xMax: n + 0.5,
       xTicks,
       xFormat: String,
-      xTitle: "token",
+      xTitle: "Token",
       yMax: top,
       yTicks: tall.ticks,
       yFormat: (tick) => tick.toFixed(tall.digits),

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.exchange.dropped.reading import Drop, Reading, refusals
+from core.exchange.dropped.found import Reading, refusals
+from core.exchange.dropped.reading import Drop
 from core.reports.imported_figures import evaluation, figures
 
 P = [(0.5, 0.3, 0.2), (0.1, 0.8, 0.1), (0.2, 0.2, 0.6), (0.6, 0.3, 0.1), (0.1, 0.3, 0.6), (0.3, 0.6, 0.1)]
@@ -164,6 +165,42 @@ RIGHT: dict[str, bytes | str] = {
         ],
         indent=2,
     ),
+    "labels_in_words.csv": csv(labels=[f"Answer: {'ABC'[i]}" for i in TRUE]),
+    "labels_option.csv": csv(labels=[f"Option {'ABC'[i]}" for i in TRUE]),
+    "labels_before_texts.csv": csv(labels=[f"({'ABC'[i]}) something" for i in TRUE]),
+    "numbered_choices.csv": csv(
+        names=("choice_1", "choice_2", "choice_3"), labels=[i + 1 for i in TRUE], label="correct_choice"
+    ),
+    "solution.csv": csv(label="Solution"),
+    "spaces_in_names.csv": csv(names=(" A ", " B ", " C "), label=" Label "),
+    "names_with_dots.csv": csv(names=("prob.A", "prob.B", "prob.C")),
+    "losses.csv": csv(rows=[tuple(-np.log(row)) for row in P], names=("nll_A", "nll_B", "nll_C")),
+    "last_comma.csv": GOOD.replace("\n", ",\n"),
+    "old_mac_lines.csv": GOOD.replace("\n", "\r"),
+    "unnamed_index.csv": FRAME.to_csv(),
+    "texts_of_several_lines.csv": csv(
+        sep=";", more=lambda i: (f'"a;b\n""c"" {i}"',), more_names=("question",), number=lambda p: f'"{p}"'
+    ),
+    "tabs.tsv.gz": gzip.compress(csv(sep="\t").encode()),
+    "two_parts.csv.gz": gzip.compress(GOOD[:40].encode()) + gzip.compress(GOOD[40:].encode()),
+    "模型 😀.csv": GOOD,
+    "in_a_folder.zip": zipped(模型__结果_dot_csv=GOOD),
+    "numbers_as_texts.parquet": parquet(FRAME.astype(str)),
+    "whole_per_cent.parquet": parquet(
+        FRAME.assign(**{name: (100 * FRAME[name]).round().astype(int) for name in ("p_A", "p_B", "p_C")})
+    ),
+    "decimal_commas.xlsx": xlsx(results=FRAME.astype(str).apply(lambda column: column.str.replace(".", ","))),
+    "numbers_as_texts.jsonl": jsonl(json_rows(probs=lambda i: [f"{100 * p:.0f}%" for p in P[i]])),
+    "two_objects_down.json": json.dumps({"data": {"items": json_rows(probs=lambda i: P[i])}}),
+    "by_question.json": json.dumps(
+        {f"q{i}": {"probs": dict(zip("ABC", P[i], strict=True)), "answer": "ABC"[TRUE[i]]} for i in range(6)}
+    ),
+    "figures_in_an_object.jsonl": jsonl(
+        json_rows(prediction=lambda i: {"probs": dict(zip("ABC", P[i], strict=True)), "model": "m"})
+    ),
+    "choices_of_the_hub.jsonl": jsonl(
+        json_rows(probs=lambda i: P[i], choices=lambda i: {"label": list("ABC"), "text": list(TEXTS[i])})
+    ),
 }
 """Files of the same six questions, with the probabilities ``P`` and the answers ``TRUE``."""
 
@@ -229,6 +266,26 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "pointer.jsonl": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", "git lfs pull"),
     "utf16_without_mark.csv": (GOOD.encode("utf-16-le"), "found UTF-16 without its mark; save it as UTF-8"),
     "list_cut.jsonl": (json.dumps([{"doc_id": 0, "resps": [[]]}])[:-1], "expected a whole JSON document"),
+    "empty.xlsx": (xlsx(results=pd.DataFrame()), "expected a sheet with a row of names and rows below it, found none"),
+    "a_row_an_option.csv": (
+        "id,option,prob,correct\n"
+        + "".join(f"{i},{'ABC'[j]},{P[i][j]},{j == TRUE[i]}\n" for i in range(6) for j in range(3)),
+        "expected a row for each question and a column for each option, found a row for each option",
+    ),
+    "outside.zip": (zipped(**{"..__mine.csv": GOOD}), "the archive holds no file that can be read"),
+    "results.db": (b"SQLite format 3\0" + bytes(4000), "found a binary file of no known format"),
+    "one_sign_lacks.csv": (
+        csv(number=lambda p: f"{100 * p:.0f}%" if p > 0.2 else str(p)),
+        "line 3: expected a percent sign, as in other rows, in 'A', found '0.1'",
+    ),
+    "batch.jsonl": (
+        jsonl([{"custom_id": i, "response": {"body": {"choices": []}}} for i in range(6)]),
+        "expected a column for each option .*, found 'custom_id, response'$",
+    ),
+    "notebook.ipynb": (
+        json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
+        "without results",
+    ),
     "same_column_twice.csv": (csv(names=("A", "B", "A")), "expected every column once, found 'A' again"),
 }
 """Files that can't be imported, and what is said of them."""
@@ -251,7 +308,7 @@ def test_an_odd_file_is_read_right(home, tmp_path, name):
     assert list(refusals(reading)) == []
     (found,) = reading.runs
     made = evaluation(found.run)
-    order = np.argsort([int(one) for one in made.ids])
+    order = np.argsort([int(one.removeprefix("q")) for one in made.ids])
     assert made.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
     assert made.labels[order].tolist() == TRUE
     assert figures(found.run).accuracy == 1
@@ -313,6 +370,34 @@ def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch)
     ((sentence, _),) = refusals(reading)
     assert "no more is unpacked" in sentence
     assert sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("none.parquet", parquet(pd.DataFrame(index=range(3))), "expected"),
+        ("none.jsonl", "{}\n{}\n", "expected"),
+        ("two.csv", csv().replace("0.5", "²"), "line 2: expected a number in 'A', found '²'"),
+        ("label.csv", csv(labels=["²", *"BCACB"]), "line 2: expected the right option in 'label'"),
+        ("jury.csv", "question,answer,juror,p_true,label\nq,a,x,0.5,1\rq2,a,x\r\n", "expected"),
+        ("jury.csv", 'question,answer,juror,p_true,label\nq\r2,a,x,0.5,1\n"q\r3",a,x,0.5,1\n', "expected"),
+    ],
+)
+def test_files_that_once_ended_in_a_traceback(home, tmp_path, name, content, says):
+    ((sentence, names),) = refusals(read(tmp_path, (name, content)))
+    assert names == (name,)
+    assert says in sentence
+    assert "found another form" not in sentence
+
+
+def test_half_characters_and_huge_numbers_in_json_are_read(home, tmp_path):
+    rows = jsonl(json_rows(probs=lambda i: P[i], question=lambda i: f"cut {i}"))
+    (found,) = read(tmp_path, ("cut.jsonl", rows.replace("cut 0", "cut \\ud83d"))).runs
+    assert found.run.questions[0].question == "cut \ufffd"
+    again = tmp_path / "again"
+    again.mkdir()
+    ((sentence, _),) = refusals(read(again, ("huge.jsonl", rows.replace("0.5", "9" * 400, 1))))
+    assert "expected" in sentence
 
 
 def test_a_line_is_counted_from_the_top_of_the_file(home, tmp_path):

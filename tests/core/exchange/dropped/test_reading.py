@@ -14,10 +14,11 @@ import pytest
 
 from core.errors import InputError
 from core.exchange.dropped import question_files
-from core.exchange.dropped.reading import Drop, Reading, named, refusals
+from core.exchange.dropped.found import Reading, named, refusals
+from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.run_folder import FILES
-from core.exchange.table import Columns
+from core.exchange.table_columns import Columns
 from core.reports import evaluation
 from core.reports.imported_figures import figures, stored_as
 from core.reports.report import report

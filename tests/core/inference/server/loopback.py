@@ -29,7 +29,8 @@ TEMPLATE = "<user>{text}<assistant>"
 class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
-    ``redirect``; or nothing. ``beside`` is what it answers beside the protocol, by path."""
+    ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
+    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path."""
 
     most: int = 20
     all_tokens: bool = False
@@ -43,10 +44,12 @@ class Behaviour:
     wrong_counts: bool = False
     key: str = ""
     kind: str = "loopback"
+    quantisation: str = ""
     beside: dict[str, Any] = field(default_factory=lambda: {"/version": {"version": "1.2.3"}})
     delay_s: float = 0.0
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
+    breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
 
 
 class Loopback:
@@ -100,10 +103,9 @@ class Loopback:
 
     def models(self) -> dict[str, Any]:
         context = self.model.config.max_position_embeddings
-        return {
-            "object": "list",
-            "data": [{"id": self.name, "owned_by": self.behaviour.kind, "max_model_len": context}],
-        }
+        does = self.behaviour
+        entry = {"id": self.name, "owned_by": does.kind, "max_model_len": context, "root": does.quantisation}
+        return {"object": "list", "data": [entry]}
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = body.get("logprobs")
@@ -250,15 +252,20 @@ class Loopback:
                 does = loopback.behaviour
                 if does.delay_s:
                     time.sleep(does.delay_s)
-                if (fault := does.fault(number)) and self.failed(fault):
+                fault = does.fault(number)
+                if fault not in ("", "short") and self.failed(fault):
                     return
                 path = self.path.removeprefix("/v1")
                 known = {"/completions": does.completions, "/chat/completions": does.chat}
                 if not known.get(path):
                     return self.send(404, {"error": {"message": "not here"}})
+                if does.breaks_on(path, body):
+                    return self.send(500, {"error": {"message": "it broke"}})
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)
+                if fault == "short":
+                    shorten(reply["choices"][0])
                 text = body["prompt"] if "prompt" in body else body["messages"][-1]["content"]
                 with loopback.lock:
                     loopback.texts[text] += 1
@@ -309,6 +316,17 @@ class Loopback:
                     self.close_connection = True
 
         return Handler
+
+
+def shorten(choice: dict[str, Any]) -> None:
+    """Leave out the end of the lists of a choice: of the next tokens all but two, of an echoed text the last place."""
+    listed = choice["logprobs"]
+    if listed and "content" in listed:
+        listed["content"][0]["top_logprobs"] = listed["content"][0]["top_logprobs"][:2]
+    elif listed and len(listed["tokens"]) > 1:
+        listed["token_logprobs"].pop()
+    elif listed:
+        listed["top_logprobs"] = [dict(list(listed["top_logprobs"][0].items())[:2])]
 
 
 @contextmanager

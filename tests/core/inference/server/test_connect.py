@@ -10,10 +10,12 @@ import pytest
 
 from core.errors import InputError
 from core.inference.server import connect
+from core.inference.server.abilities import CHAT, TEXTS
+from core.inference.server.client import FAULT_TRIES
 from core.inference.server.connect import abilities_of, addresses, models_on
-from core.inference.server.remembered import KEPT, forget, remember, remembered
+from core.inference.server.known_servers import KEPT, forget, remember, remembered
 from core.settings import settings
-from tests.core.inference.server.loopback import Loopback
+from tests.core.inference.server.loopback import Loopback, loopback_server
 
 
 class _WebPage(BaseHTTPRequestHandler):
@@ -72,6 +74,56 @@ def test_each_mistake_is_one_sentence(server: Loopback, web_page: str, monkeypat
     refused = said(server.url, key="WRONG_API_KEY")
     assert "refuses the key in WRONG_API_KEY" in refused
     assert "sk-wrong-9f" not in refused
+
+
+@pytest.mark.parametrize("fault", ["500", "malformed"])
+@pytest.mark.parametrize("failing", [2, 6])
+def test_a_fault_that_passes_hides_no_ability(server: Loopback, fault: str, failing: int):
+    right = abilities_of("pocket-3m", [server.url])
+    asked = server.number
+    for begins in range(0, asked, 2):
+        server.reset(fault=lambda number, begins=begins: fault if begins <= number < begins + failing else "")
+        found: object
+        try:
+            found = abilities_of("pocket-3m", [server.url])
+        except InputError as error:
+            found = str(error).endswith("look into its log, then check again")
+        # A fault that lasts longer than it is waited for is told; no ability is ever taken for missing.
+        assert found == right or (failing > FAULT_TRIES and found is True)
+
+
+def test_a_server_that_fails_on_everything_is_not_one_that_can_do_nothing(server: Loopback):
+    for fault, words in (("500", "fails with HTTP status 500"), ("malformed", "can't be read (no JSON)")):
+        server.reset(fault=lambda number, fault=fault: fault)
+        with pytest.raises(InputError) as caught:
+            abilities_of("pocket-3m", [server.url])
+        assert words in str(caught.value)
+        assert str(caught.value).endswith("look into its log, then check again")
+        assert "run" not in str(caught.value)
+    server.reset(fault=lambda number: "503")
+    with pytest.raises(InputError, match=r"fails with HTTP status 503 .*; check again in a moment"):
+        abilities_of("pocket-3m", [server.url])
+
+
+def test_what_a_server_always_fails_on_counts_as_not_possible_and_is_told(server: Loopback):
+    server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
+    able = abilities_of("pocket-3m", [server.url])
+    assert (able.listed, able.echo, able.failing) == (20, False, ((TEXTS, "HTTP status 500"),))
+    server.reset(breaks_on=lambda path, body: path.startswith("/chat"))
+    able = abilities_of("pocket-3m", [server.url])
+    assert (able.listed, able.chat_listed, able.echo, able.failing) == (20, 0, True, ((CHAT, "HTTP status 500"),))
+    server.reset(breaks_on=lambda path, body: body.get("logprobs") == -1 or body.get("top_logprobs") == -1)
+    able = abilities_of("pocket-3m", [server.url])  # it fails on numbers that it does not know, as some servers do
+    assert (able.listed, able.chat_listed, able.failing) == (20, 20, ())
+
+
+def test_other_weights_by_the_same_name_are_told_apart(server: Loopback):
+    weights = abilities_of("pocket-3m", [server.url]).weights
+    assert weights.alike(abilities_of("pocket-3m", [server.url]).weights)
+    assert weights.text_log_p < 0
+    with loopback_server("pocket-8m") as other:
+        other.name = "pocket-3m"
+        assert not weights.alike(abilities_of("pocket-3m", [other.url]).weights)
 
 
 def test_addresses_are_read_in_their_one_form():

@@ -186,8 +186,8 @@ def test_a_budget_stops_before_it_is_passed(server):
     server.reset(wrong_counts=True)
     price = Price(read=1000.0, written=2000.0, budget=0.2)
     with (
-        ServerClient([server.url], price=price, in_flight=2, patience=SOON) as client,
-        pytest.raises(RunError, match=r"the budget of 0\.2 is reached after 0\.1"),
+        ServerClient([server.url], spending=Spending(price), in_flight=2, patience=SOON) as client,
+        pytest.raises(RunError, match=r"the budget of 0\.2 is reached: what has finished is kept"),
     ):
         asked(client)
     assert 0.1 < client.spending.cost <= 0.2
@@ -197,12 +197,12 @@ def test_a_budget_stops_before_it_is_passed(server):
 def test_what_is_in_flight_at_a_stop_is_paid_for_and_kept(server):
     server.reset(delay_s=0.05)
     price, found = Price(read=1000.0, budget=0.2), {}
-    with ServerClient([server.url], price=price, in_flight=8, patience=SOON) as client:
+    with ServerClient([server.url], spending=Spending(price), in_flight=8, patience=SOON) as client:
         with pytest.raises(RunError, match="budget"):
             found.update(client.ask("/completions", BODIES, lambda i, reply: i))
         assert len(found) == sum(server.texts.values()) > 8
         spent = client.spending.tokens
-    with ServerClient([server.url], price=price, spent=spent, patience=SOON) as again, pytest.raises(RunError):
+    with ServerClient([server.url], spending=Spending(price, spent), patience=SOON) as again, pytest.raises(RunError):
         asked(again)
     assert sum(server.texts.values()) <= len(found) + 4  # an earlier try's tokens count
 
@@ -237,7 +237,7 @@ def test_a_budget_without_prices_counts_tokens():
     spending = Spending(Price(budget=1e-6 * 20))
     spending.settle(spending.reserve({"prompt": "Answer:", "max_tokens": 1}), {"prompt_tokens": 9})
     assert (spending.read, spending.written) == (9, 1)
-    with pytest.raises(RunError, match="million tokens is reached"):
+    with pytest.raises(RunError, match="the budget of 20 tokens is reached"):
         spending.reserve({"messages": [{"content": "x" * 60}], "max_tokens": 1})
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from core.errors import InputError, SelfCheckError, ServerError
 from core.inference.models import resolve
-from core.inference.server.abilities import told
-from core.inference.server.client import Patience, ServerClient
+from core.inference.server.client import PassingError, Patience, ServerClient
 from core.inference.server.engine import ServerEngine
+from core.inference.server.provenance import told
 from core.inference.transformers_engine import TransformersEngine
 from core.prompting.cloze import cloze_prompt
 from core.prompting.strategies import prompt
@@ -156,6 +156,19 @@ def test_equal_scores_of_every_option_are_refused(server, load, asked):
         engine.self_check(asked)
 
 
+def test_what_a_server_failed_on_ends_in_a_pause_and_not_in_can_not(server, load):
+    server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
+    engine = load(server)
+    with pytest.raises(
+        PassingError, match=r"fails \(HTTP status 500\) when it is asked for the log-probabilities of a text"
+    ):
+        engine.prepare(texts(2))
+    engine.prepare(letters(2))  # letters need no echo
+    server.reset(breaks_on=lambda path, body: path == "/completions")
+    with pytest.raises(PassingError, match=r"fails \(HTTP status 500\) when it is asked for completions"):
+        load(server).prepare(letters(2))
+
+
 def test_an_unknown_model_is_named_with_those_there_are(server):
     with pytest.raises(InputError, match="has no model 'llama-400b'; it has pocket-3m"):
         ServerEngine.load("llama-400b", servers=[server.url], patience=SOON)
@@ -223,10 +236,13 @@ def test_version_and_quantisation_where_they_are_told(server, entry, answers, ve
         assert told(client, server.url, MODEL, entry) == (version, quantisation)
 
 
-def test_written_answers_are_as_many_as_asked_for(server, load):
+def test_written_answers_are_as_many_as_asked_for_and_are_asked_at_once(server, load):
+    server.reset(delay_s=0.05)
     engine = load(server)
-    said = engine.write(Prompt("q", "The river", 2), repeats=5, seed=3)
-    assert len(said) == 5
-    assert len(set(said)) > 1
-    assert said == engine.write(Prompt("q", "The river", 2), repeats=5, seed=3)
+    prompts = [Prompt(str(i), text, 2) for i, text in enumerate(("The river", "A dog", "It rains"))]
+    said = dict(engine.write(prompts, repeats=5, seeds=[3, 4, 5]))
+    assert [len(said[i]) for i in range(3)] == [5, 5, 5]
+    assert len(set(said[0])) > 1
+    assert server.most_in_flight > 5  # of several prompts at the same time
+    assert dict(engine.write(prompts[1:2], repeats=5, seeds=[4])) == {0: said[1]}
     assert engine.joins([cloze_prompt(questions(1)[0])]) is False

@@ -35,7 +35,7 @@ def verdicts(runs: pd.DataFrame) -> dict[str, str]:
 
 def test_more_accurate_and_larger_sets_support_the_first_claim_and_smaller_ones_speak_against_it():
     rising = table([(f"m-{i + 1}B", 0.3 + 0.05 * i, 2 + 0.1 * i) for i in range(8)])
-    assert verdicts(rising) == {"accuracy": SUPPORTED, "scale": SUPPORTED, "tuning": "can't tell with 0 pairs"}
+    assert verdicts(rising) == {"accuracy": SUPPORTED, "scale": SUPPORTED, "tuning": "can't be tested without a pair"}
     falling = table([(f"m-{i + 1}B", 0.3 + 0.05 * i, 4 - 0.1 * i) for i in range(8)])
     assert verdicts(falling)["accuracy"] == verdicts(falling)["scale"] == NO_TENDENCY
     assert [claim.instance for claim in claims(falling)] == ["", "", ""]
@@ -92,7 +92,7 @@ def test_few_models_tell_nothing():
     four = claims(table([(f"m-{i}B", i / 10, i) for i in range(1, 5)]))[0]
     assert four.p_value == pytest.approx(2 / 24)
     assert four.verdict == "can't tell with 4 models"
-    assert verdicts(table([("a", 0.2, 2)]))["scale"] == "can't tell with 0 models"
+    assert verdicts(table([("a", 0.2, 2)]))["scale"] == "can't be tested without a model"
 
 
 def test_tuning_is_judged_on_pairs_of_one_family():

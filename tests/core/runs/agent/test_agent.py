@@ -9,12 +9,13 @@ import sys
 import psutil
 import pytest
 
-from core.runs import engine, store
+from core.cli import main
+from core.devices.slots import Slot, slots
+from core.runs import actions, engine, store
 from core.runs.agent import liveness, recovery
-from core.runs.agent import worker_process as processes
-from core.runs.agent.worker_process import environment
-from core.runs.devices.slots import Slot, slots
+from core.runs.agent.worker_process import AGENTS_DEVICES, environment
 from core.runs.queue import run_queue
+from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.settings import ROOT
 from tests.core.runs.conftest import (
@@ -26,7 +27,7 @@ from tests.core.runs.conftest import (
     until,
     worker_process,
 )
-from tests.processes import living
+from tests.processes import kill_together, living, tree
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,17 +55,48 @@ def test_a_second_agent_is_refused_in_one_sentence(engine_home):
     assert (engine_home / "logs" / f"agent-{liveness.host()}.log").read_text().endswith("stopped\n")
 
 
-def test_when_an_agent_is_killed_its_workers_end_and_the_next_agent_goes_on(engine_home):
+def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(engine_home, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     name = engine.submit(spec())
     until(begun(name, done=60), "the second chunk")
+    worker, agent = worker_process(), agent_process()
+    nice = agent.nice()
+    agent.kill()
+    until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    until(lambda: store.read_record(name).state == "done", "the run to be done")  # this starts no agent
+    assert_each_question_once(name)
+    successor = agent_process()
+    assert successor.pid != agent.pid
+    assert successor.nice() == nice < worker_process().nice()
+    assert AGENTS_DEVICES not in successor.environ()
+    assert successor.environ().get("CUDA_VISIBLE_DEVICES", "") == ""
+
+
+def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_home):
+    name = engine.submit(spec(samples=10))
+    until(lambda: is_in(name, "done")() and not run_queue.unfinished(), "the run to be done")
     worker = worker_process()
     agent_process().kill()
     until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
+    assert living(engine_home) == []
+
+
+def test_when_agent_and_worker_are_killed_together_the_next_to_ask_starts_another_agent(engine_home, capsys):
+    name = engine.submit(spec())
+    until(begun(name, done=60), "the second chunk")
+    kill_together(tree(agent_process()))
     until(lambda: not engine.agent_alive() and not engine.status(name).worker_alive, "all to be gone")
     now = engine.status(name)
     assert now.state == "running"
     assert "no agent is running on this host" in now.message
-    assert engine.submit(spec()) == name  # to ask for it again brings an agent back
+    actions.delete(name)  # nobody executes it, so that it need not be cancelled first
+    assert name not in store.run_ids()
+    trash.restore(name)
+    engine.resume(name)
+    kill_together(tree(agent_process()))
+    assert main(["runs"]) == 0
+    assert "one has been started and continues these runs" in capsys.readouterr().err
+    assert engine.ensure_agent_if_needed() is False
     until(is_in(name, "done"), "the run to be done")
     assert_each_question_once(name)
     assert engine.status(name).record.state == "done"
@@ -159,14 +191,3 @@ def test_a_database_file_has_one_host(home):
     assert not liveness.any_agent_alive()
     assert not liveness.worker_alive("another-host:gpu0")
     assert not liveness.worker_alive("")
-
-
-def test_the_workers_log_is_put_aside_when_it_grows(home, monkeypatch):
-    monkeypatch.setattr(processes, "LARGEST_LOG", 10)
-    with processes.open_log("a.log") as log:
-        log.write(b"0123456789abc")
-    with processes.open_log("a.log") as log:
-        log.write(b"new")
-    folder = home / "logs"
-    assert (folder / "a.log").read_bytes() == b"new"
-    assert (folder / "a.old").read_bytes() == b"0123456789abc"

@@ -14,10 +14,10 @@ from core.files.file_lock import take
 from core.inference.generation import Generator
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
-from core.reports import evaluation
+from core.reports import evaluation, perplexity_results
 from core.runs import engine, jury_job, store
 from core.runs.agent import liveness
-from core.runs.execution import jury_run, perplexity_run
+from core.runs.execution import jury_run
 from core.runs.execution.execute import execute, memory_gib
 from core.runs.spec import RunSpec
 from tests.core.runs.conftest import until
@@ -27,9 +27,14 @@ SPEC = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4
 """Of 60 questions about a quarter is answered rightly; four steps teach little, but go the whole way."""
 
 
+def prepared(spec: JurySpec) -> RunSpec:
+    """Write a pipeline's folder; returns the spec of its run."""
+    return jury_run.spec_of(jury_spec.read_spec(jury_spec.create(spec)))
+
+
 def made(spec: JurySpec, **options) -> str:
     """Make a jury in this process and return its id."""
-    run_id = execute(jury_run.prepare(spec), **options)
+    run_id = execute(prepared(spec), **options)
     return store.read_record(run_id).provenance["jury"]
 
 
@@ -74,7 +79,7 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     with pytest.raises(InputError, match="made a jury and has no answers of its own; see the Jury page"):
         evaluation.load(run_id)
     with pytest.raises(InputError, match="made a jury; it holds no losses of words"):
-        perplexity_run.read(run_id)
+        perplexity_results.read(run_id)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +110,7 @@ def test_answers_do_not_depend_on_the_batch() -> None:
 
 
 def test_two_processes_are_not_at_one_path(home) -> None:
-    spec = jury_run.prepare(SPEC)
+    spec = prepared(SPEC)
     folder = store.create(store.RunRecord(spec=spec, state="queued", created=1.0))
     lock = take(liveness.run_lock(folder))
     assert lock is not None
@@ -162,7 +167,7 @@ def test_one_that_waits_or_tunes_is_cancelled_and_gone_on_with(engine_home: Path
 
 
 def test_a_path_needs_the_memory_of_its_largest_model(home) -> None:
-    spec = jury_run.prepare(replace(SPEC, jurors=("pocket-1m", "pocket-8m")))
+    spec = prepared(replace(SPEC, jurors=("pocket-1m", "pocket-8m")))
     assert memory_gib(spec) == memory_gib(RunSpec(model="pocket-8m", task="qa"))
 
 

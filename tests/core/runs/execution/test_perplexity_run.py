@@ -12,7 +12,7 @@ from core.errors import InputError, RunCancelled, RunError
 from core.perplexity import choices, conversations
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
 from core.perplexity.request import Request
-from core.reports import evaluation
+from core.reports import evaluation, perplexity_results
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute, preflight
@@ -32,7 +32,7 @@ def test_a_run_from_its_request_to_its_messages(home):
     name = execute(spec, on_progress=heard.append)
     assert name == spec.run_id
     assert name.startswith("pocket-1m-perplexity-float32-")
-    found = perplexity_run.read(name)
+    found = perplexity_results.read(name)
     assert found.request == asked
     assert set(found.messages) == {(p.digest, s) for p in asked.prompts for s in asked.sources}
     for prompt in asked.prompts:
@@ -67,7 +67,7 @@ def test_a_cancelled_run_goes_on_with_what_is_missing(home):
     assert min(done for done, stage in heard if stage == "scoring") > 9  # what was finished is not done again
     table = pq.ParquetFile(folder / perplexity_run.FILE)
     assert table.num_row_groups == 4
-    whole = perplexity_run.read(spec.run_id)
+    whole = perplexity_results.read(spec.run_id)
     again = perplexity_run.spec_of(request(exchanges=3), MODEL)
     assert again.run_id != spec.run_id
     assert len(whole.messages) == 4
@@ -79,7 +79,7 @@ def test_it_has_no_answers_and_others_have_no_losses(home):
         evaluation.load(name)
     answers = next(name for name in store.run_ids() if store.read_record(name).spec.answers)
     with pytest.raises(InputError, match="answers questions; it holds no losses"):
-        perplexity_run.read(answers)
+        perplexity_results.read(answers)
 
 
 def test_a_prompt_that_fills_the_context_fails_in_one_sentence(home):
@@ -91,7 +91,7 @@ def test_a_prompt_that_fills_the_context_fails_in_one_sentence(home):
     assert record.state == "failed"
     assert record.message.startswith("system prompt 'Long' and message 3 alone are ")
     with pytest.raises(InputError, match="is failed; its figures are shown once it has finished successfully"):
-        perplexity_run.read(spec.run_id)
+        perplexity_results.read(spec.run_id)
 
 
 def test_a_request_that_nobody_wrote(home):

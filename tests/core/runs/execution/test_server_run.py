@@ -7,17 +7,20 @@ import json
 import numpy as np
 import pytest
 
+from core.answering import token_text, worker
+from core.answering.model_cache import ModelCache
 from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
 from core.inference.server import client
 from core.inference.server.engine import CHECKED_QUESTIONS
+from core.inference.server.known_servers import remember
 from core.jury_pipeline import jury_store
+from core.reports import perplexity_results
 from core.reports.evaluation import load
-from core.runs import store
+from core.runs import engine, store
 from core.runs.execution import execute as execution
-from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
 from tests.core.inference.server.loopback import loopback_server
@@ -117,7 +120,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     server.reset(fault=lambda number: "cut" if number > 90 else "")
     run("--server", server.url, status=1)
     (record,) = own_runs().values()
-    assert record.state == "failed"
+    assert record.state == "paused"
     assert "what has finished is kept, so resume the run when the server is back" in record.message
     before = dict(server.texts)
     asked = {text for text in before if text.startswith("Question:") and text.endswith("Answer:")}
@@ -138,11 +141,31 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     assert "goes on after" in log
 
 
+def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, impatient, capsys):
+    server.reset(fault=lambda number: "cut" if number > 110 else "")
+    run("--server", server.url, status=1)
+    (record,) = own_runs().values()
+    assert record.state == "paused"
+    assert (store.folder_of(record.run_id) / "chunks").exists()
+    before = record.provenance["engine"]["weights"]
+    changed = {"engine": record.provenance["engine"] | {"weights": before | {"text_log_p": before["text_log_p"] - 1}}}
+    store.update_record(record.run_id, provenance=record.provenance | changed)
+    server.reset()
+    run("--server", server.url, status=2)
+    assert "holds other weights by the name of pocket-3m than when this run began" in capsys.readouterr().err
+    assert not server.texts.keys() & {one.text for one in asked_by(record)}
+
+
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
     monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
     run("--server", server.url, "--budget", "0.004", status=1)
     (record,) = own_runs().values()
-    assert "the budget of 0.004 million tokens is reached" in record.message
+    assert "the budget of 4,000 tokens is reached" in record.message
+    assert record.at_budget
+    with pytest.raises(InputError, match="has reached its budget of 4,000 tokens; resume it with a larger"):
+        engine.resume(record.run_id)
+    with pytest.raises(InputError, match=r"has cost [23],\d+ tokens already.* got 1,000 tokens"):
+        engine.resume(record.run_id, budget=0.001)
     before = record.spent
     assert 0.002 < sum(before) / 1e6 <= 0.004
     run("--server", server.url, "--budget", "0.004", status=1)  # what the first try spent counts
@@ -177,6 +200,37 @@ def test_a_key_is_in_no_file(server, impatient, monkeypatch, capsys, home):
     assert "refuses the key in PLANTED_API_KEY" in said.err
 
 
+def test_a_key_is_in_no_file_of_words_tokens_juries_links_and_reports(server, monkeypatch, capsys, home, tmp_path):
+    monkeypatch.setenv("PLANTED_API_KEY", KEY)
+    server.reset(key=KEY)
+    there, key = f"pocket-3m@{server.url}", ["--key-variable", "PLANTED_API_KEY"]
+    home.mkdir(exist_ok=True)
+    (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n")
+    asked = ["--prompt", "fitting", "--conversation", str(home / "talk.txt"), "--server", server.url, *key]
+    assert main(["perplexity", "run", "--model", "pocket-3m", *asked]) == 0
+    view = ["tokens", "view", "--model", there, "--text", "Lima is the capital.", *key]
+    assert main([*view, "--output", str(home / "view.json")]) == 0
+    assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "16", *key]) == 0
+    run("--server", server.url, *key, "--samples", 20, "--repeats", 1)
+    worker._read(token_text.token_text(there, "Lima is here.", key_variable="PLANTED_API_KEY"), ModelCache(),
+                 lambda stage, **values: None)  # fmt: skip
+    remember([server.url], key="PLANTED_API_KEY")
+    server.reset(key="another")  # its refusals repeat the key that they were sent
+    assert main([*view]) == 1
+    assert main(["perplexity", "run", "--model", "pocket-3m", *asked, "--exchanges", "1"]) == 1
+    records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    done = next(record.run_id for record in records if record.spec.answers)
+    for form in ("csv", "xlsx", "md"):
+        assert main(["export", done, "--format", form, "--out", str(home / "out" / form)]) == 0
+    assert main(["figure", "forest", done, "--format", "html", "svg", "--out", str(home / "out")]) == 0
+    (home / "links.txt").write_text("\n".join(map(repr, records)))
+    files = [path for path in [*home.rglob("*"), *tmp_path.rglob("*")] if path.is_file()]
+    assert len(files) > 20
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+    said = capsys.readouterr()
+    assert KEY not in said.out + said.err
+
+
 def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
     home.mkdir(exist_ok=True)
     talk = home / "talk.txt"
@@ -191,7 +245,7 @@ def test_perplexities_equal_those_of_the_model_itself(server, home, capsys):
         here, there = made
         for name in ("perplexity", "bits_per_byte", "message_mean"):
             assert there["perplexities"][0][name] == pytest.approx(here["perplexities"][0][name], rel=1e-4)
-        messages = [perplexity_run.read(one["run"]).messages for one in made]
+        messages = [perplexity_results.read(one["run"]).messages for one in made]
         for key, of in messages[0].items():
             assert ["".join(one.pieces) for one in of] == ["".join(one.pieces) for one in messages[1][key]]
     assert there["vocabulary"] is None

@@ -7,14 +7,15 @@ import json
 import signal
 import time
 
-import psutil
 import pytest
 
+from core import database
 from core.errors import RunBusyError, RunError
 from core.files import file_lock
+from core.files.tables import finished_chunks
 from core.runs import engine, store
 from core.runs.agent import liveness
-from core.runs.queue import database, hosts
+from core.runs.queue import hosts
 from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import (
     agent_of,
@@ -24,16 +25,13 @@ from tests.core.runs.conftest import (
     spec,
     until,
 )
+from tests.processes import kill_together, tree
 
 
 @pytest.fixture(autouse=True)
 def no_agent_of_this_host(monkeypatch):
     """The page's own host starts no agent in these tests: the hosts are a and b."""
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
-
-
-def tree(agent: psutil.Process) -> list[psutil.Process]:
-    return [agent, *agent.children(recursive=True)]
 
 
 def begins(run_id: str) -> list[str]:
@@ -54,17 +52,16 @@ def test_short_runs_spread_over_two_hosts_and_each_is_done_once(shared_home, mon
 
 
 def test_a_run_of_a_killed_host_goes_on_at_another(shared_home, monkeypatch):
-    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 100}))
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1}))
     name = engine.submit(spec())
-    with agent_of("a") as a:
-        until(begun(name), "the first question")
+    with agent_of("a", HEDGE_FAKE_ENGINE=json.dumps({"ms": 1, "hang_at": 60})) as a:
+        # The worker stops in the second chunk. Its progress file may be older: it is written ten times a second.
+        until(lambda: finished_chunks(store.folder_of(name)) == [0], "the first chunk")
         with agent_of("b"):
-            until(begun(name, done=60), "the second chunk")
             assert engine.status(name).worker == "a:cpu"
             with pytest.raises(RunBusyError, match="is at work on a:cpu; wait for it, or cancel it first"):
                 engine.check_free(name)
-            for process in tree(a):
-                process.kill()
+            kill_together(tree(a))
             gone = "Its host a is gone; another goes on"
             until(lambda: engine.status(name).message.startswith(gone) or len(begins(name)) == 2, "the page")
             until(lambda: len(begins(name)) == 2, "the other host to begin")
@@ -172,7 +169,7 @@ def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home
 
     if kind == "server":
         monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
-    code = "from core.runs.queue import database; database.prepare(within_s=60)"
+    code = "from core import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
+from core import database
 from core.errors import RunError, RunLostError
 from core.files.atomic import guarded
 from core.runs import engine, store
+from core.runs.agent import liveness
 from core.runs.agent.recovery import Recovery
-from core.runs.queue import database, run_queue
+from core.runs.queue import run_queue
 from core.runs.queue.run_queue import Lease, QueueEntry
 from core.runs.store import RunRecord
 from tests.core.runs.conftest import agent_of, assert_each_question_once, is_in, spec, until
@@ -25,7 +27,7 @@ def queue(request, monkeypatch):
 
 def begin(run_id: str, executor: str) -> Lease:
     """What an executor's DBOS does with a run that the executor has taken."""
-    from core.runs.queue.tables import workflows
+    from core.database.tables import workflows
 
     row = workflows.c
     own = sa.and_(row.workflow_uuid == run_id, row.queue_name == run_queue.queue_of(executor), row.status == "ENQUEUED")
@@ -136,6 +138,23 @@ def test_a_run_asked_for_again_waits_at_the_end_and_one_put_back_in_its_place(qu
     assert [now.run_id for now in engine.statuses()] == [first, second, third]
 
 
+@pytest.mark.parametrize("state", ["done", "failed", "paused"])
+def test_a_run_that_has_ended_does_not_wait_again_when_its_agent_is_stopped(queue, state):
+    """Its worker was ended after it had written how the run ended and before DBOS knew of it."""
+    name = engine.submit(spec())
+    executor = f"{liveness.host()}:cpu"
+    run_queue.take(executor, memory_gib=1)
+    begin(name, executor)
+    store.end(name, state, "as it was")
+    Recovery({executor}).put_back_own()
+    assert list(run_queue.unfinished()) == []
+    assert (store.read_record(name).state, engine.status(name).state) == (state, state)
+    assert store.read_record(name).message == "as it was"
+    if state != "done":
+        engine.resume(name)
+        assert list(run_queue.unfinished()) == [name]
+
+
 def test_the_run_of_a_dead_host_waits_again_before_and_after_it_began(shared_home, monkeypatch):
     monkeypatch.setattr(engine, "ensure_agent", lambda: None)
     name = engine.submit(spec())
@@ -176,7 +195,7 @@ def test_a_run_that_loses_three_hosts_is_given_up(shared_home, monkeypatch):
 
 
 def test_a_database_of_a_newer_hedge_is_refused_in_one_sentence(shared_home):
-    from core.runs.queue import tables
+    from core.database import tables
 
     database.prepare()
     database.transact(lambda connection: connection.execute(sa.update(tables.schema).values(version=99)))

@@ -1,0 +1,57 @@
+"""The address that phones open to join a class, its QR code, and whether phones can reach it."""
+
+from __future__ import annotations
+
+import socket
+from urllib.parse import urlsplit, urlunsplit
+
+from core import access
+
+LOCAL = (
+    "This server answers this computer alone, so phones can't join. To teach, start it with "
+    "`python -m app --login FILE --server.address 0.0.0.0`, where you log in as a launcher, or with "
+    "`python -m app --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you the lecturer. "
+    "Here you can try a class in other windows on this computer."
+)
+
+
+def join_address(page: str, code: str) -> str:
+    """The address that joins the class, for the address of the lecturer's page.
+
+    >>> join_address("http://10.0.0.5:8501/hedge/classroom", "BCDFGH")
+    'http://10.0.0.5:8501/hedge/join/BCDFGH'
+    """
+    parts = urlsplit(page)
+    folder = parts.path.rpartition("/")[0]
+    return urlunsplit((parts.scheme, parts.netloc, f"{folder}/join/{code}", "", ""))
+
+
+def qr_code(address: str) -> str:
+    """The QR code of an address as an image in a ``data:`` address, dark on white in both themes."""
+    import segno
+
+    return str(segno.make(address, error="m", micro=False).svg_data_uri(scale=8, border=3, dark="#000", light="#fff"))
+
+
+def problem(page: str) -> str:
+    """Why phones can't open the address of the lecturer's page, and what to do; empty if they may be able to."""
+    if access.mode() == "local":
+        return LOCAL
+    parts = urlsplit(page)
+    if parts.hostname not in access.LOOPBACK:
+        return ""
+    port = f":{parts.port}" if parts.port else ""
+    return (
+        f"You opened this page as {parts.hostname}, which means another machine on each phone. Open it under the name "
+        f"or the address of this server, such as `{parts.scheme}://{own_address()}{port}{parts.path}`."
+    )
+
+
+def own_address() -> str:
+    """The network address of this machine, as far as it can be told without sending anything."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # an address of documentation; a datagram socket sends nothing here
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "ADDRESS"

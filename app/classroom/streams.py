@@ -1,0 +1,174 @@
+"""Tells each open phone and projector of changes, by one stream of server-sent events each.
+
+What all of them are told is the same, so it is written as JSON once for each change and not once for each phone. Alpha
+goes by itself, in a message of a few bytes, because phones and projector hold the scores and find the sets by comparing
+numbers. A stream sends at most one message in :data:`GAP_S`, and always the latest state, so a dragged alpha never
+queues up.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from typing import Any
+
+from core.classroom import class_state
+from core.classroom.live_class import LiveClass, Seat
+
+GAP_S = 0.08
+QUIET_S = 15.0
+"""After so long without news a stream sends a comment, so that nothing between it and the phone closes it."""
+STOP_POLL_S = 0.5
+
+Told = tuple[bytes, int, bool]
+"""A message with the state, the position it tells of, and whether the truth of that question is in it."""
+
+
+def event(name: str, values: object) -> bytes:
+    """One server-sent event with JSON."""
+    text = json.dumps(values, separators=(",", ":"), ensure_ascii=False)
+    return f"event: {name}\ndata: {text}\n\n".encode()
+
+
+class ClassChannel:
+    """The streams of one class, in one event loop."""
+
+    def __init__(self, live: LiveClass) -> None:
+        self.live = live
+        self.phones: set[asyncio.Event] = set()
+        self.desks: set[asyncio.Event] = set()
+        self._loop = asyncio.get_running_loop()
+        self._seen: tuple[int, int, str] = (0, 0, "")
+        self._state: tuple[int, Told] = (0, (b"", -1, False))
+        self._making = asyncio.Lock()
+        live.listeners.append(self._heard)
+
+    def _heard(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self.wake)
+
+    def wake(self, *, everyone: bool = False) -> None:
+        """Let the streams look again: the projectors at every change, phones only where something changed for them."""
+        now = (self.live.news, self.live.alpha, self.live.score)
+        for one in self.desks:
+            one.set()
+        if now != self._seen or everyone:
+            self._seen = now
+            for one in self.phones:
+                one.set()
+
+    async def state(self) -> Told:
+        """The message with the present state, made once for all streams."""
+        async with self._making:
+            if self._state[0] != self.live.news:
+                self._state = await asyncio.to_thread(self._made)
+            return self._state[1]
+
+    def _made(self) -> tuple[int, Told]:
+        with self.live.lock:
+            news, said = self.live.news, class_state.for_phones(self.live)
+        return news, (event("state", said), said["position"], said["phase"] in class_state.TRUTH_KNOWN)
+
+
+class Streams:
+    """All streams of this server."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, ClassChannel] = {}
+        self._stops: asyncio.Task[None] | None = None
+
+    def channel(self, live: LiveClass) -> ClassChannel:
+        """The channel of a class."""
+        known = self._channels.get(live.code)
+        if known is None or known.live is not live:
+            for code in [code for code, one in self._channels.items() if one.live.is_over]:
+                del self._channels[code]
+            known = self._channels[live.code] = ClassChannel(live)
+        if self._stops is None or self._stops.done():
+            self._stops = asyncio.create_task(self._end_with_server())
+        return known
+
+    async def _end_with_server(self) -> None:
+        """End all streams when the server stops, which otherwise waits for them; also those of classes that end."""
+        while any(one.phones or one.desks for one in self._channels.values()):
+            await asyncio.sleep(STOP_POLL_S)
+            for one in self._channels.values():
+                if _stopping() or one.live.is_over:
+                    one.wake(everyone=True)
+
+    async def of_phone(self, live: LiveClass, seat: Seat, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
+        """What a phone is told, until ``gone`` is done."""
+        channel = self.channel(live)
+
+        def sent(told: Told) -> None:
+            live.told(seat, position=told[1], truth=told[2])
+
+        async with aclosing(self._messages(channel, channel.phones, gone, sent=sent)) as messages:
+            async for message in messages:
+                yield message
+
+    async def of_desk(self, live: LiveClass, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
+        """What a projector is told: also who sits in the class and who has answered."""
+        channel = self.channel(live)
+        async with aclosing(self._messages(channel, channel.desks, gone, people=True)) as messages:
+            async for message in messages:
+                yield message
+
+    async def _messages(
+        self,
+        channel: ClassChannel,
+        among: set[asyncio.Event],
+        gone: Awaitable[object],
+        *,
+        people: bool = False,
+        sent: Callable[[Told], None] = lambda told: None,
+    ) -> AsyncGenerator[bytes]:
+        live, changed, left = channel.live, asyncio.Event(), asyncio.ensure_future(gone)
+        among.add(changed)
+        news, counts, view = 0, 0, (0, "")
+        try:
+            while not left.done() and not _stopping():
+                changed.clear()
+                message = b""
+                if live.is_over:
+                    yield event("state", {"phase": "ended", "code": live.code})
+                    return
+                if live.news != news:
+                    news, view = live.news, (live.alpha, live.score)
+                    told = await channel.state()
+                    message += told[0]
+                    sent(told)
+                elif (live.alpha, live.score) != view:
+                    view = (live.alpha, live.score)
+                    message += event("alpha", {"alpha": view[0], "score": view[1]})
+                if people and live.counts != counts:
+                    counts = live.counts
+                    message += event("people", class_state.for_projector(live))
+                if message:
+                    yield message
+                    await asyncio.sleep(GAP_S)
+                elif not await _waited(changed, left):
+                    yield b": quiet\n\n"
+        finally:
+            among.discard(changed)
+            left.cancel()
+
+
+async def _waited(changed: asyncio.Event, left: asyncio.Future[Any]) -> bool:
+    """Wait for a change or the end of the connection; false after a quiet while."""
+    waiting = asyncio.ensure_future(changed.wait())
+    try:
+        done, _ = await asyncio.wait({waiting, left}, timeout=QUIET_S, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        waiting.cancel()
+
+
+def _stopping() -> bool:
+    """Whether the page server is about to end."""
+    from streamlit import runtime
+    from streamlit.runtime.runtime import RuntimeState
+
+    return runtime.exists() and runtime.get_instance().state in (RuntimeState.STOPPING, RuntimeState.STOPPED)

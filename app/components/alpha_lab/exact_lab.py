@@ -1,0 +1,40 @@
+"""The Alpha lab of a run in which every letter's probability is known."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import state
+from app.caches import alpha_lab_cache, run_cache
+from app.components.alpha_lab import alpha_lab, covariate_shift, export
+from app.components.shared import figures
+from app.components.shared.runs import file_stem, open_question, title
+from app.errors import spoken
+from app.state.alpha_lab import AlphaLabView
+from core.runs.store import RunRecord
+
+
+@st.fragment
+def exact_lab(record: RunRecord) -> None:
+    """Show the lab, notes on its figures, the shift, the exports, and a table of all figures.
+
+    It is a fragment: when a person lets go of alpha, the rest of the page and the frame around it do not run again.
+    That would be more than half of what the server has to do.
+    """
+    with spoken():
+        view = state.remembered(AlphaLabView)
+        run = record.run_id
+        sets = alpha_lab_cache.sets_of(run, view)
+        alpha_lab(
+            alpha_lab_cache.lab_tables(run),
+            version=run_cache.version(run),
+            name=title(record),
+            file_stem=file_stem(record),
+            view=view,
+            on_open=open_question,
+        )
+        for note in alpha_lab_cache.lab_notes(run):
+            st.caption(note)
+        covariate_shift.section(record, view)
+        export.section(record, sets)
+        figures.report_table(lambda: alpha_lab_cache.lab_report(run, sets))

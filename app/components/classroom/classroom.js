@@ -1,0 +1,160 @@
+// The projector. It hears of every change by a stream of its own, draws the sets while alpha moves, and sends alpha on
+// to the phones.
+
+import { readEvents } from "../../classroom/event_stream.js";
+import { AlphaControl } from "../shared/alpha_control.js";
+import { make, plainAlpha, say, setThemeColors } from "../shared/dom.js";
+import { paintSeats, whoSaid } from "./people.js";
+import { fewSaid, paintAsked, paintResults } from "./stage.js";
+
+const AGAIN_MS = 1000;
+const SEND_EVERY_MS = 100;
+const OWN_MOVE_MS = 1500;
+const mounted = new WeakMap();
+const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+
+class Projector {
+  constructor(root) {
+    this.root = root;
+    this.find = (selector) => root.querySelector(selector);
+    this.state = null;
+    this.people = { people: [], joined: 0, answered: 0 };
+    this.movedAt = -Infinity;
+    this.stop = new AbortController();
+    this.control = new AlphaControl(this.find, {
+      move: (alpha) => this.moved({ alpha }),
+      released: () => this.send(),
+    });
+    this.find(".next").onclick = () => this.act({ act: "next" });
+    this.find(".show").onclick = () => this.act({ act: "show" });
+    for (const one of root.querySelectorAll("[name=class-score]")) {
+      one.onchange = () => this.moved({ score: one.value });
+    }
+  }
+
+  load(data) {
+    this.data = data;
+    this.find(".qr").src = data.qr;
+    const parts = data.address.replace(/^https?:\/\//, "").split(/(?=\/)/);
+    this.find(".address").replaceChildren(...parts.flatMap((part) => [make("wbr"), part])); // a line breaks before a slash
+    say(this.find(".code"), data.code);
+    this.follow();
+  }
+
+  ask(body) {
+    const headers = { Authorization: `Bearer ${this.data.key}` };
+    const options = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    return fetch(`join/${this.data.code}/desk`, { ...options, headers, cache: "no-store", signal: this.stop.signal });
+  }
+
+  async follow() {
+    while (!this.stop.signal.aborted) {
+      try {
+        const answer = await this.ask();
+        if (answer.ok) {
+          say(this.find(".problem"), "");
+          await readEvents(answer, (name, values) => this.heard(name, values));
+        } else {
+          say(this.find(".problem"), (await answer.json()).error);
+          if ([401, 403, 404, 410].includes(answer.status)) return;
+        }
+      } catch {
+        if (!this.stop.signal.aborted) say(this.find(".problem"), "Not connected. Trying again …");
+      }
+      if (this.state?.phase === "ended") return;
+      await wait(AGAIN_MS);
+    }
+  }
+
+  heard(name, values) {
+    if (name === "people") this.people = values;
+    else {
+      const mine = performance.now() - this.movedAt < OWN_MOVE_MS && this.state;
+      const kept = mine ? { alpha: this.state.alpha, score: this.state.score } : {};
+      const before = this.state?.phase;
+      this.state = { ...(name === "alpha" ? this.state : {}), ...values, ...kept };
+      if (before && before !== this.state.phase && ["results", "ended"].includes(this.state.phase)) {
+        this.trigger("phase", this.state.phase);
+      }
+    }
+    if (this.state) this.paint();
+  }
+
+  async act(told) {
+    const answer = await this.ask(told).catch(() => null);
+    const problem = answer?.ok ? "" : ((await answer?.json())?.error ?? "Not connected. Try again in a moment.");
+    say(this.find(".problem"), problem);
+  }
+
+  moved(change) {
+    if (!this.state) return;
+    this.movedAt = performance.now();
+    Object.assign(this.state, change);
+    this.paint();
+    this.send();
+  }
+
+  // The latest alpha, one request at a time.
+  async send() {
+    this.unsent = true;
+    if (this.sending) return;
+    this.sending = true;
+    while (this.unsent && !this.stop.signal.aborted) {
+      this.unsent = false;
+      const { alpha, score } = this.state;
+      await Promise.all([this.act({ act: "alpha", alpha, score }), wait(SEND_EVERY_MS)]);
+    }
+    this.sending = false;
+  }
+
+  paint() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.paintNow());
+  }
+
+  paintNow() {
+    const { state } = this;
+    const { phase } = state;
+    const hasQuestion = phase === "asked" || phase === "shown";
+    say(this.find(".who"), whoSaid(state, this.people));
+    this.find(".show").hidden = phase !== "asked";
+    this.find(".next").hidden = phase === "results" || phase === "ended";
+    say(this.find(".next"), nextSaid(state));
+    this.find(".lobby").hidden = phase !== "lobby";
+    this.find(".asked").hidden = !hasQuestion;
+    this.find(".results").hidden = phase !== "results";
+    this.find(".dial").hidden = !state.scores;
+    if (phase === "lobby") paintSeats(this.find(".seats"), this.people.people, false);
+    if (hasQuestion) paintAsked(this.find(".asked"), state, this.people, this.data);
+    if (phase === "results") paintResults(this.find(".results"), state);
+    if (state.scores) {
+      this.control.set(state.alpha);
+      this.control.paint(state.alpha, "");
+      this.find("#alpha").setAttribute("aria-valuetext", plainAlpha(state.alpha));
+      this.find(`[value=${state.score}]`).checked = true;
+      say(this.find(".few"), fewSaid(state));
+    }
+  }
+
+  close() {
+    this.stop.abort();
+    cancelAnimationFrame(this.frame);
+    mounted.delete(this.root);
+  }
+}
+
+function nextSaid({ phase, position, n }) {
+  if (phase === "lobby") return "First question";
+  return position + 1 < n ? "Next question" : "Results";
+}
+
+// Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
+export default function ({ data, parentElement, setTriggerValue }) {
+  const known = mounted.get(parentElement);
+  const shown = known ?? new Projector(parentElement);
+  mounted.set(parentElement, shown);
+  shown.trigger = setTriggerValue;
+  setThemeColors(parentElement.host ?? parentElement, shown.find(".classroom"));
+  if (!known) shown.load(data);
+  return () => shown.close();
+}

@@ -1,0 +1,61 @@
+// The reliability diagram of the lesson: a circle for each bin, with the interval of its accuracy, around the diagonal.
+
+import { shareInterval } from "../../shared/coverage_distributions.js";
+import { draw, put } from "../../shared/dom.js";
+import { asPercent, axes, steps, tall } from "../../shared/svg.js";
+
+const TALL = 300;
+const LARGEST = 15;
+
+// Draws an empty diagram for at most `most` bins. Returns update(found, {shown, lit, guess}): `found` is what
+// tempering.js makes of bins, `shown` says whether circles may be seen, and `lit` is the number of a bin or null.
+export function reliabilityDiagram(host, most, label, { whiskers = true, height = TALL } = {}) {
+  host.style.height = tall(height);
+  const { svg, x, y } = axes(host, label, {
+    xMax: 1,
+    xTicks: steps(4, 0.25),
+    xFormat: asPercent,
+    xTitle: "confidence",
+    yMax: 1,
+    yTicks: steps(4, 0.25),
+    yFormat: asPercent,
+    yTitle: "share that is right",
+  });
+  draw(svg, "line", { class: "target", x1: x(0), y1: y(0), x2: x(1), y2: y(1) });
+  const column = draw(svg, "rect", { class: "lit-bin", y: y(1), height: y(0) - y(1) });
+  const marks = Array.from({ length: most }, () => ({
+    gap: draw(svg, "line", { class: "bin-gap" }),
+    whisker: draw(svg, "line", { class: "whisker lac" }),
+    circle: draw(svg, "circle", { class: "dot fill-lac" }),
+    tick: draw(svg, "line", { class: "now", y1: y(0), y2: y(0) - 6 }),
+  }));
+  const mark = draw(svg, "g", { class: "your-guess" });
+  const markLine = draw(mark, "line", { x1: x(0), x2: x(1) });
+  const markText = draw(mark, "text", { x: x(0) + 6 }, "your guess");
+  return (found, { shown = true, lit = null, guess = null } = {}) => {
+    const n = found.counts.reduce((sum, count) => sum + count, 0);
+    column.style.display = lit === null ? "none" : "";
+    if (lit !== null) put(column, { x: x(found.edges[lit]), width: x(found.edges[lit + 1]) - x(found.edges[lit]) });
+    marks.forEach(({ gap, whisker, circle, tick }, b) => {
+      const count = b < found.counts.length ? found.counts[b] : 0;
+      const seen = count > 0 && shown;
+      for (const node of [gap, circle]) node.style.display = seen ? "" : "none";
+      whisker.style.display = seen && whiskers ? "" : "none";
+      tick.style.display = count > 0 && !shown ? "" : "none";
+      if (!count) return;
+      const at = x(found.confidence[b]);
+      put(tick, { x1: at, x2: at });
+      put(gap, { x1: at, x2: at, y1: y(found.confidence[b]), y2: y(found.accuracies[b]) });
+      put(circle, { cx: at, cy: y(found.accuracies[b]), r: 3 + LARGEST * Math.sqrt(count / n) });
+      circle.classList.toggle("lit", b === lit);
+      if (!whiskers) return;
+      const [low, high] = shareInterval(found.hits[b], count);
+      put(whisker, { x1: at, x2: at, y1: y(low), y2: y(high) });
+    });
+    mark.style.display = guess === null ? "none" : "";
+    if (guess !== null) {
+      put(markLine, { y1: y(guess), y2: y(guess) });
+      put(markText, { y: y(guess) - 8 });
+    }
+  };
+}

@@ -1,0 +1,63 @@
+// The lessons of the course with the steps that are answered in each, and the way to the lecturer's sheet and back.
+
+import { make, say } from "../shared/dom.js";
+import { lecturersSheet } from "./sheet.js";
+
+// A link that the app opens without loading the page anew; with a modifier key the browser opens it in its own way.
+export function wayTo(link, href, go) {
+  link.href = href;
+  link.onclick = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    go();
+  };
+  return link;
+}
+
+export class Course {
+  // `leave(name, way)` opens another lesson ("lesson"), or shows or hides the sheet ("sheet").
+  constructor(find, leave) {
+    this.find = find;
+    this.leave = leave;
+  }
+
+  // `lessons` is [{name, short, title, steps, href, sheet}], and `lesson` the name of the open one.
+  load({ lessons, lesson }) {
+    this.lessons = lessons;
+    this.own = lessons.find(({ name }) => name === lesson);
+  }
+
+  // `answered` is the number of answered steps of each lesson, and `sheet` says whether the sheet is shown.
+  seed({ answered, sheet }) {
+    this.answered = answered;
+    this.sheet = sheet;
+  }
+
+  show({ guesses, steps, section }) {
+    this.answered = { ...this.answered, [this.own.name]: steps.filter(({ name }) => guesses[name]).length };
+    this.find(".lessons").replaceChildren(...this.lessons.map((of) => this.entry(of)));
+    const toSheet = wayTo(this.find(".to-sheet"), this.sheet ? this.own.href : this.own.sheet, () =>
+      this.leave(this.sheet ? "off" : "on", "sheet"),
+    );
+    say(toSheet, this.sheet ? "Back to the lesson" : "Lecturer’s sheet");
+    this.find(".sheet").hidden = !this.sheet;
+    section.classList.toggle("on-sheet", this.sheet);
+  }
+
+  entry(of) {
+    const done = this.answered[of.name] ?? 0;
+    const link = wayTo(make("a"), of.href, () => this.leave(of.name, "lesson"));
+    if (of === this.own) link.setAttribute("aria-current", "page");
+    const bar = make("i", "lesson-bar");
+    bar.append(make("i"));
+    bar.firstChild.style.width = `${(100 * done) / of.steps}%`;
+    link.append(make("b", "", of.short), make("span", "", `${done} of ${of.steps} answered`), bar);
+    const item = make("li");
+    item.append(link);
+    return item;
+  }
+
+  build(lesson) {
+    if (this.sheet) this.find(".sheet").replaceChildren(...lecturersSheet(lesson, this.own));
+  }
+}

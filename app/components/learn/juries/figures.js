@@ -1,0 +1,120 @@
+// The figures of the lesson on juries, by the names of its steps (../figures.js).
+
+import { shareInterval } from "../../shared/coverage_distributions.js";
+import { make } from "../../shared/dom.js";
+import { shareBars } from "../bars.js";
+import { share } from "../numbers.js";
+import { crowdFigure, votesFigure } from "./curves.js";
+import { JURY_FACTS, answersOf, independentTally, wrongTally } from "./facts.js";
+import { weighingFigure } from "./weighing.js";
+
+const withInterval = (hits, n) => {
+  const [low, high] = shareInterval(hits, n);
+  return { value: hits / n, low, high };
+};
+
+const tallyName = (count, k) =>
+  count === 0 ? "none is wrong" : count === k ? `all ${k} are wrong` : `${count} of ${k} wrong`;
+
+const togetherFigure = {
+  alpha: false,
+  questions: answersOf,
+  caption: ({ open }) =>
+    open
+      ? "How many jurors are wrong about an answer: outlined if they were independent, full as counted (95% intervals)."
+      : "How many jurors would be wrong about an answer if they were independent.",
+  build(host, { run }) {
+    const names = Array.from({ length: run.k + 1 }, (_, count) => tallyName(count, run.k));
+    const rows = names.flatMap((name) => [
+      { name: `${name}: independent`, outlined: true },
+      { name: `${name}: counted` },
+    ]);
+    const bars = shareBars(host, rows, "How many jurors are wrong about an answer", { to: 0.6 });
+    const expected = independentTally(run.errors);
+    const counted = wrongTally(run);
+    bars.guessed(null);
+    return (at, { open }) =>
+      bars.update(expected.flatMap((value, count) => [{ value }, open ? withInterval(counted[count], run.m) : null]));
+  },
+  describe: (at, { open }) =>
+    open
+      ? `The majority is right on ${JURY_FACTS.majority(at)}. All jurors are wrong on ${JURY_FACTS.all_wrong(at)} of the answers, and would be on ${JURY_FACTS.all_wrong_independent(at)} if they were independent.`
+      : "What was counted is hidden until you guess.",
+};
+
+// One answer with what each juror said of it.
+function answerCard({ place, question, answer }, run) {
+  const card = make("div", "question-card");
+  card.append(make("p", "card-asked", question));
+  const said = make("p", "card-answer");
+  said.append("Answer: ", make("b", "", answer), run.labels[place] ? " (it is right)" : " (it is wrong)");
+  const list = make("ul", "jury-votes");
+  run.jurors.forEach((name, j) => {
+    const item = make("li", run.wrong[j][place] ? "wrong" : "right");
+    item.append(
+      `${run.wrong[j][place] ? "✗" : "✓"} ${name} says it is `,
+      make("b", "", run.votes[j][place] ? "right" : "wrong"),
+    );
+    list.append(item);
+  });
+  card.append(said, list);
+  return card;
+}
+
+const unanimityFigure = {
+  alpha: false,
+  questions: answersOf,
+  caption: ({ open }) =>
+    open
+      ? "Answers that all jurors got wrong."
+      : "Answers on which the jurors disagree. Unanimous ones appear after your guess.",
+  build(host, { run, kept }) {
+    const bars = make("div");
+    const place = make("div");
+    const more = make("button", "", "Another answer");
+    more.type = "button";
+    let open = false;
+    const deal = () => {
+      const all = run.examples.filter(({ place: at }) => (run.wrongCounts[at] === run.k) === open);
+      if (all.length) place.replaceChildren(answerCard(all[(kept.card ?? 0) % all.length], run));
+    };
+    more.onclick = () => {
+      kept.card = (kept.card ?? 0) + 1;
+      deal();
+    };
+    host.replaceChildren(bars, place, more);
+    const counted = wrongTally(run);
+    const same = counted[0] + counted[run.k];
+    const expected = independentTally(run.errors);
+    const found = shareBars(
+      bars,
+      [{ name: "unanimous and wrong: independent", outlined: true }, { name: "unanimous and wrong: counted" }],
+      "Share of unanimous verdicts that are wrong",
+    );
+    return (at, state) => {
+      open = state.open;
+      found.update([
+        { value: expected[run.k] / (expected[0] + expected[run.k]) },
+        open ? withInterval(counted[run.k], same) : null,
+      ]);
+      found.guessed(state.guess, 1);
+      deal();
+    };
+  },
+  describe: (at, { open }) =>
+    open
+      ? `${JURY_FACTS.unanimous_wrong(at)} of the unanimous verdicts are wrong; ${JURY_FACTS.unanimous_wrong_independent(at)} would be if the jurors were independent.`
+      : "The share of unanimous verdicts that are wrong is hidden until you guess.",
+};
+
+export const JURY_FIGURES = {
+  judges: crowdFigure(
+    answersOf,
+    (run) => run.errors.map((error) => withInterval(Math.round((1 - error) * run.m), run.m)),
+    share,
+  ),
+  together: togetherFigure,
+  unanimity: unanimityFigure,
+  votes: votesFigure(answersOf),
+  weighing: weighingFigure(answersOf),
+};

@@ -1,0 +1,76 @@
+"""The Stream lab's component. Two runs are sent once, and the browser follows the whole stream while a person drags.
+
+``adaptive``, ``betting`` and ``streams`` contain the arithmetic of :mod:`core.conformal.adaptive`,
+:mod:`core.conformal.exchangeability` and :mod:`core.reports.stream_lab`. ``tracks`` draws, and ``stream_lab`` combines
+them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import state
+from app.components.shared.messages import message_texts
+from app.components.shared.seed import browser_shows, seed
+from app.state.presented import PRESENTED_NAMES
+from app.state.stream_lab import StreamLabView
+from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
+
+HERE = Path(__file__).parent
+NAMES = ("alpha", "gamma", "change", "last", "draw", "length", *PRESENTED_NAMES)
+"""The fields of a view that the component shows and changes."""
+
+SCRIPT = HERE / "stream_lab.js"
+STYLES = (LIVE_CSS, HERE / "stream_lab.css", PRESENTER_CSS, HERE / "presented.css")
+_mount = st.components.v2.component(
+    "hedge_stream_lab",
+    html=(HERE / "stream_lab.html").read_text(encoding="utf-8"),
+    css="".join(path.read_text(encoding="utf-8") for path in STYLES),
+    js=bundle(SCRIPT),
+)
+
+
+def stream_view(view: StreamLabView) -> dict[str, Any]:
+    """The part of a view that the component shows, with the names that the browser uses too."""
+    return {name: getattr(view, name) for name in NAMES}
+
+
+def stream_lab(
+    tables: Mapping[str, Any], *, version: str, names: Sequence[str], view: StreamLabView, key: str = "stream_lab"
+) -> None:
+    """Mount the lab on the tables of two runs (:func:`core.reports.stream_lab.stream_tables`).
+
+    ``version`` identifies the data, and ``names`` are those of the first and the second kind of question.
+    """
+    start = seed(key, version, stream_view(view))
+    _mount(
+        key=key,
+        data={
+            **_streams(tables, names, view),
+            "version": version,
+            "view": start.start,
+            "revision": start.revision,
+        },
+        on_view_change=lambda: _take_view(key),
+    )
+
+
+def embedded_streams(tables: Mapping[str, Any], names: Sequence[str], view: StreamLabView) -> dict[str, Any]:
+    """The data of the same lab outside the app (:mod:`charts.embed`)."""
+    shown = stream_view(replace(view, present="0", shown="page"))
+    return {**_streams(tables, names, view), "version": "embed", "view": shown, "revision": 0}
+
+
+def _streams(tables: Mapping[str, Any], names: Sequence[str], view: StreamLabView) -> dict[str, Any]:
+    return {**tables, "names": list(names), "ink": "aps" if view.score.startswith("aps") else "lac"}
+
+
+def _take_view(key: str) -> None:
+    reported = message_texts(key, "view")
+    view = state.read_changes(StreamLabView, {name: reported[name] for name in NAMES if name in reported})
+    browser_shows(key, stream_view(view))

@@ -1,0 +1,154 @@
+"""An embed: the Alpha lab, one question, one step of a lesson or the Stream lab as one HTML file, for slides and blogs.
+
+The file holds the component's own scripts and its data, asks no network, and may run no other script. Its figures are
+those of the app, because its data has the same precision. A file that would be larger than :data:`LARGEST` is refused;
+the Alpha lab leaves out the texts of its questions first.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from charts import lab_outside
+from charts.scripts import COMPONENTS, LIVE_CSS, bundle
+from core.errors import InputError
+from core.reports import provenance
+from core.reports.evaluation import Evaluation
+from core.reports.titles import details
+
+TEMPLATE = Path(__file__).with_name("embed.html")
+OUTSIDE = COMPONENTS / "shared" / "outside.js"
+LARGEST = 1_500_000
+"""The bytes of the largest file."""
+SHOWN = """
+{
+const embedded = JSON.parse(document.getElementById("embedded").textContent);
+const opened = openOutside(%s, document.getElementById("embed"), embedded);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => opened.show());
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedPart:
+    """A component as files: its ``folder``, the ``name`` of its script and its HTML, the function that ``mounts`` it,
+    and its ``styles``.
+    """
+
+    folder: Path
+    name: str
+    mounts: str
+    styles: tuple[Path, ...]
+
+    @property
+    def page(self) -> dict[str, str]:
+        """The component's HTML and its stylesheet."""
+        return {
+            "html": (self.folder / f"{self.name}.html").read_text(encoding="utf-8"),
+            "css": "".join(path.read_text(encoding="utf-8") for path in self.styles),
+        }
+
+    @property
+    def script(self) -> str:
+        """The script of the page, which opens the component."""
+        scripts = bundle(self.folder / f"{self.name}.js") + bundle(OUTSIDE) + SHOWN % self.mounts
+        return scripts.replace("</script", "<\\/script")
+
+
+def _part(folder: str, name: str, mounts: str, *styles: str, live: bool = True) -> EmbeddedPart:
+    at = COMPONENTS / folder
+    return EmbeddedPart(at, name, mounts, (*([LIVE_CSS] if live else []), *(at / style for style in styles)))
+
+
+PARTS = {
+    "alpha-lab": _part("alpha_lab", "alpha_lab", "mountLab"),
+    "one-question": _part("one_question/option_bars", "option_bars", "mountQuestion", "option_bars.css", live=False),
+    "lesson": _part("learn", "lesson", "mountLesson", "lesson.css"),
+    "stream-lab": _part("stream_lab", "stream_lab", "mountStream", "stream_lab.css"),
+}
+"""What can be embedded, by the name that its files have."""
+
+
+def embed_html(
+    part: str,
+    data: Mapping[str, Any],
+    *,
+    title: str,
+    source: str = "",
+    heading: bool = False,
+    theme: str = "auto",
+) -> bytes:
+    """One HTML file of a component and its ``data``, as the component's Python side would send them.
+
+    ``source`` says in sentences where the data comes from; leave it out where the component says so itself. With
+    ``heading``, the ``title`` is also shown above the component. ``theme`` is one of
+    :data:`charts.lab_outside.THEMES`. Raises :class:`InputError` if the file would be larger than :data:`LARGEST`.
+    """
+    shown = PARTS[part]
+    script = shown.script
+    made = f"Made with {provenance.made_by()} on {provenance.today()}."
+    parts = {
+        "TITLE": html.escape(title),
+        "HEADING": "" if heading else ' class="unseen"',
+        "THEMES": lab_outside.themes_css(theme),
+        "SAID": html.escape(f"{source} {made}".strip()),
+        "DATA": lab_outside.script_json({**shown.page, "data": lab_outside.json_values({**data, "outside": True})}),
+        "SCRIPT": script,
+        "HASH": f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+    }
+    template = TEMPLATE.read_text(encoding="utf-8")
+    # In one pass, so that nothing within the data is taken for a place.
+    content = re.sub(r"%%([A-Z]+)%%", lambda found: parts[found[1]], template).encode()
+    if len(content) > LARGEST:
+        raise InputError(
+            f"this embed would have {len(content) / 1e6:.2f} MB, and {LARGEST / 1e6:.1f} MB is the most; choose a run "
+            "with fewer questions"
+        )
+    return content
+
+
+def lab_embed(
+    tables: Mapping[str, Any],
+    *,
+    title: str,
+    file_stem: str,
+    source: str,
+    theme: str = "auto",
+    texts: bool = True,
+    **view: Any,
+) -> bytes:
+    """The Alpha lab on a run's tables (:func:`core.reports.frames.lab_tables`) as one HTML file.
+
+    ``title`` is the run's, ``file_stem`` begins the names of saved figures, and ``view`` is what
+    :func:`charts.lab_outside.data` takes. The file holds the questions' ``texts`` only if they fit, and says so where
+    it does not. Raises :class:`InputError` as :func:`embed_html` does.
+    """
+
+    def made(tables: Mapping[str, Any], source: str) -> bytes:
+        data = lab_outside.data(tables, version="embed", name=title, file_stem=file_stem, **view)
+        return embed_html(
+            "alpha-lab", {**data, "figuresFirst": True}, title=title, source=source, heading=True, theme=theme
+        )
+
+    if texts:
+        try:
+            return made(tables, source)
+        except InputError:
+            source = f"{source} {WITHOUT_TEXTS}".strip()
+    return made({**tables, "questions": None}, source)
+
+
+def run_source(run: Evaluation, *, name: str = "") -> str:
+    """A sentence on the data of a run: its ``name`` if nothing else says it, how it was asked, and its questions."""
+    counts = f"{len(run.calibration):,} calibration questions and {len(run.test):,} test questions"
+    return f"Data: {', '.join(filter(None, (name, details(run.spec), counts)))}."
+
+
+WITHOUT_TEXTS = "The texts of the questions are left out, because there are too many of them."

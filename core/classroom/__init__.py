@@ -1,0 +1,15 @@
+"""A class as a model: people at a lecture say how sure they are of each option, and their answers become a run.
+
+``codes``          the code that phones join by, and how a seat's token is kept
+``quiz``           the questions of a class, with the recorded answers of a model that ships with Hedge
+``refusals``       what a person is told whose answer, name or code can't be taken
+``class_store``    the SQLite file with classes, seats and answers
+``live_class``     one class in memory: who sits in it, what is asked, and who hears of changes
+``class_figures``  probabilities, scores and calibration of the class, of one seat and of the model
+``class_state``    what phones and the projector are told, as JSON
+``lecture``        what a lecturer does: open, ask, show, end
+``class_run``      the class's answers as a run, and as a table
+
+Joining and answering need no login. Whoever has a class's code can take a seat in it, and a seat's token lets its phone
+change the answers of that seat and nothing else. What a lecturer does begins with :func:`core.access.needs`.
+"""

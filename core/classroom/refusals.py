@@ -1,0 +1,23 @@
+"""What a person in a class is told, with the status of the HTTP answer that tells it."""
+
+from __future__ import annotations
+
+from core.errors import InputError
+
+
+class ClassRefusal(InputError):
+    """A code, a seat, a name or an answer that a class does not take. ``status`` is that of the HTTP answer."""
+
+    def __init__(self, sentence: str, status: int = 400) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+def no_class(code: str) -> ClassRefusal:
+    """There is no class with this code."""
+    return ClassRefusal(f"there is no class {code} on this server; read the code again on the projector", 404)
+
+
+def over(code: str) -> ClassRefusal:
+    """The class has ended."""
+    return ClassRefusal(f"the class {code} is over; ask the lecturer for the code of a new one", 410)

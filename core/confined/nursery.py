@@ -1,0 +1,178 @@
+"""The caller's side of processes with limits."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from core.confined.channel import GIGABYTE, LimitReached, Limits
+from core.confined.server import OUT_OF_MEMORY, request
+from core.errors import HedgeError, RunError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STARTS_WITHIN_S = 120.0
+ENDS_WITHIN_S = 10.0
+SPARING = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONWARNINGS": "ignore",
+}
+"""Keeps allocators and threads from reserving memory beforehand, which would count as used."""
+
+
+class Nursery:
+    """A warm process that forks children with limits; ``preload`` are the modules that it imports.
+
+    It starts with the first request or :meth:`warm`, and ends with this process.
+    """
+
+    def __init__(self, *preload: str) -> None:
+        self.preload = preload
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._owner = 0
+
+    def warm(self) -> None:
+        """Start the warm process if it does not run. Returns before it has imported anything."""
+        with self._lock:
+            self._started()
+
+    def open(self, function: Callable[..., Any], *arguments: Any, limits: Limits) -> Session:
+        """Have a child call ``function(channel, *arguments)``, a function of a module, within the limits."""
+        talk, theirs = socket.socketpair()
+        ended, theirs_ended = socket.socketpair()
+        try:
+            self._ask(theirs, theirs_ended)
+            return Session(talk, ended, request(function, arguments, limits), limits)
+        except OSError as error:
+            talk.close()
+            ended.close()
+            raise RunError(f"no process could be started to read it ({error}); try again") from error
+        finally:
+            theirs.close()
+            theirs_ended.close()
+
+    def _ask(self, talk: socket.socket, ended: socket.socket) -> None:
+        with self._lock:
+            for attempt in (1, 2):
+                try:
+                    socket.send_fds(self._started(), [b"f"], [talk.fileno(), ended.fileno()])
+                    return
+                except (BrokenPipeError, ConnectionResetError):  # the warm process was killed
+                    self._control = None
+                    if attempt == 2:
+                        raise
+
+    def _started(self) -> socket.socket:
+        alive = self._process is not None and self._process.poll() is None and self._owner == os.getpid()
+        if self._control is not None and alive:
+            return self._control
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", "core.confined.server", str(theirs.fileno()), *self.preload]
+            self._process = subprocess.Popen(
+                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=ROOT, env={**os.environ, **SPARING}
+            )
+        self._owner = os.getpid()
+        self._control = ours
+        weakref.finalize(self, _end, self._process, ours)
+        return ours
+
+
+def _end(process: subprocess.Popen[bytes], control: socket.socket) -> None:
+    control.close()
+    try:
+        process.wait(1.0)
+    except subprocess.TimeoutExpired:  # it still imports
+        process.kill()
+        process.wait()
+
+
+def _close(*ends: IO[bytes] | socket.socket) -> None:
+    for one in ends:
+        with suppress(OSError):
+            one.close()
+
+
+class Session:
+    """A conversation with a child. Leaving its ``with`` block ends the child."""
+
+    def __init__(self, talk: socket.socket, ended: socket.socket, first: bytes, limits: Limits) -> None:
+        self.limits = limits
+        self._talk, self._ended = talk, ended
+        self._from, self._to = talk.makefile("rb"), talk.makefile("wb")
+        self._closed = weakref.finalize(self, _close, self._to, self._from, talk, ended)
+        self._talk.settimeout(STARTS_WITHIN_S)  # the warm process may still have to import
+        self._write(first)
+        self.value: Any = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child."""
+        self._closed()
+
+    def send(self, value: Any) -> None:
+        """Say something to the child. Raises :class:`LimitReached` if it died."""
+        self._write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+
+    def receive(self, *, seconds: float = 0.0) -> Any:
+        """What the child says next, within ``seconds`` of processor time if the step has a limit of its own.
+
+        Raises :class:`LimitReached` if it died, and whatever :class:`~core.errors.HedgeError` it raised. When the
+        function has returned, this is ``("value", …)``.
+        """
+        self._talk.settimeout(self.limits.patience * (seconds or self.limits.seconds) + STARTS_WITHIN_S)
+        try:
+            said = pickle.load(self._from)
+        except TimeoutError:
+            self.close()
+            raise LimitReached(self._time(seconds)) from None
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            raise self._death(seconds) from error
+        if isinstance(said, tuple) and said[:1] == ("error",):
+            raise said[1] if isinstance(said[1], HedgeError) else RunError(f"reading it failed ({said[1]})")
+        return said
+
+    def _write(self, content: bytes) -> None:
+        try:
+            self._to.write(content)
+            self._to.flush()
+        except (BrokenPipeError, ConnectionResetError, TimeoutError) as error:
+            raise self._death(0.0) from error
+
+    def _death(self, seconds: float) -> LimitReached:
+        """Of what the child died."""
+        try:
+            self._ended.settimeout(ENDS_WITHIN_S)
+            said = self._ended.recv(4)
+        except OSError:
+            said = b""
+        finally:
+            self.close()
+        status = int.from_bytes(said, "little", signed=True) if len(said) == 4 else None
+        if status == -signal.SIGPROF:
+            return LimitReached(self._time(seconds))
+        memory = f"{self.limits.memory / GIGABYTE:g} GB of memory"
+        if status in (OUT_OF_MEMORY, -signal.SIGKILL):
+            return LimitReached(memory)
+        return LimitReached("", f"the process that read it crashed; it is damaged, or needs more than {memory}")
+
+    def _time(self, seconds: float) -> str:
+        return f"{seconds or self.limits.seconds:g} seconds of processor time"

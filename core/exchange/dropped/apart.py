@@ -1,0 +1,233 @@
+"""Reads dropped files in a process with limits, which dies in place of the page when a file is a bomb.
+
+The process says which file it opens before it does. If it dies, that file is refused with one sentence that names the
+limit, and another process reads the others. What was read before is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.confined import Channel, LimitReached, Limits, Nursery
+from core.errors import InputError
+from core.exchange.dropped.files import DroppedFile, Gathered, Refusal
+from core.exchange.dropped.found import Header, Reading
+from core.exchange.dropped.grouping import DroppedGroup, Sorted
+from core.exchange.dropped.reading import (
+    Key,
+    Kinds,
+    Progress,
+    Result,
+    assembled,
+    find_kind,
+    gathered_once,
+    group_step,
+    read_group,
+    sorted_files,
+)
+from core.exchange.table_columns import Columns
+from core.settings import settings
+
+Value = TypeVar("Value")
+READERS = Nursery("core.exchange.dropped.apart")
+"""The process that forks readers. It ends with this process."""
+SECONDS_PER_MB = 1.0
+"""Processor time of a step beyond :attr:`Limits.seconds`, for each million bytes of its files."""
+FIRST_SECONDS = 8.0
+MOST_DEATHS = 5
+"""Files of a drop that may reach a limit before the rest is not read either."""
+WAY_OUT = "split it, or use `python -m core import PATH --memory GB --seconds S`, which can be given higher limits"
+"""What a person can do about a limit."""
+
+
+def default_limits(*, memory_gb: float = 0.0, seconds: float = 0.0) -> Limits:
+    """The limits of reading: those of the settings where none are given.
+
+    Raises :class:`~core.errors.InputError` for a limit that nothing can be read in.
+    """
+    return Limits(memory=int((memory_gb or settings().read_memory_gb) * (1 << 30)), seconds=seconds or FIRST_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """Said before a file is opened: which, and how much of the work is done. ``seconds``: what the step may take."""
+
+    path: Path
+    name: str
+    seconds: float
+    done: int = 0
+    of: int = 0
+    key: Key = ()
+
+
+@dataclass(slots=True)
+class _State:
+    """What is known of a drop: sent to each process, and added to by what it says."""
+
+    paths: list[tuple[Path, str]]
+    scratch: Path
+    gathered: Gathered | None = None
+    kinds: Kinds = field(default_factory=dict)
+    read: dict[Key, Result] = field(default_factory=dict)
+    skipped: dict[Path, Refusal] = field(default_factory=dict)
+    """Paths at which a process died before the files of the drop were known."""
+
+
+class DropApart:
+    """Files that were dropped in one go, read in a process with limits; else as :class:`~.reading.Drop`."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        *,
+        scratch: Path,
+        name: Callable[[Path], str] = str,
+        limits: Limits | None = None,
+        way_out: str = WAY_OUT,
+    ) -> None:
+        self._limits = limits or default_limits()
+        self._way_out = way_out
+        self._state = _State([(path, name(path)) for path in paths], scratch)
+
+    @property
+    def files(self) -> Sequence[DroppedFile]:
+        """The files, those of archives too, once they have been read."""
+        return self._state.gathered.files if self._state.gathered else ()
+
+    def read(
+        self, *, mappings: Mapping[Header, Columns] | None = None, progress: Progress = lambda done, of, name: None
+    ) -> Reading:
+        """Read everything; ``mappings`` say which column is what in tables with a header."""
+        for deaths in range(MOST_DEATHS + 1):
+            opening: _Opening | None = None
+            known: dict[Key, Result] = {key: [] for key in self._state.read}  # the results themselves stay here
+            told = replace(self._state, read=known)
+            with READERS.open(_read, told, dict(mappings or {}), limits=self._limits) as session:
+                try:
+                    while True:
+                        said = session.receive(seconds=opening.seconds if opening else 0.0)
+                        if isinstance(said, _Opening):
+                            opening = said
+                            progress(said.done, max(said.of, 1), said.name)
+                        elif isinstance(said, tuple):
+                            return self._assembled(said[1])
+                        else:
+                            said.add_to(self._state)
+                except LimitReached as error:
+                    if opening is None or deaths == MOST_DEATHS:
+                        raise
+                    self._refuse(opening, error)
+        raise AssertionError("the loop returns or raises")
+
+    def _refuse(self, opening: _Opening, error: LimitReached) -> None:
+        """Leave out what the process was reading when it died."""
+        refused = Refusal(opening.name, f"{error}; {self._way_out}" if error.what else str(error))
+        if opening.key:
+            self._state.read[opening.key] = refused
+        elif self._state.gathered is None:
+            self._state.skipped[opening.path] = refused
+        else:
+            self._state.kinds[opening.path] = refused
+
+    def _assembled(self, done: Sorted) -> Reading:
+        assert self._state.gathered is not None
+        return assembled(done, self._state.read, refused=(*self._state.gathered.refused, *self._state.skipped.values()))
+
+
+def apart(function: Callable[..., Value], *arguments: Any, name: str) -> Value:
+    """What a module's function returns for ``arguments``, which come from the file ``name``, called in such a process.
+
+    Raises what it raises, and :class:`InputError` if the file reaches a limit.
+    """
+    with READERS.open(_call, function, arguments, limits=default_limits()) as session:
+        try:
+            value: Value = session.receive()[1]
+        except LimitReached as error:
+            raise InputError(f"{name}: {error}; split it, or set HEDGE_READ_MEMORY_GB") from error
+    return value
+
+
+# ---------------------------------------------------------------- in the process with limits
+
+
+def _call(channel: Channel, function: Callable[..., Value], arguments: tuple[Any, ...]) -> Value:
+    return function(*arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    gathered: Gathered
+
+    def add_to(self, state: _State) -> None:
+        state.gathered = self.gathered
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    path: Path
+    kind: str | Refusal
+
+    def add_to(self, state: _State) -> None:
+        state.kinds[self.path] = self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    key: Key
+    result: Result
+
+    def add_to(self, state: _State) -> None:
+        state.read[self.key] = self.result
+
+
+def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -> Sorted:
+    """Read what is not known yet and say it. Returns the groups."""
+
+    def opens(path: Path, name: str, size: int, **more: Any) -> None:
+        seconds = channel.limits.seconds + SECONDS_PER_MB * size / 1e6
+        channel.send(_Opening(path, name, seconds, **more))
+        channel.step(seconds)
+
+    if state.gathered is None:
+        names = {path: name for path, name in state.paths if path not in state.skipped}
+        state.gathered = gathered_once(
+            list(names),
+            scratch=state.scratch,
+            name=names.__getitem__,
+            at=lambda path, name: opens(path, name, _size(path)),
+        )
+        channel.send(_Files(state.gathered))
+    files, steps = state.gathered.files, 2 * len(state.gathered.files)
+    for n, file in enumerate(files):
+        if file.path not in state.kinds:
+            opens(file.path, file.name, _size(file.path), done=n, of=steps)
+            state.kinds[file.path] = find_kind(file, files)
+            channel.send(_Kind(file.path, state.kinds[file.path]))
+    done = sorted_files(
+        files,
+        state.kinds,
+        mappings,
+        at=lambda file: opens(file.path, file.name, _size(file.path), done=len(files), of=steps),
+    )
+    for n, group in enumerate(done.groups):
+        if group.key not in state.read:
+            size = sum(map(_size, group.paths))
+            opens(group.paths[0], group.names[0], size, done=group_step(n, done.groups, files), of=steps, key=group.key)
+            channel.send(_Group(group.key, read_group(group, files)))
+    done.groups = [DroppedGroup(group.names, _read_already, group.key) for group in done.groups]
+    return done
+
+
+def _read_already() -> list[Any]:
+    """Stands for a group's reader where the group has been read in another process."""
+    raise AssertionError("the group was read in another process")
+
+
+def _size(path: Path) -> int:
+    """The bytes of a file, or of a folder's files."""
+    if path.is_dir():
+        return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+    return path.stat().st_size

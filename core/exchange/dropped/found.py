@@ -1,0 +1,98 @@
+"""What is found in dropped files: runs, juries, files for other pages, refusals, and tables with their headers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from core.exchange.dropped.files import DroppedFile, Refusal
+from core.exchange.dropped.kinds import KINDS
+from core.exchange.imported import ImportedRun
+from core.exchange.juries import ReadJury
+from core.exchange.table_columns import Columns
+from core.exchange.tabular import Sheet
+
+Header = tuple[str, ...]
+"""The names of a table's columns, which tables of the same kind share."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run that was read, the name of its file, and which of model and task it does not say."""
+
+    run: ImportedRun
+    name: str
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the file does not say; it has a stand-in in the run's spec."""
+        return tuple(self.run.provenance.get("lacks", ()))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJury:
+    """A jury that was read, and the names of its files."""
+
+    jury: ReadJury
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file that becomes no run, and its kind, which says where it goes (:data:`~.kinds.KINDS`)."""
+
+    file: DroppedFile
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableHeader:
+    """Tables with the same columns: their names, which column is what (None: a person has to say), their first rows."""
+
+    header: Header
+    names: tuple[str, ...]
+    columns: Columns | None
+    first: Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything that was found in a drop."""
+
+    runs: tuple[FoundRun, ...] = ()
+    juries: tuple[FoundJury, ...] = ()
+    elsewhere: tuple[FoundFile, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    tables: tuple[TableHeader, ...] = ()
+
+    @property
+    def unmapped(self) -> tuple[TableHeader, ...]:
+        """Tables of which a person has to say what their columns are."""
+        return tuple(one for one in self.tables if one.columns is None)
+
+
+def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
+    """The run under another model's or task's name; an empty one leaves it as it is.
+
+    Raises :class:`InputError` for a name that a run can't have.
+    """
+    run, old = found.run, found.run.spec.task
+    spec = replace(run.spec, model=model or run.spec.model, task=task or old)
+    questions = run.questions
+    if spec.task != old:
+        questions = tuple(
+            replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in questions
+        )
+    return replace(run, spec=spec, questions=questions)
+
+
+def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is said of files that become nothing, and the names of the files of which it is said."""
+    said: dict[str, list[str]] = {}
+    for refusal in reading.refused:
+        said.setdefault(refusal.sentence, []).append(refusal.name)
+    for found in reading.elsewhere:
+        if not KINDS[found.kind].place:
+            said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
+    for sentence, names in said.items():
+        yield sentence, tuple(names)

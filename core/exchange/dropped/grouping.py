@@ -1,0 +1,390 @@
+"""Which dropped files are read together, and by which reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+
+from core.errors import HedgeError, InputError
+from core.exchange import (
+    bluq,
+    column_mappings,
+    helm,
+    inspect_log,
+    judged_pairs,
+    juries,
+    lighteval,
+    llm_uncertainty_bench,
+    lm_eval,
+    opencompass,
+    run_folder,
+    score_arrays,
+    table,
+    vlm_uncertainty_bench,
+)
+from core.exchange.dropped.files import DroppedFile, Refusal
+from core.exchange.dropped.found import FoundFile, Header, TableHeader
+from core.exchange.dropped.kinds import KINDS
+from core.exchange.imported import ImportedRun
+from core.exchange.juries import ReadJury
+from core.exchange.list_columns import widened
+from core.exchange.safe_read import json_list
+from core.exchange.table_columns import Columns, can_be_mapped, recognise
+from core.exchange.tabular import Sheet, open_sheets
+from core.tasks import finished
+from core.tasks.rows import Row, read_file
+
+UNKNOWN = "unknown"
+"""The folder of files that come without one; tools name their folders after models."""
+At = Callable[[DroppedFile], None]
+KEPT_ROWS = 1_000
+"""Rows of a table that are kept once it is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedGroup:
+    """Files that are read together, and the function that does."""
+
+    names: tuple[str, ...]
+    read: Callable[[], list[ImportedRun] | ReadJury]
+    key: tuple[object, ...]
+    paths: tuple[Path, ...] = ()
+    title: str = "results"
+    """What the files are, in words."""
+
+
+@dataclass(slots=True)
+class Sorted:
+    """The groups of a drop, and what needs no more reading."""
+
+    groups: list[DroppedGroup] = field(default_factory=list)
+    elsewhere: list[FoundFile] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+    tables: list[TableHeader] = field(default_factory=list)
+
+
+def grouped(
+    kinds: Mapping[DroppedFile, str],
+    mappings: Mapping[Header, Columns],
+    *,
+    refusal: Callable[[str, HedgeError], Refusal],
+    at: Callable[[DroppedFile], None] = lambda file: None,
+) -> Sorted:
+    """The files by how they are read; ``refusal`` makes one of a file's name and an error.
+
+    ``at`` is called with each file that is opened for that, before it is.
+    """
+    done = Sorted()
+    of: dict[str, list[DroppedFile]] = {}
+    for file, kind in kinds.items():
+        of.setdefault(kind, []).append(file)
+    _model_folders(of, done)
+    _runs_of_hedge(of, done)
+    _single(of, done)
+    _harness(of, done)
+    _benchmark(of, done, at)
+    _arrays(of, done, at)
+    _juries(of, done, at)
+    _judged_pairs(of.pop("pairs", []), done, at)
+    for file in [*of.pop("table", []), *of.pop("workbook", [])]:
+        at(file)
+        try:
+            _table(file, mappings, done)
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
+    for kind, files in of.items():
+        done.elsewhere += [FoundFile(file, kind) for file in files]
+    return done
+
+
+def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    """A folder with a model's configuration is one thing, whatever else is in it."""
+    for config in of.pop("model", []):
+        folder = config.path.parent
+        beside = [(kind, file) for kind in ("weights", "config", "text", "summary") for file in of.get(kind, [])]
+        for kind, file in beside:
+            if file.path.parent == folder and folder.name != UNKNOWN:
+                of[kind].remove(file)
+        name = config.name.rpartition("/")[0] or config.name
+        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
+
+
+def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    folders = {file.path.parent: file for file in of.pop("run", [])}
+    for folder, file in folders.items():
+        done.groups.append(_group([file], partial(_run_folder, folder)))
+    for file in of.pop("run parts", []):
+        if file.path.parent not in folders:
+            done.refused.append(
+                Refusal(file.name, f"it is part of a run of Hedge; bring in the whole folder, with {run_folder.RECORD}")
+            )
+
+
+READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
+    "inspect": inspect_log.read,
+    "helm": helm.read,
+    "opencompass": opencompass.read,
+    "lighteval": lighteval.read,
+    "vlm": vlm_uncertainty_bench.read,
+}
+"""Kinds of which every file is a run of its own."""
+
+
+def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    for kind, read in READERS.items():
+        for file in of.pop(kind, []):
+            done.groups.append(replace(_group([file], partial(_single_file, read, file)), title=KINDS[kind].title))
+    for file in of.pop("npz", []):
+        done.groups.append(_group([file], partial(_npz, file)))
+
+
+def _group(
+    files: Sequence[DroppedFile], read: Callable[[], list[ImportedRun] | ReadJury], *more: object
+) -> DroppedGroup:
+    paths = tuple(file.path for file in files)
+    return DroppedGroup(tuple(file.name for file in files), read, (*paths, *more), paths)
+
+
+def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:
+    """The runs, where a model that is named by the file's folder is lacking if there is no such folder."""
+    told = file.path.parent.name not in (UNKNOWN, "")
+    return [
+        replace(run, provenance=run.provenance | {"lacks": [one for one in run.provenance["lacks"] if one != "model"]})
+        if told and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
+        else run
+        for run in runs
+    ]
+
+
+def _run_folder(folder: Path) -> list[ImportedRun]:
+    return [run_folder.read(folder)]
+
+
+def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: DroppedFile) -> list[ImportedRun]:
+    return _asked(read([file.path]), file)
+
+
+def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
+    return _asked([lm_eval.read_samples(file.path, results)], file)
+
+
+def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path)]
+
+
+def _npz(file: DroppedFile) -> list[ImportedRun]:
+    if bluq.is_result(score_arrays.names(file.path), file.path):
+        return bluq.read([file.path])
+    return [score_arrays.read_npz(file.path)]
+
+
+def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+    results = of.pop("results", [])
+    paths = [file.path for file in results]
+    samples = of.pop("lm-eval", [])
+    for file in samples:
+        done.groups.append(_group([file], partial(_samples, file, paths), *paths))
+    folders = {file.path.parent for file in samples}
+    for file in results:
+        if file.path.parent not in folders:
+            done.refused.append(
+                Refusal(
+                    file.name,
+                    "it holds means over all questions; bring in its samples_….jsonl too, which lm-eval writes with "
+                    "--log_samples",
+                )
+            )
+
+
+def _benchmark(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+    """LLM-Uncertainty-Bench: results, and the answers of their data sets."""
+    answers = of.pop("answers", [])
+    by_data = {re.sub(r"\.labels$", "", file.path.stem): file for file in reversed(answers)}
+    by_data |= {file.path.stem: file for file in answers if not file.path.stem.endswith(".labels")}
+    used: set[DroppedFile] = set()
+    read: dict[str, llm_uncertainty_bench.Answers] = {}
+
+    def one(file: DroppedFile, labels: DroppedFile, data: str) -> list[ImportedRun]:
+        if data not in read:
+            read[data] = llm_uncertainty_bench.read_answers(labels.path, data)
+        return [llm_uncertainty_bench.read_run(file.path, read[data], data=data)]
+
+    for file in of.pop("bench", []):
+        data = llm_uncertainty_bench.data_set(file.path)
+        known = [name for name in by_data if name in llm_uncertainty_bench.TASK_OF]
+        if not data and len(known) == 1:
+            data = known[0]
+        labels = by_data.get(data)
+        if labels is not None:
+            used.add(labels)
+            done.groups.append(_group([file], partial(one, file, labels, data), labels.path))
+        elif data:
+            done.refused.append(
+                Refusal(
+                    file.name,
+                    f"it has no answers; bring in {data}.json or {data}.labels.json of the same publication too",
+                )
+            )
+        else:
+            done.refused.append(
+                Refusal(
+                    file.name,
+                    "its name does not say the data set; bring in the answers of that one data set too, such as "
+                    "mmlu_10k.json",
+                )
+            )
+    for file in answers:
+        if file not in used and not any(_same_data(file, other) for other in used):
+            at(file)
+            if _is_bank(file):
+                done.elsewhere.append(FoundFile(file, "questions"))
+            else:
+                done.refused.append(
+                    Refusal(file.name, "it holds answers alone; bring in the results (.pkl) that belong to them too")
+                )
+
+
+def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
+    return re.sub(r"\.labels$", "", file.path.stem) == re.sub(r"\.labels$", "", other.path.stem)
+
+
+def _is_bank(file: DroppedFile) -> bool:
+    try:
+        rows: list[Row] = read_file(file.path)
+    except InputError:
+        return False
+    return finished.is_finished(rows)
+
+
+def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+    """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
+    scores: list[DroppedFile] = []
+    labels: list[DroppedFile] = []
+    for file in of.pop("npy", []):
+        at(file)
+        try:
+            array = score_arrays.load_npy(file.path)
+        except InputError:
+            done.refused.append(Refusal(file.name, "expected a whole array of numbers, found none; fetch it again"))
+            continue
+        if score_arrays.holds_scores(array):
+            scores.append(file)
+        elif array.ndim == 1 and array.dtype.kind in "iuf":
+            labels.append(file)
+        else:
+            done.refused.append(
+                Refusal(
+                    file.name,
+                    f"expected scores of options, (n, k), or labels, (n,), found the shape {array.shape} of type "
+                    f"{array.dtype}",
+                )
+            )
+    free = list(labels)
+    for file in scores:
+        beside = [other for other in free if other.path.parent == file.path.parent]
+        fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
+        if not fitting and len(beside) == 1 and len([s for s in scores if s.path.parent == file.path.parent]) == 1:
+            fitting = beside
+        if fitting:
+            free.remove(fitting[0])
+            pair = (file, fitting[0])
+            done.groups.append(_group(pair, partial(_pair, *pair)))
+        else:
+            name = score_arrays.stem(file.path) or file.path.stem
+            done.refused.append(
+                Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
+            )
+    done.refused += [
+        Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
+    ]
+
+
+def _juries(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+    texts, labels = of.pop("jury text", []), of.pop("jury labels", [])
+    if texts and len(labels) == 1:
+        truth = labels.pop()
+        done.groups.append(_group([*texts, truth], lambda: juries.read([one.path for one in texts], labels=truth.path)))
+    elif texts:
+        done.refused += [
+            Refusal(one.name, "it does not say what is right; bring in a table with question and label too")
+            for one in texts
+        ]
+    published: dict[Path, list[DroppedFile]] = {}
+    for file in of.pop("jury", []):
+        at(file)
+        names = {name.strip().lower() for name in open_sheets(file.path)[0].names}
+        if "juror" in names:
+            done.groups.append(_group([file], partial(juries.read, [file.path])))
+        else:
+            published.setdefault(file.path.parent, []).append(file)
+    for files in published.values():
+        done.groups.append(_group(files, partial(juries.read, [file.path for file in files])))
+    done.refused += [
+        Refusal(one.name, "it says which answers are right, but has no juror's verdict; a jury's own files say it too")
+        for one in labels
+    ]
+
+
+def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
+    """Judges of pairs: all evaluators of a set, all annotators of a model, and PandaLM's judges with its pairs."""
+    of: dict[tuple[judged_pairs.Format, Path], list[DroppedFile]] = {}
+    for file in files:
+        at(file)
+        form = judged_pairs.format_of(json_list(file.path))
+        if form is not None:
+            above = 3 if form == "LLMBar" else 1 if form == "AlpacaEval" else 0
+            folders = file.path.parents
+            of.setdefault((form, folders[min(above, len(folders) - 1)]), []).append(file)
+    judges = [file for (form, _), found in of.items() for file in found if form == "PandaLM judge"]
+    for (form, _), found in of.items():
+        paths = [file.path for file in found]
+        if form in judged_pairs.READERS:
+            done.groups.append(_group(found, partial(judged_pairs.READERS[form], paths)))
+        elif form == "PandaLM":
+            done.groups.append(_group(found, partial(judged_pairs.read_annotators, paths[0]), "annotators"))
+            if judges:
+                told = partial(judged_pairs.read_pandalm, paths[0], [file.path for file in judges])
+                done.groups.append(_group([*found, *judges], told, "judges"))
+    if not any(form == "PandaLM" for form, _ in of):
+        done.refused += [Refusal(file.name, "it has no pairs; bring in testset-v1.json too") for file in judges]
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) -> None:
+    sheet, columns, error = _first_sheet(file, mappings)
+    header = tuple(sheet.names)
+    if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
+        done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
+        return
+    same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
+    if same is None:
+        some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
+        done.tables.append(TableHeader(header, (file.name,), columns, replace(sheet, table=some)))
+    else:
+        done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
+    if columns is not None:
+        told = columns if header in mappings or column_mappings.recall(header) == columns else None
+        done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+
+
+def _first_sheet(
+    file: DroppedFile, mappings: Mapping[Header, Columns]
+) -> tuple[Sheet, Columns | None, InputError | None]:
+    """The first sheet of which is known what its columns are, or the first of all."""
+    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
+    failed: InputError | None = None
+    for sheet in sheets:
+        header = tuple(sheet.names)
+        told = mappings.get(header) or column_mappings.recall(header)
+        try:
+            return sheet, told or recognise(sheet), None
+        except InputError as error:
+            failed = failed or error
+    return sheets[0], None, failed

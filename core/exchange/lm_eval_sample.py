@@ -1,0 +1,292 @@
+"""One line of lm-evaluation-harness's samples: a question, how likely each option is, and its own metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.exchange.build_run import ScoredRow, check_row
+from core.exchange.safe_read import number, shown
+from core.records import LETTERS, FloatArray, Question
+
+QUESTION_KEYS = (
+    "question",
+    "query",
+    "input_final",
+    "input",
+    "prompt",
+    "sentence",
+    "goal",
+    "ctx",
+    "text",
+    "premise",
+    "Question",
+)
+CONTEXT_KEYS = ("narrative",)
+"""What a question is about, where tasks ask the same of many texts (MuSR)."""
+GROUP_KEYS = ("subject", "category", "topic", "activity_label", "source")
+DELIMITER = " "
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A question with its log-likelihoods, the options as they were scored, and the line's own metrics."""
+
+    row: ScoredRow
+    choices: tuple[str, ...]
+    claims: dict[str, float]
+
+
+def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits: str) -> Sample:
+    """The sample of a line at ``where``; ``digits`` says whether a target like "3" is a "number" or a "text".
+
+    Raises :class:`InputError` if the line lacks something, or if a metric of its own is not that of its likelihoods.
+    """
+    contexts, continuations = _requests(row, where)
+    likelihoods = _likelihoods(row, where)
+    if len(likelihoods) != len(continuations):
+        raise InputError(
+            f"{where}: expected a log-likelihood for each of {len(continuations)} requests, found {len(likelihoods)}"
+        )
+    halves = _is_mutual(row, contexts, continuations)
+    k = len(continuations) // 2 if halves else len(continuations)
+    values = np.array(likelihoods)
+    choices, exact = _choices(contexts[:k], continuations[:k], delimiter)
+    several_prompts = not exact and len(set(continuations[:k])) == 1
+    label = (
+        _gold_of_prompts(row, values[:k], where)
+        if several_prompts
+        else _gold(row.get("target"), choices, where, digits)
+    )
+    shown_options = _option_texts(row["doc"], choices)
+    check_row(where, k, label, shown_options)
+    own = values[:k]
+    _check_claims(row, own, values[k:] if halves else None, choices if exact else None, label, where)
+    if not np.isfinite(own).any():
+        raise InputError(f"{where}: expected at least one finite log-likelihood, found {own.tolist()}")
+    doc = row["doc"]
+    asked = next((str(doc[key]) for key in QUESTION_KEYS if isinstance(doc.get(key), str) and doc[key].strip()), "")
+    group = next((str(doc[key]) for key in GROUP_KEYS if isinstance(doc.get(key), str) and doc[key].strip()), task)
+    return Sample(
+        ScoredRow(
+            Question(
+                id=str(row.get("doc_hash") or row["doc_id"])[:16],
+                task=task,
+                group=group,
+                context=next((doc[key] for key in CONTEXT_KEYS if isinstance(doc.get(key), str)), ""),
+                question=asked or contexts[0].strip(),
+                options=shown_options,
+                label=label,
+            ),
+            tuple(float(value) for value in own),
+            where,
+            _letter_mass(own) if is_letters(choices) else float("nan"),
+        ),
+        choices,
+        {metric: float(row[metric]) for metric in METRICS if metric in row},
+    )
+
+
+def _requests(row: dict[str, Any], where: str) -> tuple[list[str], list[str]]:
+    """Prompts and continuations of a line's requests; newer files name them, older ones list them."""
+    arguments = row.get("arguments")
+    if isinstance(arguments, dict):
+        arguments = [
+            list(arguments[key].values()) if isinstance(arguments[key], dict) else arguments[key]
+            for key in sorted(arguments, key=lambda key: int(re.sub(r"\D", "", key) or 0))
+        ]
+    if not isinstance(arguments, list) or not arguments:
+        raise InputError(f"{where}: expected the requests in 'arguments', found {shown(arguments)}")
+    if any(isinstance(one, (list, tuple)) and len(one) > 1 and isinstance(one[1], dict) for one in arguments):
+        raise InputError(
+            f"{where}: expected the log-likelihoods of options, found a generation task; only tasks of "
+            "output_type multiple_choice say how probable each option is"
+        )
+    if not all(isinstance(one, (list, tuple)) and len(one) >= 2 for one in arguments):
+        raise InputError(f"{where}: expected (prompt, option) pairs in 'arguments', found {shown(arguments[0])}")
+    return [str(one[0]) for one in arguments], [str(one[1]) for one in arguments]
+
+
+def _likelihoods(row: dict[str, Any], where: str) -> list[float]:
+    found: Any = row.get("filtered_resps") or row.get("resps")
+    if not isinstance(found, list):
+        raise InputError(f"{where}: expected a list of log-likelihoods in 'resps', found {shown(found)}")
+    values = []
+    for one in found:
+        while isinstance(one, list) and len(one) == 1 and isinstance(one[0], list):
+            one = one[0]
+        if not (isinstance(one, list) and len(one) == 2):
+            raise InputError(
+                f"{where}: expected [log-likelihood, greedy] for each option, found {shown(one)}; generation and "
+                "rolling tasks do not say how probable each option is"
+            )
+        values.append(number(one[0], where, "a log-likelihood"))
+    return values
+
+
+def _is_mutual(row: dict[str, Any], contexts: Sequence[str], continuations: Sequence[str]) -> bool:
+    """Whether the second half of the requests asks for the same options after an empty prompt."""
+    half, odd = divmod(len(continuations), 2)
+    if odd or half < 2:
+        return False
+    doubled = list(continuations[:half]) == list(continuations[half:])
+    return doubled and ("acc_mutual_info" in row or not any(text.strip() for text in contexts[half:]))
+
+
+def _choices(contexts: Sequence[str], continuations: Sequence[str], delimiter: str) -> tuple[tuple[str, ...], bool]:
+    """The options' texts, and whether they are known to the character (their lengths count in ``acc_norm``)."""
+    if len(set(continuations)) == 1 and len(set(contexts)) > 1:
+        # One ending after several beginnings (Winogrande): what differs in the beginnings is the option.
+        begin = len(_common(contexts))
+        end = len(_common([c[::-1] for c in contexts]))
+        return tuple(c[begin : len(c) - end].strip() or c for c in contexts), False
+    if delimiter and all(text.startswith(delimiter) for text in continuations):
+        return tuple(text[len(delimiter) :] for text in continuations), True
+    return tuple(continuations), True
+
+
+def _common(texts: Sequence[str]) -> str:
+    shortest = min(texts, key=len)
+    for i, letter in enumerate(shortest):
+        if any(text[i] != letter for text in texts):
+            return shortest[:i]
+    return shortest
+
+
+def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...]:
+    """What the letters stand for, where the document says it; else the options as they were scored."""
+    if not is_letters(choices):
+        return tuple(choices)
+    found: Any = doc.get("choices", doc.get("options", doc.get("endings")))
+    if isinstance(found, dict):
+        found = found.get("text")
+    if found is None:
+        found = [doc[key] for key in (f"choice{i + 1}" for i in range(len(choices))) if doc.get(key)]
+    if not found and isinstance(doc.get("input"), str):
+        found = _listed(doc["input"], choices)
+    if isinstance(found, list) and len(found) == len(choices):
+        return tuple(str(text) for text in found)
+    return tuple(choices)
+
+
+def _listed(text: str, choices: Sequence[str]) -> list[str]:
+    """What a text says behind each letter at the beginning of a line; letters that it does not list stay bare.
+
+    >>> _listed("Which?\\nOptions:\\n(A) One\\n(B) Two", ["(A)", "(B)", "(C)"])
+    ['One', 'Two', '(C)']
+    """
+    found = dict(re.findall(r"(?m)^\(([A-Z])\) (.+)$", text))
+    return [found.get(choice.strip().strip("()"), choice) for choice in choices]
+
+
+def _letter_mass(own: FloatArray) -> float:
+    mass = float(np.exp(own).sum())
+    return mass if mass <= 1 + ROUNDING else float("nan")
+
+
+def is_letters(choices: Sequence[str]) -> bool:
+    return tuple(text.strip().strip("().") for text in choices) == tuple(LETTERS[: len(choices)])
+
+
+def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
+    """The true option: its number from 0, its text, or a letter among the options' letters.
+
+    Digits count options; with ``digits="text"`` they are the text of one where it is there.
+    """
+    text = str(target).strip()
+    if re.fullmatch(r"\[.*\]", text):
+        try:
+            listed = json.loads(text)
+        except ValueError:
+            listed = []
+        if len(listed) == 1:
+            return _gold(listed[0], choices, where, digits)
+        raise InputError(f"{where}: expected one right answer in 'target', found several, {shown(text)}")
+    stripped = [choice.strip() for choice in choices]
+    counts = bool(re.fullmatch(r"-?\d+", text))
+    in_range = counts and 0 <= int(text) < len(choices)
+    if not in_range or digits == "text":
+        for candidates in (stripped, [choice.strip("().") for choice in stripped]):
+            if candidates.count(text) == 1:
+                return candidates.index(text)
+    if counts:
+        return int(text)
+    raise InputError(
+        f"{where}: expected 'target' as an option's number from 0 or one of {shown(', '.join(stripped))}, "
+        f"found {shown(target)}"
+    )
+
+
+def _gold_of_prompts(row: dict[str, Any], own: FloatArray, where: str) -> int:
+    """The right one of several prompts with one continuation (Winogrande).
+
+    The file's target is then the continuation and says nothing. Of two, ``acc`` tells which was right; the document's
+    own answer, counted from 1, must agree where there is one.
+    """
+    if len(own) != 2 or "acc" not in row:
+        raise InputError(
+            f"{where}: expected two prompts and 'acc' where one continuation follows several prompts, found {len(own)} "
+            "prompts; the file does not say which is right"
+        )
+    top = _top(own)
+    label = top if number(row["acc"], where, "acc") == 1 else 1 - top
+    written = str(row["doc"].get("answer", "")).strip()
+    if written in ("1", "2") and int(written) != label + 1:
+        raise InputError(
+            f"{where}: expected the answer {written} of the document to be right, found acc {row['acc']} where the "
+            f"log-likelihoods take {top + 1}"
+        )
+    return label
+
+
+# ---------------------------------------------------------------- what the line claims
+
+
+def _top(values: FloatArray) -> int:
+    """The largest value's place, of equal ones the first, as the harness counts ``acc``."""
+    return int(np.argmax(values))
+
+
+def _by_length(values: FloatArray, lengths: Sequence[int]) -> int:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _top(values / np.array(lengths, dtype=np.float64))
+
+
+METRICS: dict[str, Callable[[FloatArray, FloatArray | None, Sequence[str]], int]] = {
+    "acc": lambda own, empty, choices: _top(own),
+    "acc_norm": lambda own, empty, choices: _by_length(own, [len(text) for text in choices]),
+    "acc_bytes": lambda own, empty, choices: _by_length(own, [len(text.encode()) for text in choices]),
+    "acc_mutual_info": lambda own, empty, choices: _top(own if empty is None else own - empty),
+}
+"""From a metric to the option that it takes for the model's answer."""
+
+
+def _check_claims(
+    row: dict[str, Any],
+    own: FloatArray,
+    empty: FloatArray | None,
+    choices: Sequence[str] | None,
+    label: int,
+    where: str,
+) -> None:
+    for metric, answer in METRICS.items():
+        if metric not in row:
+            continue
+        claimed = number(row[metric], where, metric)
+        if claimed not in (0, 1):
+            raise InputError(f"{where}: expected {metric} to be 0 or 1, found {claimed:g}")
+        if choices is None and metric in ("acc_norm", "acc_bytes"):
+            continue  # the lengths that were divided by are not in the file
+        taken = answer(own, empty, choices or ())
+        if float(taken == label) != claimed:
+            raise InputError(
+                f"{where}: expected {metric} {float(taken == label):g} from the log-likelihoods (option "
+                f"{LETTERS[taken]} is taken, {LETTERS[label]} is right), found {claimed:g} in the file"
+            )

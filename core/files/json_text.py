@@ -1,0 +1,40 @@
+"""JSON from outside as values that can be stored: texts that are whole, and numbers that a float can hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+LONE = re.compile(r"\\u[dD][89a-fA-F]")
+"""The escape of one half of a character beyond U+FFFF. Programs that cut texts off leave one half alone."""
+HUGE = re.compile(r"\d{300}")
+
+
+def loads(text: str | bytes) -> Any:
+    """The value of a JSON document. Half characters become U+FFFD, and whole numbers beyond a float's range infinite.
+
+    Raises :class:`ValueError` and :class:`RecursionError` as :func:`json.loads` does.
+
+    >>> loads('["cut \\\\ud83d"]')
+    ['cut \ufffd']
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8-sig")
+    found = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
+    return whole_texts(found) if LONE.search(text) else found
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) < 300 else float(digits)
+
+
+def whole_texts(value: Any) -> Any:
+    """The value with U+FFFD for each half character in its texts and keys."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [whole_texts(one) for one in value]
+    if isinstance(value, dict):
+        return {whole_texts(key): whole_texts(one) for key, one in value.items()}
+    return value

@@ -1,0 +1,63 @@
+"""The servers that a person connected to before: their addresses and the name of the key's variable, never a key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.inference.server.address import key_variable, server_url
+from core.settings import settings
+
+KEPT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class RememberedServers:
+    """Servers that share the work, and the name of the environment variable that holds their key."""
+
+    servers: tuple[str, ...]
+    key_variable: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.servers:
+            raise InputError("a remembered server needs an address")
+        object.__setattr__(self, "servers", tuple(server_url(url) for url in self.servers))
+        key_variable(self.key_variable)
+
+
+def remembered() -> tuple[RememberedServers, ...]:
+    """The servers of earlier connections, the latest first. An entry that can't be read is left out."""
+    try:
+        rows = json.loads(_file().read_bytes())
+    except (FileNotFoundError, ValueError):
+        return ()
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        try:
+            found.append(RememberedServers(tuple(map(str, row["servers"])), str(row["key_variable"])))
+        except (InputError, KeyError, TypeError):
+            continue
+    return tuple(found)
+
+
+def remember(servers: Sequence[str], *, key: str = "") -> None:
+    """Store a successful connection as the first one."""
+    latest = RememberedServers(tuple(servers), key)
+    others = [one for one in remembered() if one.servers != latest.servers]
+    rows = [asdict(one) for one in [latest, *others][:KEPT]]
+    _file().parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(_file(), json.dumps(rows, indent=1).encode(), lasting=False)
+
+
+def forget(servers: Sequence[str]) -> None:
+    """Forget a connection."""
+    rows = [asdict(one) for one in remembered() if one.servers != tuple(servers)]
+    write_atomically(_file(), json.dumps(rows, indent=1).encode(), lasting=False)
+
+
+def _file() -> Path:
+    return settings().home / "servers.json"

@@ -1,0 +1,54 @@
+"""Lines of the logs of agents and workers: for a person, or (``HEDGE_LOG_FORMAT=json``) one JSON object a line.
+
+An object has ``time`` (ISO 8601, UTC), ``process`` (agent or worker), ``pid``, ``message``, and what the line is about:
+``run``, ``worker``, ``level`` where a library wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from core.settings import settings
+
+_process: list[str] = [""]
+
+
+def begin(process: str) -> None:
+    """Say what this process is, and let the libraries' own log lines have the same form as ours."""
+    _process[:] = [process]
+    if settings().log_format == "json":
+        handler = logging.StreamHandler()
+        handler.setFormatter(_JsonFormatter())
+        logging.basicConfig(handlers=[handler], force=True)
+
+
+def say(message: str, **about: str) -> None:
+    """Write a line to this process's log, which its standard error is."""
+    if settings().log_format == "json":
+        line = _object(message, **about)
+    else:
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}"
+    with suppress(OSError):  # a disk that is full must not end the process
+        print(line, file=sys.stderr, flush=True)
+
+
+def _object(message: str, **about: str) -> str:
+    when = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return json.dumps({"time": when, "process": _process[0], "pid": os.getpid(), "message": message, **about})
+
+
+class _JsonFormatter(logging.Formatter):
+    """A library's log record as one of our lines; a traceback is in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a JSON object."""
+        message = record.getMessage()
+        if record.exc_info:
+            message = f"{message}\n{self.formatException(record.exc_info)}"
+        return _object(message, level=record.levelname.lower(), logger=record.name)

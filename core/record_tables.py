@@ -1,0 +1,94 @@
+"""Records as Arrow tables, which are the columns of a run's Parquet files: questions, and the scores of options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from core.files.parquet_columns import number_rows, numbers, text_lists, texts
+from core.records import OptionLogits, Question, Role
+
+
+def questions_table(questions: Sequence[Question], roles: Sequence[Role]) -> pa.Table:
+    """A row per question: id, task, group, context, question, options, label, role; ``roles`` has one entry each."""
+    return pa.table(
+        {
+            "id": texts([q.id for q in questions]),
+            "task": texts([q.task for q in questions]),
+            "group": texts([q.group for q in questions]),
+            "context": texts([q.context for q in questions]),
+            "question": texts([q.question for q in questions]),
+            "options": text_lists([q.options for q in questions]),
+            "label": numbers(np.array([q.label for q in questions], np.int16)),
+            "role": texts(roles),
+        }
+    )
+
+
+def logits_table(scored: OptionLogits) -> pa.Table:
+    """A row per question: id, logits (k), letter_mass, and option_tokens (k), bounded (k) and top_token if known."""
+    columns = {
+        "id": texts(scored.ids),
+        "logits": number_rows(scored.logits.astype(np.float32)),
+        "letter_mass": numbers(scored.letter_mass.astype(np.float32)),
+    }
+    if scored.option_tokens is not None:
+        columns["option_tokens"] = number_rows(scored.option_tokens.astype(np.int32))
+    if scored.bounded is not None:
+        columns["bounded"] = number_rows(scored.bounded.astype(np.int32))
+    if scored.top_tokens is not None:
+        columns["top_token"] = texts(scored.top_tokens)
+    return pa.table(columns)
+
+
+def option_logits(table: pa.Table) -> OptionLogits:
+    """What :func:`logits_table` made a table of."""
+
+    def rows(name: str) -> npt.NDArray[Any]:
+        flat: npt.NDArray[Any] = table[name].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        return flat.reshape(table.num_rows, -1)
+
+    known = set(table.column_names)
+    return OptionLogits(
+        ids=tuple(table["id"].to_pylist()),
+        logits=rows("logits").astype(np.float32, copy=False),
+        letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
+        option_tokens=rows("option_tokens") if "option_tokens" in known else None,
+        top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in known else None,
+        bounded=rows("bounded").astype(np.bool_) if "bounded" in known else None,
+    )
+
+
+def bare_tables(scores: Mapping[str, OptionLogits]) -> list[pa.Table]:
+    """A table per bare prompt (a name of :data:`core.prompting.cloze.BARE`), with a row per distinct option text.
+
+    Columns: ``by`` (the bare prompt), ``text``, and ``log_p``, what the text scores on its own.
+    """
+    return [
+        pa.table(
+            {
+                "by": texts([name] * len(scored.ids)),
+                "text": texts(scored.ids),
+                "log_p": numbers(scored.logits[:, 0].astype(np.float32)),
+            }
+        )
+        for name, scored in scores.items()
+    ]
+
+
+def bare_scores(table: pa.Table) -> dict[str, dict[str, float]]:
+    """By bare prompt, what each option text of :func:`bare_tables` scores on its own."""
+    found: dict[str, dict[str, float]] = {}
+    for by, text, log_p in zip(*(table[name].to_pylist() for name in ("by", "text", "log_p")), strict=True):
+        found.setdefault(by, {})[text] = log_p
+    return found
+
+
+def written_table(rows: Sequence[tuple[str, int, str, int]]) -> pa.Table:
+    """A row per written answer: ``id`` of its question, ``repeat``, ``text``, ``answer`` (-1 if it names none)."""
+    columns = zip(("id", "repeat", "text", "answer"), zip(*rows, strict=True), strict=True)
+    return pa.table({name: list(values) for name, values in columns})

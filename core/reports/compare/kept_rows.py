@@ -1,0 +1,104 @@
+"""The figures of compared runs, kept on disk, so that a run is read once and not at each start of the server.
+
+A file for each run is in ``cache/run_rows`` of the home. It holds for the run's files as they are now, for the code
+that computes figures, and for the versions of NumPy and SciPy; if one of these differs, the figures are computed again.
+The folder can be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from core.files.atomic import write_atomically
+from core.reports.compare.benchmark import SetRule, reports, rows_of
+from core.reports.evaluation import Evaluation
+from core.runs import store
+from core.settings import ROOT, settings
+
+MOST_RULES = 64
+"""Rows that are kept of one run: 64 kB. There is one for each score and each alpha at which it has been compared."""
+FIGURED_BY = ("calibration", "conformal", "files", "prompting", "reports", "runs", "tasks")
+"""The packages of core that take part in computing a row."""
+
+
+def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], Evaluation]) -> pd.DataFrame:
+    """One row per run and score, as :func:`core.reports.compare.benchmark.run_rows`.
+
+    ``load`` reads a run of which figures are missing; these are kept.
+    """
+    return pd.DataFrame([row for run_id in run_ids for row in _rows(run_id, rule, load)])
+
+
+def are_kept(run_id: str, rule: SetRule) -> bool:
+    """Whether the run's figures are stored, so that the run need not be read."""
+    found = _read(run_id, _holds_for(run_id))
+    return all(_name(rule, score) in found for score in rule.scores)
+
+
+def _rows(run_id: str, rule: SetRule, load: Callable[[str], Evaluation]) -> list[dict[str, Any]]:
+    holds_for = _holds_for(run_id)
+    found = _read(run_id, holds_for)
+    names = [_name(rule, score) for score in rule.scores]
+    if any(name not in found for name in names):
+        run = load(run_id)
+        made = rows_of(run, reports([run], rule)[0])
+        found |= dict(zip(names, made, strict=True))
+        last = {name: found[name] for name in [name for name in found if name not in names][: MOST_RULES - len(names)]}
+        _write(run_id, holds_for, last | {name: found[name] for name in names})
+    return [found[name] for name in names]
+
+
+def _name(rule: SetRule, score: str) -> str:
+    return f"{score} {rule.alpha} {rule.method} {rule.empty}"
+
+
+def _file(run_id: str) -> Path:
+    return settings().home / "cache" / "run_rows" / f"{run_id}.json"
+
+
+def _read(run_id: str, holds_for: str) -> dict[str, dict[str, Any]]:
+    """The rows that are stored for the present state of the run, by score and rule."""
+    try:
+        kept = json.loads(_file(run_id).read_bytes())
+        return dict(kept["rows"]) if kept["holds_for"] == holds_for else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _write(run_id: str, holds_for: str, rows: dict[str, dict[str, Any]]) -> None:
+    """Store these rows. If that fails, for example on a full disk, the figures are still shown."""
+    path = _file(run_id)
+    content = json.dumps({"holds_for": holds_for, "rows": rows}, default=lambda value: value.item())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content.encode(), lasting=False)
+    except OSError:
+        pass
+
+
+def _holds_for(run_id: str) -> str:
+    """A name for the run's files as they are now, and for what computes its figures."""
+    folder = store.folder_of(run_id)
+    files = sorted(path for path in folder.iterdir() if path.suffix in {".json", ".parquet"})
+    stats = [(path.name, stat.st_size, stat.st_mtime_ns) for path in files for stat in [path.stat()]]
+    return hashlib.blake2b(f"{folder} {stats} {_code()}".encode(), digest_size=16).hexdigest()
+
+
+@functools.cache
+def _code() -> str:
+    """A digest of the code that computes figures, and the versions of what it computes with."""
+    digest = hashlib.blake2b(f"{version('numpy')} {version('scipy')}".encode(), digest_size=16)
+    for room in FIGURED_BY:
+        for path in sorted((ROOT / "core" / room).rglob("*.py")):
+            digest.update(path.read_bytes())
+    for name in ("estimates.py", "logistic.py", "records.py"):
+        digest.update((ROOT / "core" / name).read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,47 @@
+"""The results of finished perplexity runs, as the tables of :mod:`core.reports.perplexity` take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.errors import InputError
+from core.perplexity import scored_parts
+from core.perplexity.figures import ScoredMessage
+from core.perplexity.request import Request
+from core.runs import store
+from core.runs.execution import perplexity_run
+from core.runs.spec import RunSpec
+
+
+@dataclass(frozen=True, slots=True)
+class PerplexityRun:
+    """A finished run: its request, and the messages of each (prompt, source), choices ending by ending.
+
+    ``dropped`` counts the context messages, over all windows, that did not fit the model's context. ``vocabulary`` is
+    the size of the model's vocabulary, None for an older run that did not record it.
+    """
+
+    spec: RunSpec
+    request: Request
+    messages: dict[tuple[str, str], tuple[ScoredMessage, ...]]
+    dropped: int
+    notes: tuple[str, ...]
+    vocabulary: int | None = None
+
+
+def read(run_id: str) -> PerplexityRun:
+    """Read a finished run. Raises :class:`~core.errors.InputError` for any other."""
+    record = store.read_record(run_id)
+    if not record.spec.measures_perplexity:
+        does = "made a jury" if record.spec.makes_jury else "answers questions"
+        raise InputError(f"run {record.run_id} {does}; it holds no losses of words")
+    if record.state != "done":
+        raise InputError(
+            f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
+        )
+    messages, dropped = scored_parts.read(store.folder_of(run_id) / perplexity_run.FILE)
+    engine = record.provenance.get("engine", {})
+    request = perplexity_run.read_request(record.spec)
+    return PerplexityRun(
+        record.spec, request, messages, dropped, tuple(engine.get("notes", ())), engine.get("vocabulary")
+    )

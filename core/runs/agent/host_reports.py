@@ -1,0 +1,71 @@
+"""What the agent of each host reports to pages and other hosts: its slots, and the metrics of its GPUs while runs are
+executed.
+
+They are files in ``HEDGE_HOME/agents/<host>/`` (:mod:`core.runs.agent.liveness` lists them).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from core.devices import nvml
+from core.devices.nvml import GpuMetrics
+from core.devices.slots import Slot
+from core.files.atomic import write_atomically
+from core.runs.agent import liveness
+from core.settings import settings
+
+SLOTS = "slots.json"
+METRICS = "readings.json"
+FRESH_S = 10.0
+
+
+def publish_slots(slots: Sequence[Slot]) -> None:
+    """Publish this host's slots."""
+    _publish(SLOTS, [asdict(slot) for slot in slots])
+
+
+def published_slots() -> dict[str, tuple[Slot, ...]]:
+    """The slots of every host that ever had an agent, as last published."""
+    found = {}
+    for host, values in _published(SLOTS).items():
+        with suppress(TypeError):  # of another version
+            found[host] = tuple(Slot(**each | {"host": host}) for each in values)
+    return found
+
+
+def publish_metrics(slots: Sequence[Slot]) -> None:
+    """Publish the current metrics of the GPUs of these slots."""
+    if seen := {slot.name: asdict(found) for slot in slots if (found := nvml.joint_reading(slot.devices))}:
+        _publish(METRICS, seen)
+
+
+def latest_metrics() -> dict[str, GpuMetrics]:
+    """The metrics of each GPU in the last ten seconds, by executor (``host:gpu0``). Hosts without recent metrics are
+    left out."""
+    found: dict[str, GpuMetrics] = {}
+    for host, values in _published(METRICS, within_s=FRESH_S).items():
+        with suppress(TypeError, AttributeError):  # of another version
+            found |= {f"{host}:{slot}": GpuMetrics(**each) for slot, each in values.items()}
+    return found
+
+
+def _publish(name: str, values: object) -> None:
+    path = liveness.agent_lock().with_name(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(values).encode(), lasting=False)
+
+
+def _published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
+    """The contents of the file of this name by host, unless it was written longer ago than ``within_s``."""
+    found = {}
+    for path in (settings().home / "agents").glob(f"*/{name}"):
+        with suppress(OSError, ValueError):  # being deleted, or damaged
+            if abs(time.time() - path.stat().st_mtime) <= within_s:
+                found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,62 @@
+"""The answers that a model writes to a run's test questions, in its own words, and which option each one names.
+
+Answers go into ``chunks/written.jsonl`` as they come, a line for each question, so that a run that stops keeps them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+from core.inference.engine import Engine
+from core.prompting.written import find_answer
+from core.runs import store
+from core.runs.execution.progress import ProgressReporter
+from core.runs.prompts import make_prompt
+from core.runs.spec import RunSpec
+from core.tasks.split import Draw
+
+NOTED_EVERY = 100
+"""The number of questions after which the cost of a server is recorded."""
+
+
+def write_answers(
+    engine: Engine, spec: RunSpec, drawn: Draw, folder: Path, reporter: ProgressReporter, *, note: Callable[[], None]
+) -> None:
+    """Let the model answer the test questions that no earlier try answered, and write them all down.
+
+    ``note`` is called now and then.
+    """
+    test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
+    path = folder / "chunks" / "written.jsonl"
+    known = _read(path, repeats=spec.repeats)
+    missing = [(number, question) for number, question in enumerate(test) if question.id not in known]
+    prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in missing]
+    seeds = [spec.seed + number for number, _ in missing]
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        for i, texts in engine.write(prompts, repeats=spec.repeats, seeds=seeds):
+            known[missing[i][1].id] = texts
+            file.write(json.dumps({"id": missing[i][1].id, "texts": texts}) + "\n")
+            file.flush()
+            reporter.report(f"writing answers, {len(known):,} of {len(test):,}")
+            if not len(known) % NOTED_EVERY:
+                note()
+    rows = [(q.id, i, text, find_answer(text, q.options)) for q in test for i, text in enumerate(known[q.id])]
+    store.write_written(folder, rows)
+
+
+def _read(path: Path, *, repeats: int) -> dict[str, list[str]]:
+    """The answers of earlier tries by question; a line that was cut off is none, and ends before the next one."""
+    known: dict[str, list[str]] = {}
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                row = json.loads(line)
+                known |= {row["id"]: row["texts"]} if len(row["texts"]) == repeats else {}
+            except (ValueError, KeyError, TypeError):
+                continue
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(json.dumps({"id": name, "texts": texts}) + "\n" for name, texts in known.items())
+    return known

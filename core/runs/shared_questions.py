@@ -1,0 +1,64 @@
+"""Questions that several bundled runs share.
+
+Runs of one task ask the same questions. Those that ship have one file for all of them,
+``assets/run_questions/HASH.parquet``, and in a run's folder ``questions.json`` names its hash. A run of one's own has
+its questions in its folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+from core.errors import InputError
+from core.files.atomic import write_atomically
+from core.settings import ASSETS
+
+FILE, LINK = "questions.parquet", "questions.json"
+
+FOLDER = ASSETS / "run_questions"
+
+_KEY = "shared"
+
+
+def questions_file(folder: Path) -> Path:
+    """The file with the questions of a run's folder: its own, which need not exist yet, or the one that it shares.
+
+    Raises :class:`InputError` if the folder names no hash.
+    """
+    own, link = folder / FILE, folder / LINK
+    if own.is_file() or not link.is_file():
+        return own
+    try:
+        name = json.loads(link.read_bytes())[_KEY]
+    except (ValueError, KeyError, TypeError):
+        name = None
+    if not isinstance(name, str) or not re.fullmatch("[0-9a-f]{32}", name):
+        raise InputError(f"{link}: expected the hash of shared questions, 32 hexadecimal digits; take the run again")
+    return FOLDER / f"{name}.parquet"
+
+
+def share(folder: Path, *, shared: Path = FOLDER) -> None:
+    """Move the questions of a run's folder to the shared ones, where they may be already, and leave their hash."""
+    content = (folder / FILE).read_bytes()
+    name = content_hash(content)
+    shared.mkdir(parents=True, exist_ok=True)
+    write_atomically(shared / f"{name}.parquet", content)
+    write_atomically(folder / LINK, (json.dumps({_KEY: name}) + "\n").encode())
+    (folder / FILE).unlink()
+
+
+def copy_whole(folder: Path, target: Path) -> None:
+    """Copy a run's folder with its questions in it, so that it stands by itself; ``target`` must not exist."""
+    questions = questions_file(folder)
+    shutil.copytree(folder, target, ignore=shutil.ignore_patterns(LINK))
+    if questions.is_file() and not (target / FILE).exists():
+        shutil.copyfile(questions, target / FILE)
+
+
+def content_hash(content: bytes) -> str:
+    """BLAKE2b of a file's content, 32 hexadecimal digits."""
+    return hashlib.blake2b(content, digest_size=16).hexdigest()

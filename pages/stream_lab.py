@@ -1,0 +1,34 @@
+"""The Stream lab: the kind of question changes in mid-stream, and three ways to go on are followed side by side."""
+
+import streamlit as st
+
+from app import state
+from app.caches import run_cache, stream_lab_cache
+from app.components.shared.controls import score_choice
+from app.components.shared.page_head import head_beside
+from app.components.shared.run_picker import pick_run
+from app.components.stream_lab import embedded, explained, kinds, stream_lab
+from app.state.stream_lab import StreamLabView
+from core.reports.titles import record_task_title
+
+place = head_beside(
+    "Stream lab",
+    "What happens when the kind of question changes?",
+    terms=("coverage", "threshold", "adaptive level", "betting test"),
+)
+view = state.view(StreamLabView)
+first = pick_run(view, "A stream of questions whose kind changes")
+if first:
+    left, right = st.columns([2, 1])
+    with left:
+        second = kinds.pick_second(first, view)
+    with right:
+        score_choice(view)
+    runs = [first] if second is None else [first, second]
+    tables = stream_lab_cache.stream_tables(first.run_id, second.run_id if second else None, view.score)
+    names = [record_task_title(record) for record in runs]
+    version = " ".join([*(run_cache.version(record.run_id) for record in runs), view.score])
+    stream_lab(tables, version=version, names=names, view=view)
+    with place:
+        embedded.embed_streams(runs, tables, names, view)
+    explained.explained()

@@ -1,0 +1,57 @@
+"""A half-trained state that is small enough to be committed, so that training goes on where its machine is lost.
+
+A folder holds the weights as bfloat16 (two bytes a parameter), the recipe and the progress, and the tokenizer. The
+optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from core.errors import InputError
+from pocket_world.publish import replace_folder
+
+_WEIGHTS, _STATE, _TOKENIZER = "weights.safetensors", "state.json", "tokenizer"
+_TIED = "lm_head.weight"
+
+
+def keep(work: Path, target: Path) -> None:
+    """Write the last checkpoint of a work folder into ``target``, in place of what was there.
+
+    Raises :class:`InputError` if there is no checkpoint.
+    """
+    checkpoint = work / "checkpoint.pt"
+    if not checkpoint.exists():
+        raise InputError(
+            f"there is no checkpoint in {work}; `python -m pocket_world make` writes one every few minutes"
+        )
+    state = torch.load(checkpoint, weights_only=True)
+    weights = {name: tensor.bfloat16() for name, tensor in state["model"].items() if name != _TIED}
+    said = {name: state[name] for name in ("recipe", "epsilon", "progress")}
+
+    def fill(folder: Path) -> None:
+        save_file(weights, folder / _WEIGHTS)
+        (folder / _WEIGHTS).chmod(0o644)  # safetensors writes for its owner alone
+        (folder / _STATE).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        shutil.copytree(work / _TOKENIZER, folder / _TOKENIZER)
+
+    replace_folder(target, fill)
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """A kept state as a checkpoint has it, without its optimizers; weights are float32."""
+    state: dict[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+    weights = {name: tensor.float() for name, tensor in load_file(folder / _WEIGHTS).items()}
+    state["model"] = weights | {_TIED: weights["model.embed_tokens.weight"]}
+    return state
+
+
+def plain(value: Any) -> Any:
+    """A value as it comes back from JSON: tuples are lists there."""
+    return list(value) if isinstance(value, tuple) else value

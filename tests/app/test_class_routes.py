@@ -1,0 +1,143 @@
+"""What a phone and a projector may ask of the server, and what each odd request gets."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.classroom import desks, invite
+from app.classroom.routes import ClassRoutes
+from core import access
+from core.classroom import lecture, quiz
+from core.classroom.live_class import LiveClass
+
+TOKEN, OTHER = "0" * 32, "1" * 32
+SURE = [100, 0, 0, 0, 0, 0]
+
+
+@pytest.fixture
+def live(home: Path) -> LiveClass:
+    return lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=1))
+
+
+def in_thread(work: Coroutine[Any, Any, None]) -> None:
+    """In a thread of its own, because a browser's loop may run in this one."""
+    thread = threading.Thread(target=lambda: asyncio.run(work))
+    thread.start()
+    thread.join(60)
+
+
+def asked(
+    method: str, path: str, *, told: object = None, body: bytes | None = None, token: str = TOKEN, base: str = ""
+) -> tuple[int, str]:
+    """The status and the text of an answer."""
+    said: list[dict[str, Any]] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 299, "headers": []})
+        await send({"type": "http.response.body", "body": b"streamlit"})
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": json.dumps(told).encode() if body is None else body}
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message)
+
+    headers = [(b"authorization", f"Bearer {token}".encode())]
+    scope = {"type": "http", "method": method, "path": path, "headers": headers}
+    in_thread(ClassRoutes(streamlit, base)(scope, receive, send))
+    return said[0]["status"], b"".join(one.get("body", b"") for one in said).decode()
+
+
+def error(answer: tuple[int, str]) -> tuple[int, str]:
+    return answer[0], json.loads(answer[1])["error"]
+
+
+def test_a_phone_joins_answers_and_reads_its_own(live: LiveClass):
+    place = f"/join/{live.code.lower()}"
+    assert asked("POST", f"{place}/seat", told={"name": "Ada"})[0] == 200
+    lecture.ask_next(live.code)
+    assert asked("POST", f"{place}/answer", told={"question": 0, "shares": SURE, "turn": 4}) == (200, '{"kept": 4}')
+    assert json.loads(asked("GET", f"{place}/mine")[1]) == {"seat": 1, "name": "Ada", "answers": 0}
+    assert live.all_shares() == {1: {0: tuple(SURE)}}
+
+
+def test_bad_input_is_one_sentence(live: LiveClass):
+    place = f"/join/{live.code}"
+    asked("POST", f"{place}/seat", told={})
+    lecture.ask_next(live.code)
+    answer = {"question": 0, "shares": [50, 40, 0, 0, 0, 0], "turn": 1}
+    for got, status, words in (
+        (asked("POST", "/join/ABC/seat", told={}), 404, "'ABC' is not the code of a class"),
+        (asked("POST", "/join/XXXXXX/seat", told={}), 404, "There is no class XXXXXX on this server"),
+        (asked("POST", f"{place}/answer", told=answer), 400, "got a sum of 90%"),
+        (asked("POST", f"{place}/seat", told={"name": "<script>"}, token=OTHER), 400, "A name may have letters"),
+        (asked("POST", f"{place}/answer", told=answer, token=OTHER), 401, "This phone has no seat in this class"),
+        (asked("GET", f"{place}/mine", token=OTHER), 401, "This phone has no seat in this class"),
+        (asked("GET", f"{place}/desk"), 401, "This page may not lead the class"),
+        (asked("POST", f"{place}/desk", told={"act": "next"}), 401, "This page may not lead the class"),
+        (asked("POST", f"{place}/answer", body=b"x" * 2001), 413, "at most 2,000 bytes"),
+        (asked("POST", f"{place}/answer", body=b"[" * 2000), 400, "a JSON object"),
+        (asked("POST", f"{place}/answer", told=[]), 400, "a JSON object"),
+        (asked("POST", f"{place}/answer", body=b"\xff"), 400, "a JSON object"),
+        (asked("DELETE", f"{place}/seat"), 405, "another kind of request"),
+        (asked("PUT", "/join/"), 405, "Nothing can be sent"),
+    ):
+        assert got[0] == status
+        sentence = error(got)[1]
+        assert words in sentence.replace("A class takes", "a class takes")
+        assert sentence.endswith(".")
+    assert live.all_shares() == {}
+    lecture.end_class(live.code)
+    assert error(asked("GET", f"{place}/mine")) == (
+        410,
+        f"The class {live.code} is over; ask the lecturer for the code of a new one.",
+    )
+
+
+@pytest.mark.parametrize("path", ["/join/-/../routes.py", "/join/-/routes.py", "/join/-//etc/passwd", "/join/a/b/c"])
+def test_no_other_file_is_given(home: Path, path: str):
+    assert asked("GET", path)[0] == 404
+
+
+def test_the_page_its_files_and_what_is_passed_on(home: Path):
+    assert "phone.js" in asked("GET", "/join/BCDFGH")[1]
+    assert asked("GET", "/join")[0] == 308
+    assert "Refused" in asked("GET", "/join/-/phone_link.js")[1]
+    assert asked("GET", "/classroom") == (299, "streamlit")
+    assert asked("GET", "/joined") == (299, "streamlit")
+    assert asked("GET", "/join/BCDFGH", base="hedge") == (299, "streamlit")
+    assert "phone.js" in asked("GET", "/hedge/join/BCDFGH", base="/hedge/")[1]
+
+
+def test_a_projector_leads_its_own_class_alone(live: LiveClass):
+    other = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=2))
+    key = desks.new_key(live.code, access.LOCAL)
+    assert asked("POST", f"/join/{live.code}/desk", told={"act": "next"}, token=key)[0] == 200
+    assert live.phase == "asked"
+    assert asked("POST", f"/join/{other.code}/desk", told={"act": "next"}, token=key)[0] == 401
+    assert asked("POST", f"/join/{live.code}/desk", told={"act": "end"}, token=key)[0] == 400
+    moved = {"act": "alpha", "alpha": 300, "score": "aps"}
+    assert asked("POST", f"/join/{live.code}/desk", told=moved, token=key)[0] == 200
+    assert (live.alpha, live.score, other.phase) == (300, "aps", "lobby")
+    assert asked("POST", f"/join/{live.code}/desk", told=moved | {"alpha": "x"}, token=key)[0] == 400
+
+
+def test_the_lecturer_s_link_and_the_address_of_phones():
+    key = desks.allow_lecturer()
+    assert desks.is_lecturer(key)
+    assert not any(desks.is_lecturer(one) for one in ("", key[:-1], "é"))
+    assert "data:image/svg+xml" in invite.qr_code("http://10.0.0.5/join/BCDFGH")
+    assert "this computer alone" in invite.problem("http://127.0.0.1:8501/classroom")
+    access.serve("public")
+    try:
+        assert "another machine on each phone" in invite.problem("http://localhost:8501/classroom")
+        assert invite.problem("http://10.0.0.5:8501/classroom") == ""
+    finally:
+        access.serve("local")

@@ -1,0 +1,220 @@
+"""The guard before Streamlit: headers, links kept while people log in, cookies by https, and pages per address."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from app import guard, login
+from app.guard import RequestGuard, content_security_policy, network
+from app.login import CROWDED, ServerSettings
+from core import access, quotas
+from core.quotas import Quotas
+from tests import openid
+
+Headers = list[tuple[bytes, bytes]]
+
+
+@pytest.fixture
+def served(tmp_path: Path, home: Path) -> Iterator[Path]:
+    """A server where people log in, which is reached by https; its file."""
+    file = tmp_path / "server.toml"
+    file.write_text(openid.server_file(openid.Provider()).replace("http://127.0.0.1:{port}", "https://a.example"))
+    file.chmod(0o600)
+    settings = ServerSettings(file, login=True)
+    login.install(settings)
+    access.serve("login", whose=login.actor_of_thread)
+    yield file
+    access.serve("local")
+    login.install(None)
+    quotas.hold(Quotas())
+
+
+def run(work: Any) -> Any:
+    """In a thread with a loop of its own, because Playwright may keep one in this one."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def asked(path: str, *, query: str = "", cookie: str = "", answer: Headers | None = None) -> dict[bytes, list[bytes]]:
+    """The headers of the response to a page's request, where Streamlit answers with ``answer``."""
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 302, "headers": answer or []})
+
+    async def ask() -> list[Any]:
+        sent: list[Any] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"cookie", cookie.encode())] if cookie else []
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": headers}
+        await RequestGuard(streamlit)(scope, None, send)
+        return sent
+
+    found: dict[bytes, list[bytes]] = {}
+    for name, value in run(ask())[0]["headers"]:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():
+    policy = content_security_policy()
+    assert asked("/")[b"content-security-policy"] == [policy.encode()]
+    scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+    assert "unsafe" not in scripts
+    assert scripts.count("'sha256-") == 1
+    assert "connect-src 'self'" in policy
+    assert "http" not in policy
+
+
+@pytest.mark.parametrize(("path", "query"), [("/compare", "runs=a,b&alpha=200"), ("/", "x=1"), ("/sub/compare", "")])
+def test_a_link_is_kept_while_its_reader_logs_in_and_opens_afterwards(served: Path, path: str, query: str):
+    (cookie,) = asked(path, query=query)[b"set-cookie"]
+    assert b"HttpOnly; SameSite=Lax" in cookie
+    back = asked(
+        "/oauth2callback", cookie=cookie.decode().partition(";")[0], answer=[(b"location", b"/"), (b"x-other", b"/")]
+    )
+    assert back[b"location"] == [f"{path}?{query}".encode()]
+    assert back[b"x-other"] == [b"/"]
+    assert b"Max-Age=0" in back[b"set-cookie"][0]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "//evil.example/compare",
+        "https://evil.example/compare",
+        "/\\evil.example/compare",
+        "/auth/logout",
+        "/oauth2callback?code=x",
+        "/compare?a=b\r\nSet-Cookie: x=y",
+        "javascript:alert(1)",
+        "compare",
+        "/compare?" + "é",
+    ],
+)
+def test_a_kept_link_that_is_no_page_of_ours_is_not_followed(served: Path, link: str):
+    cookie = f"hedge_link={quote(link, safe='')}"
+    assert asked("/oauth2callback", cookie=cookie, answer=[(b"location", b"/")])[b"location"] == [b"/"]
+
+
+def test_what_is_no_link_is_not_kept(served: Path):
+    for path in ("/_stcore/health", "/static/js/index.js", "/auth/login", "/elsewhere", "/media/x"):
+        assert b"set-cookie" not in asked(path, query="a=b"), path
+
+
+def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: Path):
+    own = [(b"set-cookie", b"_streamlit_user=x; HttpOnly"), (b"set-cookie", b"y=z; Secure")]
+    assert asked("/static/x", answer=own)[b"set-cookie"] == [own[0][1] + b"; Secure", own[1][1]]
+    access.serve("public")
+    login.install(None)
+    assert asked("/static/x", answer=own)[b"set-cookie"] == [own[0][1], own[1][1]]
+
+
+@pytest.mark.parametrize(
+    ("client", "of"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_an_ipv6_line_counts_as_one_address(client: str, of: str):
+    assert network(client) == of
+
+
+class Line:
+    """A websocket that stays open until it is told to end."""
+
+    def __init__(self, guarded: RequestGuard, client: str, headers: Headers = []) -> None:  # noqa: B006
+        self.sent: list[Any] = []
+        self.ended = asyncio.Event()
+        scope = {"type": "websocket", "client": (client, 1), "headers": headers, "path": "/_stcore/stream", "of": self}
+        self.task = asyncio.create_task(guarded(scope, self._receive, self._send))
+
+    async def _receive(self) -> Any:
+        return {"type": "websocket.connect"}
+
+    async def _send(self, message: Any) -> None:
+        self.sent.append(message)
+
+
+def test_an_address_opens_so_many_pages_and_is_told_so_before_it_is_refused(served: Path):
+    quotas.hold(Quotas(sessions_per_address=2))
+    reached: list[Headers] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        reached.append(scope["headers"])
+        await scope["of"].ended.wait()
+
+    async def play() -> list[Any]:
+        guarded = RequestGuard(streamlit)
+        lines = [Line(guarded, "192.0.2.7", [(CROWDED.encode(), b"forged")]) for _ in range(5)]
+        other = Line(guarded, "192.0.2.8")
+        await asyncio.sleep(0)
+        refused = lines[4].sent
+        for line in (*lines, other):
+            line.ended.set()
+        await asyncio.gather(*(line.task for line in (*lines, other)))
+        again = Line(guarded, "192.0.2.7")
+        again.ended.set()
+        await again.task
+        return [refused, dict(guarded.open)]
+
+    refused, left = run(play())
+    assert reached == [[], [], [(b"x-hedge-crowded", b"1")], [(b"x-hedge-crowded", b"1")], [], []]
+    assert refused == [{"type": "websocket.close", "code": 1013}]
+    assert left == {}
+
+
+def test_messages_that_act_on_the_whole_server_are_dropped_and_others_pass():
+    wanted = BackMsg()
+    wanted.rerun_script.page_name = "compare"
+    dropped = [BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)]
+    install = BackMsg()
+    install.backend_operation_request.install_skills.SetInParent()
+    messages = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in (*dropped, install, wanted)]
+
+    async def play() -> Any:
+        async def receive() -> Any:
+            return messages.pop(0)
+
+        return await guard._allowed(receive)
+
+    assert BackMsg.FromString(run(play())["bytes"]) == wanted
+    assert messages == []
+
+
+def test_a_role_that_is_taken_away_is_gone_and_a_broken_change_is_not_taken(
+    served: Path, caplog: pytest.LogCaptureFixture
+):
+    settings = ServerSettings(served, login=True)
+    assert settings.now().roles.administrators == ("anna@example.org",)
+    text = served.read_text()
+    change(served, text.replace("anna@", "nobody@"))
+    assert settings.now().roles.administrators == ("nobody@example.org",)
+    change(served, text.replace("[roles]", "[rolls]"))
+    assert settings.now().roles.administrators == ("nobody@example.org",)
+    assert "can't be used, so it holds as before" in caplog.text
+    assert openid.SECRET not in caplog.text
+
+
+def change(file: Path, text: str) -> None:
+    """Write the file so that its time differs, however coarse the clock of the disk is."""
+    stamp = file.stat().st_mtime_ns
+    file.write_text(text)
+    os.utime(file, ns=(stamp, stamp + 1_000_000_000))

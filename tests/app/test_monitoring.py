@@ -1,0 +1,129 @@
+"""What a monitoring system is told, and who is told it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from app.monitoring import Monitoring
+from core import monitoring
+from core.errors import InputError
+from core.files.file_lock import take
+from core.runs import engine, store
+from core.runs.agent import liveness
+from core.runs.store import RunRecord, create
+from core.settings import settings
+from tests.core.runs.conftest import spec
+
+HERE, AWAY = "127.0.0.1", "192.168.1.7"
+
+
+async def streamlit(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Stands for everything else that the server answers."""
+    await send({"type": "http.response.start", "status": 404, "headers": []})
+    await send({"type": "http.response.body", "body": b"streamlit"})
+
+
+def asked(path: str, *, client: str = HERE, headers: tuple[tuple[bytes, bytes], ...] = ()) -> tuple[int, str]:
+    """The status and the text of an answer. In a thread of its own, because a browser's loop may run in this one."""
+    said: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        said.append(message)
+
+    scope = {"type": "http", "path": path, "client": (client, 5), "headers": list(headers)}
+    thread = threading.Thread(target=lambda: asyncio.run(Monitoring(streamlit)(scope, None, send)))
+    thread.start()
+    thread.join(60)
+    return said[0]["status"], said[1]["body"].decode()
+
+
+def figures() -> dict[str, float]:
+    status, text = asked("/metrics")
+    assert status == 200
+    return {
+        sample.name + (str(sample.labels) if sample.labels else ""): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_runs_disk_and_process_are_told(fake_home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine, "ensure_agent", lambda: None)
+    engine.submit(spec(seed=1))
+    engine.submit(spec(seed=2))
+    engine.cancel(spec(seed=2).run_id)
+    found = figures()
+    assert found["hedge_ready"] == 1
+    assert found["hedge_runs{'state': 'queued'}"] == 1
+    assert found["hedge_runs{'state': 'cancelled'}"] == 1
+    assert found["hedge_runs{'state': 'failed'}"] == 0
+    assert found["hedge_questions_per_second"] == 0
+    assert found["hedge_sessions"] == 0
+    assert found["hedge_home_free_bytes"] > 0
+    assert found["process_resident_memory_bytes"] > 1e6
+
+
+def test_a_run_at_work_tells_its_rate(home):
+    one = spec(seed=1)
+    folder = create(RunRecord(spec=one, state="running", created=0.0))
+    store.write_progress(folder, store.Progress(10, 100, "scoring", rate=12.5, remaining_s=7.2, worker="here"))
+    # Nobody holds the run's lock, so its process is gone and its rate is not counted.
+    assert figures()["hedge_questions_per_second"] == 0
+    lock = take(liveness.run_lock(folder))
+    assert lock is not None
+    with lock:
+        found = figures()
+    assert found["hedge_questions_per_second"] == 12.5
+    assert found[f"hedge_run_remaining_seconds{{'run': '{one.run_id}'}}"] == 7.2
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/hedge/healthz"])
+def test_the_server_says_that_it_lives_below_any_path(home, path: str):
+    assert asked(path, client=AWAY) == (200, "alive\n")
+
+
+@pytest.mark.parametrize("path", ["/_stcore/health", "/_stcore/metrics", "/overview", "/healthz/more", "/"])
+def test_everything_else_is_streamlits(path: str):
+    assert asked(path) == (404, "streamlit")
+
+
+def test_the_figures_are_told_to_this_machine_and_to_networks_that_are_named(home, monkeypatch: pytest.MonkeyPatch):
+    """A proxy on this machine asks from this machine, for whoever asked the proxy."""
+    assert asked("/metrics")[0] == 200
+    assert asked("/metrics", client=AWAY)[0] == 403
+    assert asked("/metrics", headers=((b"X-Forwarded-For", AWAY.encode()),))[0] == 403
+    monkeypatch.setenv("HEDGE_METRICS_FROM", "10.0.0.0/8, 192.168.1.0/24")
+    assert asked("/metrics", client=AWAY)[0] == 200
+    assert asked("/metrics", client="172.16.0.1")[0] == 403
+    monkeypatch.setenv("HEDGE_METRICS_FROM", "everybody")
+    with pytest.raises(InputError, match="HEDGE_METRICS_FROM can't be"):
+        settings()
+
+
+def test_a_server_that_can_not_work_says_so_and_why_to_its_own_machine(home, monkeypatch: pytest.MonkeyPatch):
+    assert asked("/readyz", client=AWAY) == (200, "ready\n")
+    monkeypatch.setattr(monitoring, "LEAST_FREE_BYTES", 1 << 60)
+    status, text = asked("/readyz")
+    assert status == 503
+    assert text.startswith("not ready\nThe disk of HEDGE_HOME has ")
+    assert asked("/readyz", client=AWAY) == (503, "not ready\n")
+
+
+def test_a_home_that_is_no_folder(home, monkeypatch: pytest.MonkeyPatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "file" / "home"))
+    assert asked("/readyz")[0] == 503
+    assert figures()["hedge_ready"] == 0
+
+
+def test_a_database_that_is_gone(home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge@127.0.0.1:9/hedge")
+    status, text = asked("/readyz")
+    assert status == 503
+    assert "The run database does not answer" in text
+    assert figures()["hedge_ready"] == 0

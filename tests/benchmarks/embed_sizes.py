@@ -1,0 +1,131 @@
+"""How large embeds are: the Alpha lab, one question, every step of the lessons and the Stream lab.
+
+python -m tests.benchmarks.embed_sizes [FOLDER]
+
+Embeds of the runs and the jury that ship, one run for each set of questions, and of runs of 5,000 to 20,000 synthetic
+questions. With a FOLDER, the files are kept there.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from app.caches import jury_cache, lesson_cache, question_cache, run_cache, stream_lab_cache
+from app.components.learn import embedded_step
+from app.components.one_question.option_bars import AskedQuestion, embedded_bars
+from app.components.shared.runs import file_stem, title
+from app.components.stream_lab import embedded_streams
+from app.showcase import showcase
+from app.state.learn import LearnView
+from app.state.one_question import OneQuestionView
+from app.state.stream_lab import StreamLabView
+from charts.embed import WITHOUT_TEXTS, embed_html, lab_embed, run_source
+from core.errors import InputError
+from core.reports.frames import lab_tables
+from core.reports.lesson import LESSONS, load
+from core.reports.titles import record_task_title
+from core.runs.store import RunRecord
+from tests.conftest import synthetic_run
+
+Made = tuple[str, Callable[[], bytes]]
+
+
+def lab_of(run_id: str) -> bytes:
+    """The Alpha lab of a run, as the page embeds it."""
+    record, run = run_cache.record(run_id), run_cache.evaluation(run_id)
+    return lab_embed(lab_tables(run), title=title(record), file_stem=file_stem(record), source=run_source(run))
+
+
+def question_of(run_id: str, place: int = 0) -> bytes:
+    """A test question of a run."""
+    name = str(question_cache.question_list(run_id)["id"].iloc[place])
+    shown, by = question_cache.shown_question(run_id, name), question_cache.calibrated_run(run_id)
+    asked = AskedQuestion(shown.question.question, shown.question.context, shown.question.options, shown.question.label)
+    data = embedded_bars(asked, shown.standings, by, OneQuestionView())
+    return embed_html("one-question", data, title="One question", source=run_source(run_cache.evaluation(run_id)))
+
+
+def steps_of(lesson: str, tables: dict[str, Any], *, name: str, model: str) -> Iterator[Made]:
+    """Every step of a lesson."""
+    told = load(LESSONS[lesson])
+    for place, step in enumerate(told.steps, start=1):
+        view = LearnView(lesson=lesson, step=place)
+        data = embedded_step(told, tables, name=name, model=model, view=view)
+        yield f"{lesson} {place} {step.name}", lambda data=data, step=step: embed_html("lesson", data, title=step.title)
+
+
+def run_steps(run_id: str) -> Iterator[Made]:
+    """Every step of the two lessons about a run."""
+    record = run_cache.record(run_id)
+    for lesson, tables in (("sets", lesson_cache.lesson_tables), ("calibration", lesson_cache.calibration_tables)):
+        yield from steps_of(lesson, tables(run_id), name=title(record), model=record.spec.model_name)
+
+
+def course_steps() -> Iterator[Made]:
+    """Every step of the two lessons about a jury and an experiment that ship."""
+    jury, asking = showcase().jury, showcase().prompting
+    (name,) = (record.name for record in jury_cache.records()[0] if record.jury_id == jury)
+    yield from steps_of("juries", lesson_cache.jury_tables(jury), name=name, model="")
+    model = run_cache.record(asking).spec.model_name
+    yield from steps_of(
+        "asking", lesson_cache.asking_tables(asking), name=f"{model}, by letter and by text", model=model
+    )
+
+
+def streams_of(first: RunRecord, second: RunRecord) -> bytes:
+    """The Stream lab of two runs."""
+    tables = stream_lab_cache.stream_tables(first.run_id, second.run_id, "lac")
+    names = [record_task_title(record) for record in (first, second)]
+    return embed_html("stream-lab", embedded_streams(tables, names, StreamLabView()), title="Stream lab", heading=True)
+
+
+def report(name: str, make: Callable[[], bytes], folder: Path | None = None) -> None:
+    """Print the size of an embed and the time that it takes, or why there is none."""
+    start = time.perf_counter()
+    try:
+        content = make()
+    except InputError as error:
+        print(f"{name:<60} refused: {error}")
+        return
+    texts = "" if WITHOUT_TEXTS not in content.decode() else "  without texts"
+    print(f"{name:<60} {len(content):>9,} B  {1000 * (time.perf_counter() - start):5.0f} ms{texts}")
+    if folder:
+        (folder / f"{name.replace(' ', '-').replace('/', '-')}.html").write_bytes(content)
+
+
+def main() -> None:
+    logging.disable(logging.WARNING)  # Streamlit says that no page asks
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    kinds: dict[tuple[str, int, int], RunRecord] = {}
+    for record in run_cache.runs().finished:
+        run = run_cache.evaluation(record.run_id)
+        kinds.setdefault((record.spec.task, len(run.labels), run.k), record)
+    for (task, n, k), record in sorted(kinds.items()):
+        report(f"lab {task}, {n:,} questions, {k} options", lambda record=record: lab_of(record.run_id), folder)
+    shown = showcase().run
+    report("one question", lambda: question_of(shown), folder)
+    for name, make in (*run_steps(shown), *course_steps()):
+        report(f"step {name}", make, folder)
+    largest = sorted(kinds.items(), key=lambda of: of[0][1] * of[0][2])[-2:]
+    report("streams", lambda: streams_of(*(record for _, record in largest)), folder)
+    for n, k in ((5_000, 6), (10_000, 4), (10_000, 6), (10_000, 10), (20_000, 6)):
+        run_id = synthetic_run(n, k=k, model=f"synthetic-{n}-{k}")
+        report(f"lab {n:,} questions, {k} options", lambda run_id=run_id: lab_of(run_id), folder)
+        for name, make in run_steps(run_id):
+            if name.endswith((" 1 certainty", " 1 certain")) or name.startswith("calibration 1 "):
+                report(f"step {name}, {n:,} questions, {k} options", make, folder)
+        record = run_cache.record(run_id)
+        report(f"streams {n:,} twice, {k} options", lambda record=record: streams_of(record, record), folder)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["HEDGE_HOME"] = home
+        main()

@@ -1,0 +1,116 @@
+"""What Hedge makes of a server that nobody here wrote, which holds a bundled model.
+
+``python -m tests.benchmarks.real_servers URL [--model pocket-3m] [--served NAME]`` finds out what the server can do,
+compares its letters and texts with the transformers engine in float32, and then does with it what a person does from
+the command line: count tokens, launch, ask for texts, perplexities, tokens, answers and verdicts, spend a budget,
+resume, and name a model that is not there. Each command is printed with its exit status and what it says last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.components.new_run.server_form import able_words, failure_words
+from core.errors import HedgeError, ServerError
+from core.inference.models import resolve
+from core.inference.server.connect import abilities_of
+from core.inference.server.engine import ServerEngine
+from core.inference.transformers_engine import TransformersEngine
+from core.prompting.cloze import cloze_prompt
+from core.prompting.strategies import prompt
+from core.records import OptionLogits, Prompt, joined
+from core.settings import ROOT
+from core.tasks import bank
+
+QUESTIONS, TEXTS = 40, 8
+SAID = 240
+COMMANDS = (
+    "run {where} --task qa --samples 40 --dry-run",
+    "run {where} --task qa --samples 40",
+    "run {where} --task qa --samples 20 --form cloze",
+    "run {where} --task qa --samples 20 --format chat",
+    "run {where} --task qa --samples 60 --seed 3 --budget 0.002",
+    "runs",
+    "resume {paused} --budget 1",
+    "perplexity run {where}",
+    "tokens view --model {served}@{url} --text 'The capital of Peru is Lima.'",
+    "jury answer --model {served}@{url} --samples 10 --out {folder}/answers.jsonl",
+    "jury judge --juror {served}@{url} {served}@{url} --answers {folder}/answers.jsonl",
+    "run --model no-such-model --server {url} --task qa --samples 20",
+    "run --model {served} --server http://127.0.0.1:9/v1 --task qa --samples 20",
+)
+
+
+def main() -> None:
+    """Ask one server."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("url")
+    parser.add_argument("--model", default="pocket-3m", help="the bundled model that it holds")
+    parser.add_argument("--served", help="its name on the server, if that is another")
+    asked = parser.parse_args()
+    served = asked.served or asked.model
+    able = abilities_of(served, [asked.url])
+    print(able_words(able), *([failure_words(able)] if able.failing else []), sep="\n")
+    print(f"weights: {able.weights}; echo wrong: {able.echo_wrong}; letters by their tokens' ids: {able.by_id}\n")
+    questions = bank.load("qa")[:QUESTIONS]
+    compare("letters", asked.model, served, asked.url, [prompt(one) for one in questions])
+    compare("texts", asked.model, served, asked.url, [cloze_prompt(one) for one in questions[:TEXTS]])
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HEDGE_HOME"] = folder
+        commands(served, asked.url, folder)
+
+
+def compare(what: str, model: str, served: str, url: str, asked: Sequence[Prompt]) -> None:
+    """How far the server's figures are from the transformers engine's."""
+    truth = scored(TransformersEngine.load(resolve(model), dtype="float32"), asked)
+    engine = ServerEngine.load(served, servers=[url])
+    try:
+        found = scored(engine, asked)
+    except (HedgeError, ServerError) as error:
+        return print(f"{what}: {error}\n")
+    finally:
+        engine.close()
+    real = np.isfinite(truth.logits)
+    bounded = np.zeros(real.shape, bool) if found.bounded is None else found.bounded
+    known = real & ~bounded
+    each = np.where(known, np.abs(found.logits - truth.logits), 0).max(axis=1)
+    below = np.maximum(truth.logits - found.logits, 0)[bounded & real].max(initial=0.0)
+    same = np.mean(np.where(real, found.logits, -np.inf).argmax(1) == np.where(real, truth.logits, -np.inf).argmax(1))
+    print(
+        f"{what}: {len(asked)} questions; largest difference of a known log-probability by question: median "
+        f"{np.median(each):.1e}, largest {each.max():.1e}, above 0.05 in {(each > 0.05).sum()}; the same answer in "
+        f"{same:.0%}; questions with bounds {bounded.any(axis=1).sum()}, bounds below the truth by at most "
+        f"{below:.1e}\n"
+    )
+
+
+def scored(engine: TransformersEngine | ServerEngine, asked: Sequence[Prompt]) -> OptionLogits:
+    """All prompts, in their order."""
+    engine.prepare(asked)
+    engine.self_check(asked)
+    return joined(list(engine.score(asked)), [one.question_id for one in asked], k=max(one.k for one in asked))
+
+
+def commands(served: str, url: str, folder: str) -> None:
+    """What a person types, and what comes of it."""
+    values = {"where": f"--model {served} --server {url}", "served": served, "url": url, "folder": folder}
+    values["paused"] = "none"
+    for words in COMMANDS:
+        line = f"{sys.executable} -m core {words.format(**values)}"
+        done = subprocess.run(line, shell=True, cwd=ROOT, capture_output=True, text=True, check=False)
+        lines = [one for one in (done.stdout + done.stderr).splitlines() if one.strip() and "%|" not in one]
+        print(f"[{done.returncode}] {words.format(**values)}\n    {' '.join(' '.join(lines[-3:]).split())[:SAID]}")
+        if found := re.search(r"^paused\s+(\S+)", done.stdout, re.MULTILINE):
+            values["paused"] = found[1]
+
+
+if __name__ == "__main__":
+    main()

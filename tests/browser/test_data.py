@@ -1,0 +1,93 @@
+"""The drop zone in a real browser: files and an archive in one go, and a folder, become runs side by side."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visitor, server
+
+QUESTIONS = 40
+DROP = """(zone, files) => {
+  const dropped = new DataTransfer();
+  for (const [name, content] of files) {
+    const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
+    dropped.items.add(new File([bytes], name));
+  }
+  for (const type of ["dragenter", "dragover", "drop"])
+    zone.dispatchEvent(new DragEvent(type, { dataTransfer: dropped, bubbles: true, cancelable: true }));
+}"""
+"""Drops files on an element as a mouse does. Browsers make entries of folders for a hand alone."""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    home: Path = tmp_path_factory.mktemp("data") / "home"
+    home.mkdir()
+    with server(home, agent=False) as url:
+        yield url
+
+
+def table(sure: float, **told: str) -> str:
+    """The answers of a model that is right in three of four questions, as CSV; ``told`` has columns of one value."""
+    lines = [",".join(["question", "A", "B", "answer", *told])]
+    for i in range(QUESTIONS):
+        first = sure - 0.005 * i if i % 4 else 0.4
+        lines.append(",".join([f"Which is {i}?", f"{first:.3f}", f"{1 - first:.3f}", "A", *told.values()]))
+    return "\n".join(lines) + "\n"
+
+
+def zipped(**files: str) -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name.replace("_dot_", "."), text)
+    return into.getvalue()
+
+
+def drop(page: Page, files: dict[str, bytes]) -> None:
+    zone = page.get_by_test_id("stFileUploaderDropzone")
+    expect(zone).to_be_visible()
+    zone.evaluate(DROP, [[name, base64.b64encode(content).decode()] for name, content in files.items()])
+
+
+def test_files_and_an_archive_dropped_in_one_go_are_compared(visit: Visitor, address: str):
+    page = visit(address).open("/data")
+    archive = zipped(gamma_dot_csv=table(0.9, model="gamma", task="riddles"), notes_dot_md="Nothing to see here.\n")
+    drop(
+        page,
+        {"alpha.csv": table(0.97).encode(), "beta.csv": table(0.8).encode(), "more.zip": archive, "empty.csv": b""},
+    )
+    task = page.get_by_role("textbox", name="Task of the 2 runs that do not name one")
+    task.fill("riddles")
+    task.press("Enter")
+    expect(page.get_by_role("textbox", name=re.compile("^Model of the 2 runs"))).to_be_visible()
+    expect(page.get_by_text("it is text without results")).to_be_visible()
+    expect(page.get_by_text("expected results, found an empty file")).to_be_visible()
+    page.get_by_role("button", name="Import 3 runs").click()
+    expect(page.get_by_text("3 runs imported.").first).to_be_visible()
+    page.get_by_role("link", name="Compare these").click()
+    for model in ("alpha", "beta", "gamma"):
+        expect(page.locator(".dots .name", has_text=model).first).to_be_visible()
+    expect(page.locator(".counts button").first).to_contain_text(re.compile(r"\d"))
+
+
+def test_a_chosen_folder_keeps_its_name(visit: Visitor, address: str, tmp_path: Path):
+    folder = tmp_path / "delta folder"
+    folder.mkdir()
+    (folder / "answers.csv").write_text(table(0.7, model="delta"), encoding="utf-8")
+    page = visit(address).open("/data")
+    page.get_by_test_id("stCheckbox").filter(has_text="Let the button choose a folder").locator("label").click()
+    chooser = page.locator("[data-testid=stFileUploaderDropzone] input[webkitdirectory]")
+    chooser.set_input_files(folder)
+    expect(page.get_by_role("textbox", name="Task of the run that does not name one")).to_be_visible()
+    expect(page.get_by_text("delta folder/answers.csv").first).to_be_visible()
+    page.get_by_role("button", name="Import 1 run").click()
+    expect(page.get_by_role("link", name="Open in the Alpha lab")).to_be_visible()

@@ -1,0 +1,91 @@
+"""The Stream lab in a real browser: what is moved is what Python computes, and stays in the link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.reports import evaluation, stream_lab
+from core.reports.stream_lab import question_stream, stream_figures, stream_pool
+from core.runs import store
+from tests.browser.conftest import Visitor, eventually, server, settled, still
+from tests.conftest import synthetic_run
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("streams") / "home"))
+        yield synthetic_run(600, task="ds", signal=2.5), synthetic_run(400, task="qa", signal=0.5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def address(runs: tuple[str, str]) -> Iterator[str]:
+    with server(Path(store.folder_of(runs[0])).parents[1], agent=False) as url:
+        yield url
+
+
+def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change: int) -> stream_lab.StreamFigures:
+    """Wait until the page shows what Python computes."""
+    pool = stream_pool(*(evaluation.load(run) for run in runs), "lac")
+    found = stream_figures(question_stream(pool, change=change), alpha=alpha, gamma=gamma)
+    expected = {
+        "fixed-before": 1 - found.missed[:change].mean(),
+        "fixed-after": 1 - found.missed[change:].mean(),
+        "adaptive-after": 1 - found.adaptive.missed[change:].mean(),
+        "adaptive-size-after": found.adaptive_sizes[change:].mean(),
+        "alarm": -1 if (alarm := found.capital.alarm()) is None else alarm,
+    }
+
+    def equal() -> None:
+        shown = {name: page.locator(f"[data-figure={name}]").get_attribute("data-value") for name in expected}
+        assert {name: float(value or "nan") for name, value in shown.items()} == pytest.approx(expected, abs=1e-12)
+
+    eventually(page, equal)
+    return found
+
+
+def test_what_is_moved_is_what_python_computes(visit: Visitor, address: str, runs: tuple[str, str]):
+    page = visit(address, height=1300).open(f"/stream_lab?run={runs[0]}")
+    expect(page.locator(".stream .tracks svg.chart").first).to_be_visible()
+    settled(page)
+    agrees(page, runs, alpha=100, gamma=5, change=300)
+    # By the keyboard: gamma 0.015, alpha 0.2, and a change that is out of range.
+    page.get_by_role("slider", name="gamma").press("PageUp")
+    alpha = page.get_by_role("spinbutton", name="alpha as a number")
+    alpha.fill("0.2")
+    alpha.press("Enter")
+    change = page.get_by_role("spinbutton", name="questions before the change as a number")
+    change.fill("301")
+    change.press("Enter")
+    expect(page.get_by_text("The change must come after 0 to 300 questions. It stays at 300.")).to_be_visible()
+    agrees(page, runs, alpha=200, gamma=15, change=300)
+    page.wait_for_url(re.compile("alpha=200.*gamma=15"))
+    # By the pointer: the line of the change in a figure follows it.
+    box = still(page.locator("[data-plot=capital] .plot"))
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 60)
+    eventually(page, lambda: not 50 < int(change.input_value()) < 200)
+    page.mouse.up()
+    moved = int(change.input_value())
+    page.wait_for_url(re.compile(f"change={moved}"))
+    agrees(page, runs, alpha=200, gamma=15, change=moved)
+    page.reload()
+    expect(change).to_have_value(str(moved))
+    agrees(page, runs, alpha=200, gamma=15, change=moved)
+    page.goto(page.url.replace(f"change={moved}", "change=5000"))
+    expect(page.get_by_text("At most 300 questions can come before the change, not 5,000.")).to_be_visible()
+    agrees(page, runs, alpha=200, gamma=15, change=300)
+    # Fewer questions than are asked for: the page says so.
+    page.get_by_role("radio", name="drawn again").check()
+    expect(page.get_by_text("The runs have only 600 and 400 different questions")).to_be_visible()
+    drawn = page.get_by_role("spinbutton", name="number of questions that are drawn")
+    drawn.fill("99")
+    drawn.press("Enter")
+    expect(page.get_by_text("a whole number from 100 to 10,000. It stays at 10,000.")).to_be_visible()
+    page.wait_for_url(re.compile("length=10000"))

@@ -1,0 +1,56 @@
+"""Figures in one column of a paper and on a slide: their texts stay readable, whole and apart, whatever the panels."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from charts.figure_files import FigureFile, figure
+from charts.figure_style import WIDTHS, FigureStyle
+from charts.run_figures import FigureRequest
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import Evaluation, load
+from tests.conftest import synthetic_run
+
+NAMES = ("a-model-with-a-long-name", "another-model", "a-third-model-of-7b", "the-last-one-instruct")
+PANELS = ("reliability", "radar", "sets-by-size")
+
+
+@pytest.fixture
+def runs(home: Path) -> list[Evaluation]:
+    """Four runs of 6 options whose sets have up to all of them."""
+    return [load(synthetic_run(seed=i, model=name, signal=0.5 + i)) for i, name in enumerate(NAMES)]
+
+
+def points(one: FigureFile, width: str) -> set[float]:
+    """The sizes of a figure's texts on paper, in points."""
+    svg = one.svg().decode()
+    box = re.search(r'viewBox="0 0 ([\d.]+)', svg)
+    assert box is not None
+    return {float(size) * WIDTHS[width] * 72 / float(box[1]) for size in re.findall(r'font-size="([\d.]+)px"', svg)}
+
+
+@pytest.mark.parametrize("name", [*PANELS, "set-sizes", "sizes-when-right", "forest"])
+def test_texts_of_one_column_are_readable_and_whole(runs, name):
+    one = figure(name, runs, 100, FigureStyle("single"))
+    assert min(points(one, "single")) >= 5.9
+    texts = re.findall(r"<text[^>]*>([^<]*)<", one.svg().decode())
+    assert not [text for text in texts if "…" in text]
+    assert not [text for text in texts if re.search(r"(?<!\d)\.\d", text)]  # 0.072, not .072
+
+
+@pytest.mark.parametrize("many", [1, 4])
+@pytest.mark.parametrize("name", PANELS)
+def test_texts_of_a_slide_are_not_shrunk_with_its_panels(runs, name, many):
+    assert min(points(figure(name, runs[:many], 100, FigureStyle("slide")), "slide")) >= 12
+
+
+def test_rows_of_panels_are_about_equally_full(runs):
+    def columns(n: int, units: float) -> int:
+        return FigureRequest([runs[0]] * n, SetRule(), units).columns
+
+    assert [columns(n, 640) for n in (1, 3, 4, 5, 6, 8, 9)] == [1, 3, 4, 3, 3, 4, 3]
+    assert [columns(n, 312) for n in (1, 2, 3, 4)] == [1, 2, 2, 2]
+    assert columns(3, 100) == 1

@@ -1,0 +1,139 @@
+"""Bombs end in one sentence that names the limit and the way out; the other files of the drop are read."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.confined import Limits
+from core.exchange.dropped.apart import DropApart, default_limits
+from core.exchange.dropped.found import Reading, refusals
+from core.exchange.dropped.reading import Drop
+from tests.core.exchange.dropped.test_odd_files import csv
+
+GOOD = csv()
+MEMORY = Limits(memory=400 << 20, seconds=20.0)
+
+
+def read(tmp_path: Path, *files: tuple[str, bytes | str], limits: Limits = MEMORY) -> Reading:
+    for name, content in files:
+        path = tmp_path / "in" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / "out").mkdir()
+    paths = sorted((tmp_path / "in").iterdir())
+    return DropApart(paths, scratch=tmp_path / "out", name=lambda path: path.name, limits=limits).read()
+
+
+def npz_bomb() -> bytes:
+    """Sixteen million questions in an archive of 100 kB."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (8_000_000, 2)})
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for side in ("cal", "test"):
+            with archive.open(f"{side}_probs.npy", "w") as member:
+                member.write(header.getvalue())
+                for _ in range(128):
+                    member.write(bytes(1_000_000))
+            archive.writestr(f"{side}_labels.npy", b"")
+    return into.getvalue()
+
+
+def parquet_bomb() -> bytes:
+    """A column of 400 million equal texts, of which a dictionary holds one."""
+    into = io.BytesIO()
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(4_000_000, dtype=np.int8)), pa.array(["x" * 400]))
+    pq.write_table(pa.table({"p_A": column, "p_B": column, "label": column}), into, compression="zstd")
+    return into.getvalue()
+
+
+def eval_bomb() -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", '{"status": "success", "eval": {}}')
+        archive.writestr("samples/1_epoch_1.json", b"[" + b" " * 80_000_000)
+    return into.getvalue()
+
+
+def xlsx_bomb() -> bytes:
+    rows = b'<row><c t="inlineStr"><is><t>a</t></is></c><c t="inlineStr"><is><t>b</t></is></c></row>' * 1_500_000
+    into = io.BytesIO()
+    import pandas as pd
+
+    pd.DataFrame({"a": [1], "b": [2]}).to_excel(into)
+    with zipfile.ZipFile(into) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = next(name for name in members if "worksheets/sheet" in name)
+    members[name] = members[name].replace(b"<sheetData>", b"<sheetData>" + rows)
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, content in members.items():
+            archive.writestr(one, content)
+    return into.getvalue()
+
+
+def pickle_bomb() -> bytes:
+    """A list that holds the list before it twice, 40 times over."""
+    value: list[object] = []
+    for _ in range(40):
+        value = [value, value]
+    return pickle.dumps([{"id": 1, "logits_options": value}])
+
+
+BOMBS = {
+    "probs_m_qa_float32_base.npz": (npz_bomb, r"expected at most 1,000,000 questions, found 8,000,000; split it"),
+    "t.parquet": (parquet_bomb, r"it needs more than 0\.39\d* GB of memory; split it, or use `python -m core import"),
+    "a.eval": (eval_bomb, r"expected at most 64,000,000 bytes in a member"),
+    "t.json": (lambda: b"[" * 5_000_000, r"expected a whole JSON document"),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_refused_and_the_rest_is_read(home, tmp_path, name):
+    make, says = BOMBS[name]
+    reading = read(tmp_path, (name, make()), ("good.csv", GOOD))
+    assert [found.name for found in reading.runs] == ["good.csv"]
+    ((sentence, names),) = refusals(reading)
+    assert names == (name,)
+    assert re.search(says, sentence), sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize(("name", "make"), [("t.xlsx", xlsx_bomb), ("a.pkl", pickle_bomb)])
+def test_a_bomb_of_time_is_stopped(home, tmp_path, name, make):
+    reading = read(tmp_path, (name, make()), ("good.csv", GOOD), limits=Limits(memory=400 << 20, seconds=0.5))
+    assert [found.name for found in reading.runs] == ["good.csv"]
+    assert [names for _, names in refusals(reading)] in ([(name,)], [])  # a pickle of shared lists holds no texts
+
+
+def test_what_is_read_apart_equals_what_is_read_here(home, tmp_path):
+    steps: list[str] = []
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(GOOD.replace("0.1,0.8", "0.2,0.7") if name == "b.csv" else GOOD)
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for one in ("here", "there"):
+        (tmp_path / one).mkdir()
+    drop = DropApart(paths, scratch=tmp_path / "there", limits=MEMORY)
+    apart = drop.read(progress=lambda done, of, name: steps.append(name))
+    here = Drop(paths, scratch=tmp_path / "here").read()
+    assert [found.run.questions for found in apart.runs] == [found.run.questions for found in here.runs]
+    assert [found.run.spec for found in apart.runs] == [found.run.spec for found in here.runs]
+    assert list(refusals(apart)) == list(refusals(here))
+    assert {str(path) for path in paths} <= set(steps)
+    again = drop.read()
+    assert [id(found.run) for found in again.runs] == [id(found.run) for found in apart.runs]  # read once
+
+
+def test_the_limits_are_those_of_the_settings(monkeypatch):
+    monkeypatch.setenv("HEDGE_READ_MEMORY_GB", "2.5")
+    assert default_limits().memory == int(2.5 * (1 << 30))
+    assert default_limits(memory_gb=3).memory == 3 << 30

@@ -1,0 +1,56 @@
+"""Log lines for a person and for a machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from core.errors import InputError
+from core.processes.log_lines import say
+from core.settings import ROOT, settings
+
+WRITES = """
+import logging
+from core.processes import log_lines
+log_lines.begin("worker")
+log_lines.say("ready", worker="vm:cpu")
+logging.getLogger("dbos").warning("slow %s", "database")
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.getLogger("dbos").exception("it failed")
+"""
+
+
+def test_a_line_for_a_person_has_its_time(capsys: pytest.CaptureFixture[str]):
+    say("agent of vm: cpu")
+    date, clock, *rest = capsys.readouterr().err.split(" ")
+    assert (len(date), len(clock), " ".join(rest)) == (10, 8, "agent of vm: cpu\n")
+
+
+def test_every_line_is_an_object_where_a_machine_reads_them():
+    """What a library logs as well, with its traceback in one line."""
+    done = subprocess.run(
+        [sys.executable, "-c", WRITES],
+        env=os.environ | {"HEDGE_LOG_FORMAT": "json"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    assert [line["message"].splitlines()[0] for line in lines] == ["ready", "slow database", "it failed"]
+    assert all(line["process"] == "worker" and line["pid"] for line in lines)
+    assert lines[0]["worker"] == "vm:cpu"
+    assert (lines[1]["level"], lines[1]["logger"]) == ("warning", "dbos")
+    assert "ZeroDivisionError" in lines[2]["message"]
+
+
+def test_another_format_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HEDGE_LOG_FORMAT", "xml")
+    with pytest.raises(InputError, match="HEDGE_LOG_FORMAT can't be 'xml'"):
+        settings()

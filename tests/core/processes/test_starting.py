@@ -1,0 +1,16 @@
+"""The logs of processes that outlive their starter."""
+
+from __future__ import annotations
+
+from core.processes import starting
+
+
+def test_a_log_is_put_aside_when_it_grows(home, monkeypatch):
+    monkeypatch.setattr(starting, "LARGEST_LOG", 10)
+    with starting.open_log("a.log") as log:
+        log.write(b"0123456789abc")
+    with starting.open_log("a.log") as log:
+        log.write(b"new")
+    folder = home / "logs"
+    assert (folder / "a.log").read_bytes() == b"new"
+    assert (folder / "a.old").read_bytes() == b"0123456789abc"
