@@ -40,6 +40,7 @@ collect_ignore = ["tests/benchmarks"]
 """Commands, not tests; they import every rival that Hedge is compared with."""
 
 
+IN_THE_BROWSER = Path(__file__).parent / "tests" / "browser"
 MOST = 4
 """Processes of the quick tests at most."""
 
@@ -74,8 +75,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the quick tests, and put the files into the order in which they are handed out."""
+    """Mark the quick tests and those that may be tried twice, and sort files in the order in which they are handed out.
+
+    A test in the browser depends on when each of four programs gets the processor. One that fails is tried once more,
+    three in a session at most. The summary counts it as "rerun" and shows what it failed with.
+    """
     for item in items:
+        if IN_THE_BROWSER in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=1))
         if is_quick(item.path, set(getattr(item, "fixturenames", ())), getattr(item, "function", None)):
             item.add_marker(pytest.mark.quick)
     place = {path: i for i, path in enumerate(handed_out(list(dict.fromkeys(item.path for item in items))))}

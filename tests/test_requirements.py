@@ -20,6 +20,7 @@ NOT_IMPORTED = {
     "pre-commit": "a command",
     "pre-commit-hooks": "pre-commit runs it: .pre-commit-config.yaml",
     "pytest-cov": "pytest loads it: --cov",
+    "pytest-rerunfailures": "pytest loads it: the marker flaky in conftest.py",
     "pytest-timeout": "pytest loads it: --timeout in pyproject.toml",
     "pytest-xdist": "pytest loads it: -n in pyproject.toml",
     "ruff": "a command",

@@ -288,6 +288,7 @@ def test_keys_move_through_the_questions_that_come_after_the_dot_plots(visit: Vi
     expect(page.locator(".dots .mark").first).to_be_visible()
     expect(page.locator(".inspector .question").first).to_be_visible()
     expect(page.locator(".inspector .blank")).to_have_count(0)
+    expect(page.locator(".counts button")).to_have_count(4)
     expect(page.locator(".counts button[aria-pressed=true]")).to_contain_text("Both right")
     expect(page.get_by_text("Claims of a paper, tested on these runs")).to_be_visible()
     settled(page)

@@ -21,6 +21,7 @@ import { slotsOf } from "../shared/slots.js";
 import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
+import { mountedOnce } from "../shared/mounted.js";
 
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
@@ -30,7 +31,6 @@ const SMALLEST_TEXT = 11; // pixels, in the figures
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const SIDES = ["left", "right"];
 const CHANGES_LOOK = ["extra", "n", "split"];
-const labs = new WeakMap();
 
 function sidesOf(view, scores) {
   const slots = slotsOf(SIDES.map((side) => view[side]));
@@ -607,14 +607,12 @@ class Lab {
     this.luck.stop();
     this.bugs.stop();
     this.watch.disconnect();
-    labs.delete(this.root);
   }
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export function mountLab({ data, parentElement, setStateValue, setTriggerValue }) {
-  const lab = labs.get(parentElement) ?? new Lab(parentElement);
-  labs.set(parentElement, lab);
+  const { shown: lab, end } = mountedOnce(parentElement, (root) => new Lab(root));
   lab.send = setStateValue;
   lab.trigger = setTriggerValue;
   lab.themed();
@@ -623,7 +621,7 @@ export function mountLab({ data, parentElement, setStateValue, setTriggerValue }
   lab.version = data.version;
   if (isNew || lab.revision !== data.revision) lab.seed(data);
   lab.revision = data.revision;
-  return () => lab.close();
+  return end;
 }
 
 export default mountLab;

@@ -4,13 +4,13 @@
 import { readEvents } from "../../classroom/event_stream.js";
 import { AlphaControl } from "../shared/alpha_control.js";
 import { make, plainAlpha, say, setThemeColors } from "../shared/dom.js";
+import { mountedOnce } from "../shared/mounted.js";
 import { paintSeats, whoSaid } from "./people.js";
 import { fewSaid, paintAsked, paintResults } from "./stage.js";
 
 const AGAIN_MS = 1000;
 const SEND_EVERY_MS = 100;
 const OWN_MOVE_MS = 1500;
-const mounted = new WeakMap();
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 class Projector {
@@ -139,7 +139,6 @@ class Projector {
   close() {
     this.stop.abort();
     cancelAnimationFrame(this.frame);
-    mounted.delete(this.root);
   }
 }
 
@@ -150,11 +149,9 @@ function nextSaid({ phase, position, n }) {
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export default function ({ data, parentElement, setTriggerValue }) {
-  const known = mounted.get(parentElement);
-  const shown = known ?? new Projector(parentElement);
-  mounted.set(parentElement, shown);
+  const { shown, isFirst, end } = mountedOnce(parentElement, (root) => new Projector(root));
   shown.trigger = setTriggerValue;
   setThemeColors(parentElement.host ?? parentElement, shown.find(".classroom"));
-  if (!known) shown.load(data);
-  return () => shown.close();
+  if (isFirst) shown.load(data);
+  return end;
 }

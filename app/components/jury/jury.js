@@ -3,6 +3,7 @@
 
 import { draw, make, put, say } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
+import { mountedOnce } from "../shared/mounted.js";
 import { asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
@@ -24,7 +25,6 @@ const PAIR_HOVERS = {
   precision: "Of the pairs for which the jury prefers the first answer, the share in which it is better.",
   recall: "Of the pairs whose first answer is better, the share for which the jury prefers it.",
 };
-const juries = new WeakMap();
 const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
 
@@ -384,13 +384,11 @@ class Jury {
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
     this.watch.disconnect();
-    juries.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  const jury = juries.get(parentElement) ?? new Jury(parentElement);
-  juries.set(parentElement, jury);
+  const { shown: jury, end } = mountedOnce(parentElement, (root) => new Jury(root));
   jury.send = setStateValue;
   jury.themed();
   const isNew = jury.version !== data.version;
@@ -399,5 +397,5 @@ export default function ({ data, parentElement, setStateValue }) {
   if (isNew || jury.revision !== data.revision) jury.seed(data.view);
   jury.version = data.version;
   jury.revision = data.revision;
-  return () => jury.close();
+  return end;
 }

@@ -3,6 +3,7 @@
 
 import { say, setThemeColors, shownAlpha } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
+import { mountedOnce } from "../shared/mounted.js";
 import { Course } from "./course.js";
 import { learnedList, onwards } from "./ending.js";
 import { ALL_TRUTHS, LESSONS } from "./every_lesson.js";
@@ -15,7 +16,6 @@ import { Words, filled } from "./words.js";
 
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
-const lessons = new WeakMap();
 
 class Lesson {
   constructor(root) {
@@ -229,14 +229,12 @@ class Lesson {
     this.progress.close();
     this.presenter?.close({ gone: true });
     this.watch.disconnect();
-    lessons.delete(this.root);
   }
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export function mountLesson({ data, parentElement, setStateValue, setTriggerValue }) {
-  const lesson = lessons.get(parentElement) ?? new Lesson(parentElement);
-  lessons.set(parentElement, lesson);
+  const { shown: lesson, end } = mountedOnce(parentElement, (root) => new Lesson(root));
   lesson.send = setStateValue;
   lesson.trigger = setTriggerValue;
   setThemeColors(lesson.host, lesson.section);
@@ -245,6 +243,6 @@ export function mountLesson({ data, parentElement, setStateValue, setTriggerValu
   lesson.version = data.version;
   if (isNew || lesson.revision !== data.revision) lesson.seed(data.start);
   lesson.revision = data.revision;
-  return () => lesson.close();
+  return end;
 }
 export default mountLesson;

@@ -41,9 +41,12 @@ export function openOutside(mount, place, { html, css, data, onView = () => {} }
       setStateValue: (_, view) => onView(view),
       setTriggerValue: () => {},
     });
-  const close = draw();
+  const end = draw();
   return {
-    close,
+    close: () => {
+      host.remove();
+      end();
+    },
     show: (change = {}) => {
       shown = { ...shown, ...change };
       draw();

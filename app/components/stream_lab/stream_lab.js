@@ -5,6 +5,7 @@ import { AlphaControl } from "../shared/alpha_control.js";
 import { plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { counted, percent } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
+import { mountedOnce } from "../shared/mounted.js";
 import { Presenter } from "../shared/presenter.js";
 import { promisedBand } from "./adaptive.js";
 import { alarmOf, logarithmOf } from "./betting.js";
@@ -18,7 +19,6 @@ const [SHORTEST, LONGEST, USUAL_LENGTH] = [100, 10000, 10000];
 const [NARROWEST, WIDEST] = [20, 1000];
 const MOST_ORDER = 999999;
 const SMALLEST_STREAM_TEXT = 11; // pixels, in the figures
-const streamLabs = new WeakMap();
 
 function capitalText(capital, t) {
   if (t < 0) return "1";
@@ -345,17 +345,15 @@ class StreamLab {
     cancelAnimationFrame(this.frame);
     this.watch.disconnect();
     this.presenter?.close({ gone: true });
-    streamLabs.delete(this.root);
   }
 }
 
 export function mountStream({ data, parentElement, setStateValue }) {
-  const lab = streamLabs.get(parentElement) ?? new StreamLab(parentElement);
-  streamLabs.set(parentElement, lab);
+  const { shown: lab, end } = mountedOnce(parentElement, (root) => new StreamLab(root));
   lab.send = setStateValue;
   setThemeColors(lab.host, lab.lab);
   lab.load(data);
-  return () => lab.close();
+  return end;
 }
 
 export default mountStream;

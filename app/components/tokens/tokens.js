@@ -2,10 +2,10 @@
 // that is pointed at or pressed are shown below.
 
 import { make, say } from "../shared/dom.js";
+import { mountedOnce } from "../shared/mounted.js";
 
 const MOST_NATS = 8;
 const MOST_SAID = Math.log(1e9);
-const texts = new WeakMap();
 
 const quoted = (text) => text.replaceAll("\n", "↵").replace(/^ /, "␣");
 
@@ -102,9 +102,8 @@ class TokenText {
 }
 
 export default function ({ data, parentElement }) {
-  const text = texts.get(parentElement) ?? new TokenText(parentElement);
-  texts.set(parentElement, text);
+  const { shown: text, end } = mountedOnce(parentElement, (root) => new TokenText(root));
   text.themed();
   text.load(data);
-  return () => texts.delete(parentElement);
+  return end;
 }

@@ -4,13 +4,13 @@ import { draw, put, say, plainAlpha } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
 import { MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
+import { mountedOnce } from "../../shared/mounted.js";
 
 const KINDS = [
   ["coverage", "plain", "circle"],
   ["weighted_coverage", "weighted", "square"],
 ];
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
-const shifts = new WeakMap();
 
 // The band is that of a pair chosen beforehand; the worst of many pairs leaves it by chance alone.
 export function searchedText(pairs) {
@@ -118,14 +118,12 @@ class Shift {
     document.removeEventListener("hedge:alpha", this.heard);
     cancelAnimationFrame(this.frame);
     this.watch.disconnect();
-    shifts.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement }) {
-  const shift = shifts.get(parentElement) ?? new Shift(parentElement);
-  shifts.set(parentElement, shift);
+  const { shown: shift, end } = mountedOnce(parentElement, (root) => new Shift(root));
   shift.themed();
   shift.load(data);
-  return () => shift.close();
+  return end;
 }

@@ -6,6 +6,7 @@ import { hints } from "../../shared/hints.js";
 import { shareInterval } from "../../shared/coverage_distributions.js";
 import { asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
+import { mountedOnce } from "../../shared/mounted.js";
 import { atTemperature, hold } from "./tempering.js";
 
 const SEND_AFTER_MS = 120;
@@ -62,7 +63,6 @@ const READINGS = [
     (found) => percent(found.sets.aps.coverage, 1),
   ],
 ];
-const dials = new WeakMap();
 
 const hundredthsAt = (place) => Math.round(HUNDRED * WIDEST ** (place / PLACES));
 const placeOf = (hundredths) => Math.round((PLACES * Math.log(hundredths / HUNDRED)) / Math.log(WIDEST));
@@ -303,15 +303,13 @@ class Dial {
     clearTimeout(this.talking);
     cancelAnimationFrame(this.frame);
     this.watch.disconnect();
-    dials.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  const dial = dials.get(parentElement) ?? new Dial(parentElement);
-  dials.set(parentElement, dial);
+  const { shown: dial, end } = mountedOnce(parentElement, (root) => new Dial(root));
   dial.send = setStateValue;
   dial.themed();
   dial.load(data);
-  return () => dial.close();
+  return end;
 }

@@ -3,6 +3,7 @@
 
 import { draw, make, say, setThemeColors } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
+import { mountedOnce } from "../../shared/mounted.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
 import { drawDots, looksOf, markChosen } from "./dots.js";
@@ -10,7 +11,6 @@ import { MEASURES, Matrix, pairTable } from "./matrix.js";
 
 export const PAIR_CHOSEN = "hedge:pair";
 const REPORT_AFTER_MS = 150;
-const comparisons = new WeakMap();
 
 class Comparison {
   constructor(root) {
@@ -224,13 +224,11 @@ class Comparison {
     window.removeEventListener(PAIR_CHOSEN, this.heard);
     this.watch.disconnect();
     this.tip.hide();
-    comparisons.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement, setStateValue }) {
-  const comparison = comparisons.get(parentElement) ?? new Comparison(parentElement);
-  comparisons.set(parentElement, comparison);
+  const { shown: comparison, end } = mountedOnce(parentElement, (root) => new Comparison(root));
   comparison.send = setStateValue;
   setThemeColors(parentElement.host ?? parentElement, comparison.find(".comparison"));
   const isNew = comparison.version !== data.version;
@@ -241,5 +239,5 @@ export default function ({ data, parentElement, setStateValue }) {
   else if (arrived) comparison.pairs();
   comparison.version = data.version;
   comparison.revision = data.revision;
-  return () => comparison.close();
+  return end;
 }

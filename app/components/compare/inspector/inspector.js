@@ -2,6 +2,7 @@
 // keyboard change only what is shown here, and Python is told for the link.
 
 import { make, say, setThemeColors } from "../../shared/dom.js";
+import { mountedOnce } from "../../shared/mounted.js";
 import { SINGLE_KEYS_CHANGED, singleKeysWork } from "../../shared/single_keys.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
@@ -12,7 +13,6 @@ const REPORT_AFTER_MS = 150;
 const SEARCH_AFTER_MS = 150;
 const KEYS = "Keys: j and k move, Enter opens";
 const EDITED = "input, select, textarea, [contenteditable]";
-const inspectors = new WeakMap();
 
 // The texts of an Arrow table. They are read only where they are shown or searched.
 export function textsOf(table, options) {
@@ -348,13 +348,11 @@ class Inspector {
     window.removeEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.removeEventListener("keydown", this.pressed);
     window.removeEventListener(SINGLE_KEYS_CHANGED, this.named);
-    inspectors.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const inspector = inspectors.get(parentElement) ?? new Inspector(parentElement);
-  inspectors.set(parentElement, inspector);
+  const { shown: inspector, end } = mountedOnce(parentElement, (root) => new Inspector(root));
   inspector.send = setStateValue;
   inspector.trigger = setTriggerValue;
   setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
@@ -365,5 +363,5 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     inspector.version = data.version;
     inspector.revision = data.revision;
   } else inspector.wait(data);
-  return () => inspector.close();
+  return end;
 }

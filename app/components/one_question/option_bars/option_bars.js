@@ -5,6 +5,7 @@
 import { AlphaControl } from "../../shared/alpha_control.js";
 import { make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
+import { mountedOnce } from "../../shared/mounted.js";
 import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
@@ -20,7 +21,6 @@ const RUN_COMES_WITHIN_MS = 10_000;
 const MOVED = "hedge-question-moved";
 const LEFT = "hedge-question-left";
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee"];
-const mounted = new WeakMap();
 
 function themed(root) {
   const colors = getComputedStyle(root.host ?? root)
@@ -301,7 +301,6 @@ class Question {
     window.removeEventListener(LEFT, this.leave);
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
-    mounted.delete(this.root);
   }
 }
 
@@ -374,15 +373,14 @@ class Runs {
 
   close() {
     window.removeEventListener(MOVED, this.follow);
-    mounted.delete(this.root);
   }
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export function mountQuestion({ data, parentElement, setStateValue, setTriggerValue }) {
-  const shown =
-    mounted.get(parentElement) ?? (data.kind === "runs" ? new Runs(parentElement) : new Question(parentElement));
-  mounted.set(parentElement, shown);
+  const { shown, end } = mountedOnce(parentElement, (root) =>
+    data.kind === "runs" ? new Runs(root) : new Question(root),
+  );
   shown.send = setStateValue;
   shown.trigger = setTriggerValue;
   themed(parentElement);
@@ -391,7 +389,7 @@ export function mountQuestion({ data, parentElement, setStateValue, setTriggerVa
   if (isNew || shown.revision !== data.revision) shown.seed(data);
   shown.version = data.version;
   shown.revision = data.revision;
-  return () => shown.close();
+  return end;
 }
 
 export default mountQuestion;

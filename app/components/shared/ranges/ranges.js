@@ -5,6 +5,7 @@ import { draw, make, put, say, setThemeColors, plainAlpha } from "../dom.js";
 import { counted, percent, promise } from "../formatting.js";
 import { bands } from "../coverage_distributions.js";
 import { hints } from "../hints.js";
+import { mountedOnce } from "../mounted.js";
 import { slotsOf } from "../slots.js";
 import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } from "../svg.js";
 
@@ -20,7 +21,6 @@ const FIGURES = [
   ["size", "Mean set size", "The mean number of options in a prediction set. It is somewhere in this range."],
 ];
 const UNTOLD = "can't be told";
-const views = new WeakMap();
 
 // Two ends as one text; a single figure where they are shown alike.
 export function between(low, high, format) {
@@ -268,7 +268,6 @@ class Ranges {
     clearTimeout(this.speaking);
     cancelAnimationFrame(this.frame);
     this.watch.disconnect();
-    views.delete(this.root);
   }
 }
 
@@ -351,8 +350,7 @@ function rangeFigure(host, label, slots, { ends, bands: band, yMax, yTicks, yFor
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
 export function mountRanges({ data, parentElement, setStateValue }) {
-  const shown = views.get(parentElement) ?? new Ranges(parentElement);
-  views.set(parentElement, shown);
+  const { shown, end } = mountedOnce(parentElement, (root) => new Ranges(root));
   shown.send = setStateValue;
   shown.themed();
   const isNew = shown.version !== data.version;
@@ -360,7 +358,7 @@ export function mountRanges({ data, parentElement, setStateValue }) {
   shown.version = data.version;
   if (isNew || shown.revision !== data.revision) shown.seed(data);
   shown.revision = data.revision;
-  return () => shown.close();
+  return end;
 }
 
 export default mountRanges;

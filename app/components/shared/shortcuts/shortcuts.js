@@ -1,6 +1,7 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
 // hears of such a key: neither ours nor Streamlit's. What the browser itself does with the key stays.
 
+import { mountedOnce } from "../mounted.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
 
 let open = false; // the list is mounted anew when the page above it grows
@@ -8,6 +9,11 @@ let open = false; // the list is mounted anew when the page above it grows
 function heldBack(event) {
   const [target] = event.composedPath();
   if (!singleKeysWork() && target instanceof Element && isSingleKey(event, target)) event.stopImmediatePropagation();
+}
+
+function listen() {
+  window.addEventListener("keydown", heldBack, true); // the first place that hears of a key
+  return { close: () => window.removeEventListener("keydown", heldBack, true) };
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the theme changes.
@@ -18,6 +24,5 @@ export default function ({ parentElement }) {
   const box = parentElement.querySelector("input");
   box.checked = singleKeysWork();
   box.onchange = () => letSingleKeysWork(box.checked);
-  window.addEventListener("keydown", heldBack, true); // the first place that hears of a key
-  return () => window.removeEventListener("keydown", heldBack, true);
+  return mountedOnce(parentElement, listen).end;
 }

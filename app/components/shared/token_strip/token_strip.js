@@ -2,6 +2,7 @@
 // likelier.
 
 import { draw, make, put, say } from "../dom.js";
+import { mountedOnce } from "../mounted.js";
 import { axes, roundTicks } from "../svg.js";
 
 const COLORS = ["lac", "aps"];
@@ -9,7 +10,6 @@ const COLORS = ["lac", "aps"];
 const FULL_FROM = 0.95;
 const LEAST_FULL = { loss: 4, change: 1 };
 const TICKS = 4;
-const strips = new WeakMap();
 
 // A colour's share in percent, and the thickness of the line below in pixels, which shows the same without colour.
 function shade(share, most) {
@@ -199,14 +199,12 @@ class Strip {
 
   close() {
     this.watch.disconnect();
-    strips.delete(this.root);
   }
 }
 
 export default function ({ data, parentElement }) {
-  const strip = strips.get(parentElement) ?? new Strip(parentElement);
-  strips.set(parentElement, strip);
+  const { shown: strip, end } = mountedOnce(parentElement, (root) => new Strip(root));
   strip.themed();
   strip.load(data);
-  return () => strip.close();
+  return end;
 }
