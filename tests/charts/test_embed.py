@@ -116,6 +116,6 @@ def test_a_file_that_would_be_too_large_is_refused_in_one_sentence():
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_opens_its_component(part: str):
     shown = PARTS[part]
-    assert len(re.findall(rf"^(export )?function {shown.mounts}\(", shown.script, re.M)) == 1
+    assert len(re.findall(rf"^(export )?const {shown.mounts} = mounted\(", shown.script, re.M)) == 1
     assert f"openOutside({shown.mounts}, " in shown.script
     assert len(embed_html(part, {}, title="t")) < LARGEST / 3

@@ -15,7 +15,10 @@ from tests.app.javascript import node
 
 def _ends_a_module(path: Path) -> bool:
     text = path.read_text(encoding="utf-8")
-    return "export default function" in text or DEFAULT_EXPORT.search(text) is not None
+    return (
+        re.search(r"^export default (function|mounted)\b", text, re.M) is not None
+        or DEFAULT_EXPORT.search(text) is not None
+    )
 
 
 ENTRIES = [path for path in sorted(COMPONENTS.rglob("*.js")) if _ends_a_module(path)]

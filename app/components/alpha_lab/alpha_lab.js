@@ -21,7 +21,7 @@ import { slotsOf } from "../shared/slots.js";
 import { MARKS } from "../shared/svg.js";
 import { Switches } from "./switches.js";
 import { fullSetText, fullStrataText, percent, promise, summary } from "../shared/formatting.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 
 const REPORT_AFTER_MS = 60;
 const SPEAK_AFTER_MS = 500;
@@ -611,17 +611,18 @@ class Lab {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export function mountLab({ data, parentElement, setStateValue, setTriggerValue }) {
-  const { shown: lab, end } = mountedOnce(parentElement, (root) => new Lab(root));
-  lab.send = setStateValue;
-  lab.trigger = setTriggerValue;
-  lab.themed();
-  const isNew = lab.version !== data.version;
-  if (isNew) lab.load(data);
-  lab.version = data.version;
-  if (isNew || lab.revision !== data.revision) lab.seed(data);
-  lab.revision = data.revision;
-  return end;
-}
+export const mountLab = mounted(
+  (root) => new Lab(root),
+  (lab, { data, setStateValue, setTriggerValue }) => {
+    lab.send = setStateValue;
+    lab.trigger = setTriggerValue;
+    lab.themed();
+    const isNew = lab.version !== data.version;
+    if (isNew) lab.load(data);
+    lab.version = data.version;
+    if (isNew || lab.revision !== data.revision) lab.seed(data);
+    lab.revision = data.revision;
+  },
+);
 
 export default mountLab;

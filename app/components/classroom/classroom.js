@@ -4,7 +4,7 @@
 import { readEvents } from "../../classroom/event_stream.js";
 import { AlphaControl } from "../shared/alpha_control.js";
 import { make, plainAlpha, say, setThemeColors } from "../shared/dom.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 import { paintSeats, whoSaid } from "./people.js";
 import { fewSaid, paintAsked, paintResults } from "./stage.js";
 
@@ -148,10 +148,11 @@ function nextSaid({ phase, position, n }) {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export default function ({ data, parentElement, setTriggerValue }) {
-  const { shown, isFirst, end } = mountedOnce(parentElement, (root) => new Projector(root));
-  shown.trigger = setTriggerValue;
-  setThemeColors(parentElement.host ?? parentElement, shown.find(".classroom"));
-  if (isFirst) shown.load(data);
-  return end;
-}
+export default mounted(
+  (root) => new Projector(root),
+  (shown, { data, parentElement, setTriggerValue }) => {
+    shown.trigger = setTriggerValue;
+    setThemeColors(parentElement.host ?? parentElement, shown.find(".classroom"));
+    if (!shown.data) shown.load(data);
+  },
+);

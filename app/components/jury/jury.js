@@ -3,7 +3,7 @@
 
 import { draw, make, put, say } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 import { asPercent, axes, steps } from "../shared/svg.js";
 import { caseCard } from "./cases.js";
 import { KINDS, chosenRows, readRows } from "./verdicts.js";
@@ -387,15 +387,16 @@ class Jury {
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const { shown: jury, end } = mountedOnce(parentElement, (root) => new Jury(root));
-  jury.send = setStateValue;
-  jury.themed();
-  const isNew = jury.version !== data.version;
-  if (isNew) jury.load(data);
-  else if (jury.data.complete !== data.complete) jury.complete(data);
-  if (isNew || jury.revision !== data.revision) jury.seed(data.view);
-  jury.version = data.version;
-  jury.revision = data.revision;
-  return end;
-}
+export default mounted(
+  (root) => new Jury(root),
+  (jury, { data, setStateValue }) => {
+    jury.send = setStateValue;
+    jury.themed();
+    const isNew = jury.version !== data.version;
+    if (isNew) jury.load(data);
+    else if (jury.data.complete !== data.complete) jury.complete(data);
+    if (isNew || jury.revision !== data.revision) jury.seed(data.view);
+    jury.version = data.version;
+    jury.revision = data.revision;
+  },
+);

@@ -3,7 +3,7 @@
 
 import { say, setThemeColors, shownAlpha } from "../shared/dom.js";
 import { hints } from "../shared/hints.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 import { Course } from "./course.js";
 import { learnedList, onwards } from "./ending.js";
 import { ALL_TRUTHS, LESSONS } from "./every_lesson.js";
@@ -233,16 +233,17 @@ class Lesson {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export function mountLesson({ data, parentElement, setStateValue, setTriggerValue }) {
-  const { shown: lesson, end } = mountedOnce(parentElement, (root) => new Lesson(root));
-  lesson.send = setStateValue;
-  lesson.trigger = setTriggerValue;
-  setThemeColors(lesson.host, lesson.section);
-  const isNew = lesson.version !== data.version;
-  if (isNew) lesson.load(data);
-  lesson.version = data.version;
-  if (isNew || lesson.revision !== data.revision) lesson.seed(data.start);
-  lesson.revision = data.revision;
-  return end;
-}
+export const mountLesson = mounted(
+  (root) => new Lesson(root),
+  (lesson, { data, setStateValue, setTriggerValue }) => {
+    lesson.send = setStateValue;
+    lesson.trigger = setTriggerValue;
+    setThemeColors(lesson.host, lesson.section);
+    const isNew = lesson.version !== data.version;
+    if (isNew) lesson.load(data);
+    lesson.version = data.version;
+    if (isNew || lesson.revision !== data.revision) lesson.seed(data.start);
+    lesson.revision = data.revision;
+  },
+);
 export default mountLesson;

@@ -1,18 +1,34 @@
-// What is shown in each place of the page.
+// What is shown in each place of the page, and its latest calls.
 const mountPlaces = new WeakMap();
 
-// The object that shows a component in this place, made by `make` on the component's first call there, and the function
-// that ends the call. Streamlit calls a component for every change of its data. If the data has changed while Streamlit
-// was still loading the script, it ends the earlier call at once, before or after the next: the place is on the page, and
-// nothing is closed. When a component is taken away, its place has left the page before the call ends.
-export function mountedOnce(place, make) {
-  const known = mountPlaces.get(place);
-  const shown = known ?? make(place);
-  mountPlaces.set(place, shown);
-  const end = () => {
-    if (place.isConnected || mountPlaces.get(place) !== shown) return;
-    mountPlaces.delete(place);
-    shown.close?.();
+// Calls that may have been overtaken. Their tables stay in memory, so they are few.
+const RECENT_CALLS = 3;
+
+// The function that Streamlit calls for a component, when it is put on the page and for every change of its data. On the
+// first call in a place, `make(place, data)` makes the object that shows the component; every call is shown by
+// `show(object, call)`. When the component has left the page, the object is closed.
+//
+// If data changes while the script is still loading, Streamlit calls the function for the earlier data too, before or
+// after the call for the later data, and ends that call at once. The place is still on the page then: the object stays,
+// and shows again what the ended call has covered.
+export function mounted(make, show) {
+  return (call) => {
+    const place = call.parentElement;
+    const known = mountPlaces.get(place);
+    const kept = known ?? { shown: make(place, call.data), recent: [] };
+    mountPlaces.set(place, kept);
+    kept.recent = [...kept.recent, call].slice(-RECENT_CALLS);
+    show(kept.shown, call);
+    return () => {
+      if (mountPlaces.get(place) !== kept) return;
+      if (!place.isConnected) {
+        mountPlaces.delete(place);
+        kept.shown.close?.();
+        return;
+      }
+      const covered = kept.recent.at(-1) === call ? kept.recent.at(-2) : null;
+      kept.recent = kept.recent.filter((other) => other !== call);
+      if (covered) show(kept.shown, covered);
+    };
   };
-  return { shown, isFirst: !known, end };
 }

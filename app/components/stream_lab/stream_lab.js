@@ -5,7 +5,7 @@ import { AlphaControl } from "../shared/alpha_control.js";
 import { plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { counted, percent } from "../shared/formatting.js";
 import { hints } from "../shared/hints.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 import { Presenter } from "../shared/presenter.js";
 import { promisedBand } from "./adaptive.js";
 import { alarmOf, logarithmOf } from "./betting.js";
@@ -348,12 +348,13 @@ class StreamLab {
   }
 }
 
-export function mountStream({ data, parentElement, setStateValue }) {
-  const { shown: lab, end } = mountedOnce(parentElement, (root) => new StreamLab(root));
-  lab.send = setStateValue;
-  setThemeColors(lab.host, lab.lab);
-  lab.load(data);
-  return end;
-}
+export const mountStream = mounted(
+  (root) => new StreamLab(root),
+  (lab, { data, setStateValue }) => {
+    lab.send = setStateValue;
+    setThemeColors(lab.host, lab.lab);
+    lab.load(data);
+  },
+);
 
 export default mountStream;

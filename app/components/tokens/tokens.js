@@ -2,7 +2,7 @@
 // that is pointed at or pressed are shown below.
 
 import { make, say } from "../shared/dom.js";
-import { mountedOnce } from "../shared/mounted.js";
+import { mounted } from "../shared/mounted.js";
 
 const MOST_NATS = 8;
 const MOST_SAID = Math.log(1e9);
@@ -101,9 +101,10 @@ class TokenText {
   }
 }
 
-export default function ({ data, parentElement }) {
-  const { shown: text, end } = mountedOnce(parentElement, (root) => new TokenText(root));
-  text.themed();
-  text.load(data);
-  return end;
-}
+export default mounted(
+  (root) => new TokenText(root),
+  (text, { data }) => {
+    text.themed();
+    text.load(data);
+  },
+);

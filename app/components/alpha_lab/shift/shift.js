@@ -4,7 +4,7 @@ import { draw, put, say, plainAlpha } from "../../shared/dom.js";
 import { bands } from "../../shared/coverage_distributions.js";
 import { MARKS, areaPath, axes, linePath, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
-import { mountedOnce } from "../../shared/mounted.js";
+import { mounted } from "../../shared/mounted.js";
 
 const KINDS = [
   ["coverage", "plain", "circle"],
@@ -121,9 +121,10 @@ class Shift {
   }
 }
 
-export default function ({ data, parentElement }) {
-  const { shown: shift, end } = mountedOnce(parentElement, (root) => new Shift(root));
-  shift.themed();
-  shift.load(data);
-  return end;
-}
+export default mounted(
+  (root) => new Shift(root),
+  (shift, { data }) => {
+    shift.themed();
+    shift.load(data);
+  },
+);

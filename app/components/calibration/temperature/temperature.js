@@ -6,7 +6,7 @@ import { hints } from "../../shared/hints.js";
 import { shareInterval } from "../../shared/coverage_distributions.js";
 import { asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
-import { mountedOnce } from "../../shared/mounted.js";
+import { mounted } from "../../shared/mounted.js";
 import { atTemperature, hold } from "./tempering.js";
 
 const SEND_AFTER_MS = 120;
@@ -306,10 +306,11 @@ class Dial {
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const { shown: dial, end } = mountedOnce(parentElement, (root) => new Dial(root));
-  dial.send = setStateValue;
-  dial.themed();
-  dial.load(data);
-  return end;
-}
+export default mounted(
+  (root) => new Dial(root),
+  (dial, { data, setStateValue }) => {
+    dial.send = setStateValue;
+    dial.themed();
+    dial.load(data);
+  },
+);

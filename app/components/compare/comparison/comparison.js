@@ -3,7 +3,7 @@
 
 import { draw, make, say, setThemeColors } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
-import { mountedOnce } from "../../shared/mounted.js";
+import { mounted } from "../../shared/mounted.js";
 import { MARKS } from "../../shared/svg.js";
 import { Tip } from "../../shared/tip.js";
 import { drawDots, looksOf, markChosen } from "./dots.js";
@@ -227,17 +227,18 @@ class Comparison {
   }
 }
 
-export default function ({ data, parentElement, setStateValue }) {
-  const { shown: comparison, end } = mountedOnce(parentElement, (root) => new Comparison(root));
-  comparison.send = setStateValue;
-  setThemeColors(parentElement.host ?? parentElement, comparison.find(".comparison"));
-  const isNew = comparison.version !== data.version;
-  const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
-  if (isNew) comparison.load(data);
-  else comparison.data = data;
-  if (isNew || comparison.revision !== data.revision) comparison.seed(data.view);
-  else if (arrived) comparison.pairs();
-  comparison.version = data.version;
-  comparison.revision = data.revision;
-  return end;
-}
+export default mounted(
+  (root) => new Comparison(root),
+  (comparison, { data, parentElement, setStateValue }) => {
+    comparison.send = setStateValue;
+    setThemeColors(parentElement.host ?? parentElement, comparison.find(".comparison"));
+    const isNew = comparison.version !== data.version;
+    const arrived = !isNew && Boolean(comparison.data?.matrix) !== Boolean(data.matrix);
+    if (isNew) comparison.load(data);
+    else comparison.data = data;
+    if (isNew || comparison.revision !== data.revision) comparison.seed(data.view);
+    else if (arrived) comparison.pairs();
+    comparison.version = data.version;
+    comparison.revision = data.revision;
+  },
+);

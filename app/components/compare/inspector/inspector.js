@@ -2,7 +2,7 @@
 // keyboard change only what is shown here, and Python is told for the link.
 
 import { make, say, setThemeColors } from "../../shared/dom.js";
-import { mountedOnce } from "../../shared/mounted.js";
+import { mounted } from "../../shared/mounted.js";
 import { SINGLE_KEYS_CHANGED, singleKeysWork } from "../../shared/single_keys.js";
 import { closeRow, openRow, questionRow } from "./row.js";
 import { CHANGES, COUNTS, ORDERS, SURENESS, chosenRows, readNumbers } from "./rows.js";
@@ -48,6 +48,7 @@ class Inspector {
 
   // The questions are still to come. Their place is kept, so that nothing below moves.
   wait(data) {
+    this.version = null;
     this.view = { ...data.view };
     this.runs(data);
     this.named();
@@ -351,17 +352,18 @@ class Inspector {
   }
 }
 
-export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
-  const { shown: inspector, end } = mountedOnce(parentElement, (root) => new Inspector(root));
-  inspector.send = setStateValue;
-  inspector.trigger = setTriggerValue;
-  setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
-  if (data.numbers) {
-    const isNew = inspector.version !== data.version;
-    if (isNew) inspector.load(data);
-    if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);
-    inspector.version = data.version;
-    inspector.revision = data.revision;
-  } else inspector.wait(data);
-  return end;
-}
+export default mounted(
+  (root) => new Inspector(root),
+  (inspector, { data, parentElement, setStateValue, setTriggerValue }) => {
+    inspector.send = setStateValue;
+    inspector.trigger = setTriggerValue;
+    setThemeColors(parentElement.host ?? parentElement, inspector.find(".inspector"));
+    if (data.numbers) {
+      const isNew = inspector.version !== data.version;
+      if (isNew) inspector.load(data);
+      if (isNew || inspector.revision !== data.revision) inspector.seed(data.view);
+      inspector.version = data.version;
+      inspector.revision = data.revision;
+    } else inspector.wait(data);
+  },
+);

@@ -5,7 +5,7 @@
 import { AlphaControl } from "../../shared/alpha_control.js";
 import { make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
-import { mountedOnce } from "../../shared/mounted.js";
+import { mounted } from "../../shared/mounted.js";
 import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
 import { alphaAt, optionBars } from "./bars.js";
@@ -377,19 +377,18 @@ class Runs {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export function mountQuestion({ data, parentElement, setStateValue, setTriggerValue }) {
-  const { shown, end } = mountedOnce(parentElement, (root) =>
-    data.kind === "runs" ? new Runs(root) : new Question(root),
-  );
-  shown.send = setStateValue;
-  shown.trigger = setTriggerValue;
-  themed(parentElement);
-  const isNew = shown.version !== data.version;
-  if (isNew) shown.load(data);
-  if (isNew || shown.revision !== data.revision) shown.seed(data);
-  shown.version = data.version;
-  shown.revision = data.revision;
-  return end;
-}
+export const mountQuestion = mounted(
+  (root, data) => (data.kind === "runs" ? new Runs(root) : new Question(root)),
+  (shown, { data, parentElement, setStateValue, setTriggerValue }) => {
+    shown.send = setStateValue;
+    shown.trigger = setTriggerValue;
+    themed(parentElement);
+    const isNew = shown.version !== data.version;
+    if (isNew) shown.load(data);
+    if (isNew || shown.revision !== data.revision) shown.seed(data);
+    shown.version = data.version;
+    shown.revision = data.revision;
+  },
+);
 
 export default mountQuestion;

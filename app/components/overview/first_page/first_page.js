@@ -4,6 +4,7 @@
 // plain click tells Python to switch the page, which keeps the session and takes a tenth of a reload's time.
 
 import { draw, make, put } from "../../shared/dom.js";
+import { mounted } from "../../shared/mounted.js";
 
 const MEANINGS = ["lac", "aps", "truth", "in", "out", "guarantee", "run-4", "run-5", "run-6", "run-7", "run-8"];
 
@@ -263,11 +264,14 @@ function legend(section, { models, published }) {
 const KINDS = { ways: waysIn, matrix, legend };
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export default function ({ data, parentElement, setTriggerValue }) {
-  const section = themed(parentElement);
-  const version = JSON.stringify(data);
-  if (section.dataset.version === version) return;
-  section.dataset.version = version;
-  section.classList.toggle("ways", data.kind === "ways");
-  KINDS[data.kind](section, data, (target) => setTriggerValue("open", target));
-}
+export default mounted(
+  () => ({}),
+  (_, { data, parentElement, setTriggerValue }) => {
+    const section = themed(parentElement);
+    const version = JSON.stringify(data);
+    if (section.dataset.version === version) return;
+    section.dataset.version = version;
+    section.classList.toggle("ways", data.kind === "ways");
+    KINDS[data.kind](section, data, (target) => setTriggerValue("open", target));
+  },
+);

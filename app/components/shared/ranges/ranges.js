@@ -5,7 +5,7 @@ import { draw, make, put, say, setThemeColors, plainAlpha } from "../dom.js";
 import { counted, percent, promise } from "../formatting.js";
 import { bands } from "../coverage_distributions.js";
 import { hints } from "../hints.js";
-import { mountedOnce } from "../mounted.js";
+import { mounted } from "../mounted.js";
 import { slotsOf } from "../slots.js";
 import { areaPath, asPercent, axes, canvas, linePath, linear, MARKS, steps } from "../svg.js";
 
@@ -349,16 +349,17 @@ function rangeFigure(host, label, slots, { ends, bands: band, yMax, yTicks, yFor
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the data or the theme changes.
-export function mountRanges({ data, parentElement, setStateValue }) {
-  const { shown, end } = mountedOnce(parentElement, (root) => new Ranges(root));
-  shown.send = setStateValue;
-  shown.themed();
-  const isNew = shown.version !== data.version;
-  if (isNew) shown.load(data);
-  shown.version = data.version;
-  if (isNew || shown.revision !== data.revision) shown.seed(data);
-  shown.revision = data.revision;
-  return end;
-}
+export const mountRanges = mounted(
+  (root) => new Ranges(root),
+  (shown, { data, setStateValue }) => {
+    shown.send = setStateValue;
+    shown.themed();
+    const isNew = shown.version !== data.version;
+    if (isNew) shown.load(data);
+    shown.version = data.version;
+    if (isNew || shown.revision !== data.revision) shown.seed(data);
+    shown.revision = data.revision;
+  },
+);
 
 export default mountRanges;

@@ -1,7 +1,7 @@
 // The list of the shortcuts, and the choice whether those of one character work. While they don't, no script of the page
 // hears of such a key: neither ours nor Streamlit's. What the browser itself does with the key stays.
 
-import { mountedOnce } from "../mounted.js";
+import { mounted } from "../mounted.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../single_keys.js";
 
 let open = false; // the list is mounted anew when the page above it grows
@@ -17,12 +17,11 @@ function listen() {
 }
 
 // Streamlit calls this when it mounts the component, and again whenever the theme changes.
-export default function ({ parentElement }) {
+export default mounted(listen, (_, { parentElement }) => {
   const list = parentElement.querySelector("details");
   list.open = open;
   list.ontoggle = () => (open = list.open);
   const box = parentElement.querySelector("input");
   box.checked = singleKeysWork();
   box.onchange = () => letSingleKeysWork(box.checked);
-  return mountedOnce(parentElement, listen).end;
-}
+});

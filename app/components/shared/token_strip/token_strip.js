@@ -2,7 +2,7 @@
 // likelier.
 
 import { draw, make, put, say } from "../dom.js";
-import { mountedOnce } from "../mounted.js";
+import { mounted } from "../mounted.js";
 import { axes, roundTicks } from "../svg.js";
 
 const COLORS = ["lac", "aps"];
@@ -202,9 +202,10 @@ class Strip {
   }
 }
 
-export default function ({ data, parentElement }) {
-  const { shown: strip, end } = mountedOnce(parentElement, (root) => new Strip(root));
-  strip.themed();
-  strip.load(data);
-  return end;
-}
+export default mounted(
+  (root) => new Strip(root),
+  (strip, { data }) => {
+    strip.themed();
+    strip.load(data);
+  },
+);
