@@ -38,6 +38,7 @@ from app.state.compare import CompareView
 from core.reports import evaluation, question_identity
 from core.reports.compare import kept_rows
 from core.runs import banks, store
+from tests.benchmarks.browser_waits import DRAWN
 from tests.benchmarks.empty_app import empty_app
 from tests.benchmarks.pages import IDLE, processor_time
 from tests.browser.conftest import FLAGS, choose_page, server
@@ -76,16 +77,19 @@ class Meter:
     def drawn(self) -> None:
         """Wait until the dot plots and the inspector's list are drawn."""
         self.dots()
-        self.page.locator(".questions .question").first.wait_for()
+        self._see(".questions .question")
 
     def dots(self) -> None:
-        """Wait until the dot plots of all runs are drawn."""
-        self.page.locator(".dots .mark").first.wait_for()
+        """Wait until the frame that shows the dot plots of all runs has been drawn."""
+        self._see(".dots .mark")
 
     def arrived(self) -> None:
         """Wait until all intervals have arrived and the script has ended."""
-        self.page.locator(".matrix button.sure, .matrix button.luck").first.wait_for()
+        self._see(".matrix button.sure, .matrix button.luck")
         self.page.wait_for_function(IDLE)
+
+    def _see(self, selector: str) -> None:
+        self.page.wait_for_function(DRAWN, arg=selector)
 
     @contextmanager
     def told(self, what: str) -> Iterator[None]:
