@@ -26,11 +26,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import aiohttp
 import numpy as np
@@ -38,6 +39,9 @@ import psutil
 
 from core.settings import ROOT
 from tests.processes import end_all
+
+if TYPE_CHECKING:
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ANSWER_WITHIN_S = 60.0
 RUNS = 12
@@ -76,6 +80,10 @@ class Session:
         self.clicked = ""
         self.polls: dict[str, asyncio.Task[None]] = {}
         self.waits: asyncio.Future[None] | None = None
+        self.drawn = False
+        """Whether something has come from the script that the last click started."""
+        self.heard: deque[str] = deque(maxlen=12)
+        """The kinds of the last messages, for an answer that does not come."""
         self.begun: dict[str, float] = {}
 
     async def click(self, *, view: dict[str, object] | None = None) -> None:
@@ -84,14 +92,15 @@ class Session:
         self.clicked = self.widgets[LAB][1] if view and LAB in self.widgets else ""
         if not self.clicked:
             self.leave()  # the page's script names anew what runs again by itself
-        self.waits = asyncio.get_running_loop().create_future()
+        self.waits, self.drawn = asyncio.get_running_loop().create_future(), False
         start = time.monotonic()
         try:
             async with asyncio.timeout(ANSWER_WITHIN_S):
                 await self._send(fragment=self.clicked, view=view)
                 await self.waits
         except (TimeoutError, aiohttp.ClientError, ConnectionError) as error:
-            self.figures.errors.append(f"{self.page}: {type(error).__name__} ({self.socket.close_code})")
+            said = f"{self.page}: {type(error).__name__} ({self.socket.close_code}); last heard: {' '.join(self.heard)}"
+            self.figures.errors.append(said)
             raise asyncio.CancelledError from None
         self.figures.seconds[self.page].append(time.monotonic() - start)
 
@@ -127,6 +136,7 @@ class Session:
             message = ForwardMsg()
             message.ParseFromString(received.data)
             kind = message.WhichOneof("type")
+            self._note(kind, message)
             if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 self._element(message.delta.new_element, message.delta.fragment_id)
             elif kind == "auto_rerun":
@@ -137,6 +147,18 @@ class Session:
                 self._finished(message.script_finished, message.metadata.run.fragment_ids)
         if self.waits and not self.waits.done():
             self.waits.set_exception(ConnectionError("closed"))
+
+    def _note(self, kind: str | None, message: ForwardMsg) -> None:
+        """Note a message. A script that follows the clicked one ends it, too: Streamlit drops the message that a script
+        has ended if a request arrives at that moment, and the browser takes the next script's.
+        """
+        parts = message.metadata.run.fragment_ids
+        own = self.clicked in parts if self.clicked else not parts
+        self.heard.append(f"{kind}{'*' if own else ''}")
+        if kind == "delta" and message.delta.fragment_id == self.clicked:
+            self.drawn = True
+        elif kind == "new_session" and not own and self.drawn and self.waits and not self.waits.done():
+            self.waits.set_result(None)
 
     def _finished(self, how: int, fragments: Sequence[str]) -> None:
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg

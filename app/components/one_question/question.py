@@ -76,7 +76,7 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
     asked = AskedQuestion(shown.question.question, shown.question.context, options, label)
     ids = questions["id"]
     option_bars(asked, shown.standings, by, version=version, view=view, on_turn=lambda by: _show(ids, at + by))
-    with place:
+    with place, st.container(width="content"):  # a fragment alone would take a line of its own
         embed_question(asked, shown.standings, by, record=record, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)
     other_runs(shown, record, view)
