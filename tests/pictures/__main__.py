@@ -130,6 +130,8 @@ def taken(
     shown = VIEWS[view]
     pictures: list[Picture] = []
     for width, height in sizes:
+        if width < NARROW and not shown.phone:
+            continue
         page.set_viewport_size({"width": width, "height": height})
         if width < NARROW or not pictures:
             page.context.clear_cookies()

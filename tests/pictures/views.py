@@ -44,6 +44,8 @@ class View:
     """What a person does then, or None."""
     whole: bool = True
     """Whether the window grows until all of the page is shown."""
+    phone: bool = True
+    """Whether a phone shows it, too."""
     login: bool = False
     """Whether it is a page of the server on which people log in."""
 
@@ -404,7 +406,9 @@ def _presented() -> dict[str, View]:
         "stream_lab": "/stream_lab?",
         **{f"learn_{name}": f"/learn?lesson={name}&step=3&" for name in lesson.LESSONS},
     }
-    found = {name: View(f"{place}present=1", ".presented svg", whole=False) for name, place in places.items()}
+    found = {
+        name: View(f"{place}present=1", ".presented svg", whole=False, phone=False) for name, place in places.items()
+    }
     return {f"{name}_presented": replace(view, reach=answered_by_enter) for name, view in found.items()}
 
 
