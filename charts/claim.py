@@ -15,6 +15,8 @@ from charts.measures import tips
 LETTER = 6
 MOST_ROOM = 110
 """Pixels of a letter, and the most that are left beside the outermost marks for their names."""
+AT_THE_END = 16
+"""A label of the axis this many pixels from its end stands beside its tick, not below it, and is not cut off."""
 NAMED_MODELS = 6
 """Models that have their names beside them; where there are more, a hover names each."""
 
@@ -33,9 +35,8 @@ def claim(
     named = 0 < len(points) <= NAMED_MODELS
     room = min(MOST_ROOM, 14 + LETTER * points["model"].str.len().max()) if named else 16
     across: dict[str, Any] = {"type": "log" if log else "linear", "zero": False, "nice": False, "padding": room}
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(**across))
-    if log or percent:
-        x = x.axis(tickCount=3 if log else 5, format="~s" if log else ".0%")
+    written = {"tickCount": 3 if log else 5, "format": "~s" if log else ".0%"} if log or percent else {}
+    x = alt.X("x:Q", title=x_title, scale=alt.Scale(**across)).axis(labelFlush=AT_THE_END, **written)
     base = alt.Chart().encode(x, alt.Y("y:Q", title="Mean set size", scale=alt.Scale(zero=False, padding=22)))
     layers: list[alt.Chart] = []
     if diagonal and len(points):

@@ -54,7 +54,7 @@ def _layers(names: tuple[str, ...], score: str) -> AltairChart:
         ("low", "Band from", ".1%"),
         ("high", "Band to", ".1%"),
     )
-    legend = run_styles.legend(list(names), symbolType="stroke", symbolSize=300) if len(names) > 1 else None
+    legend = run_styles.legend(list(names), half=True, symbolType="stroke", symbolSize=300) if len(names) > 1 else None
     lines = (
         alt.Chart()
         .mark_line(strokeWidth=2)

@@ -56,15 +56,17 @@ def _domain(names: Sequence[str]) -> list[str]:
     return domain
 
 
-def legend(names: Sequence[str], *, narrow_limit: int = 250, **more: Any) -> alt.Legend:
+def legend(names: Sequence[str], *, narrow_limit: int = 250, half: bool = False, **more: Any) -> alt.Legend:
     """One legend of all names, for colour, dash and shape together; in a narrow window a name has ``narrow_limit``
-    pixels and a row of its own."""
-    columns = 4 if max(map(len, names), default=0) <= SHORT else 2
+    pixels and a row of its own. Beside a chart that takes ``half`` of the page, long names have rows of their own
+    sooner."""
+    is_short = max(map(len, names), default=0) <= SHORT
+    columns = 4 if is_short else 2
     return alt.Legend(
         orient="top",
         title=None,
         values=list(names),
-        columns=narrow(1, columns),
+        columns=narrow(1, columns, below=HALF_WITH_LONG_NAMES if half and not is_short else NARROW),
         labelLimit=narrow(narrow_limit, 330),
         symbolStrokeWidth=2,
         symbolOpacity=1,
@@ -78,6 +80,8 @@ NARROW = 600
 """Pixels of a window's width below which legends have one column and names are cut shorter."""
 HALF_NARROW = 1150
 """The same for a chart that takes half of the page."""
+HALF_WITH_LONG_NAMES = 1400
+"""The same for a legend of long names, two of which need as much room as the chart has."""
 
 
 def narrow(there: int, elsewhere: int, *, below: int = NARROW) -> alt.ExprRef:

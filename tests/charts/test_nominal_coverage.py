@@ -33,3 +33,9 @@ def test_the_difference_is_in_points_and_of_one_score():
     assert "one falls short by 3.0 points at most; two falls short by 0.0 points at most" in figure.alt
     assert figure.name == "coverage-minus-target-lac"
     figure.chart.to_dict()  # validates
+
+
+@pytest.mark.parametrize(("longer", "below"), [("", 600), (" · Reading comprehension, by text", 1400)])
+def test_long_names_have_rows_of_their_own_while_two_need_the_charts_width(longer, below):
+    chart = coverage_minus_target(_frame().assign(name=lambda rows: rows["name"] + longer), "lac").chart
+    assert f"windowSize()[0] < {below} ? 1 :" in chart.to_json()

@@ -13,6 +13,7 @@ from app.components.shared import figures
 from app.components.shared.runs import titles
 from app.formatting import plain
 from charts.nominal_coverage import coverage_minus_target
+from charts.run_names import told_apart
 from core.errors import HedgeError
 from core.reports.report import DEFAULT_SCORES
 
@@ -30,10 +31,12 @@ def every_alpha(run_ids: Sequence[str]) -> None:
     if not frames:
         return
     frame = pd.concat(frames, ignore_index=True)
+    long = list(dict.fromkeys(frame["name"]))
+    shown = frame.assign(name=frame["name"].map(dict(zip(long, told_apart(long), strict=True))))
     with style.stacked_when_narrow("every_alpha"):
         for column, score in zip(st.columns(len(DEFAULT_SCORES), gap="medium"), DEFAULT_SCORES, strict=True):
             with column:
-                figure = coverage_minus_target(frame, score)
+                figure = coverage_minus_target(shown, score)
                 figures.draw(figure, key=figure.name)
     more = " The band is that of the first run." if len(names) > 1 else ""
     st.caption(
