@@ -85,8 +85,12 @@ def read_layer(
 
 
 def compiled_layer() -> Layer:
-    """:func:`read_layer`, compiled once for every length of the rows, however many there are; needs a C++ compiler."""
+    """:func:`read_layer`, compiled once for every length of the rows, however many there are; needs a C++ compiler.
+
+    One program for all lengths is wrong in torch 2.13: its backward pass keeps the strides of the first length.
+    """
     torch._dynamo.config.recompile_limit = max(64, torch._dynamo.config.recompile_limit)
+    torch._dynamo.config.automatic_dynamic_shapes = False
     compiled = torch.compile(read_layer)
 
     def layer(hidden: torch.Tensor, *rest: object) -> torch.Tensor:
