@@ -35,8 +35,8 @@ def claim(
     named = 0 < len(points) <= NAMED_MODELS
     room = min(MOST_ROOM, 14 + LETTER * points["model"].str.len().max()) if named else 16
     across: dict[str, Any] = {"type": "log" if log else "linear", "zero": False, "nice": False, "padding": room}
-    written: dict[str, Any] = {"tickCount": 3 if log else 5, "format": "~s" if log else ".0%"} if log or percent else {}
-    x = alt.X("x:Q", title=x_title, scale=alt.Scale(**across)).axis(labelFlush=AT_THE_END, **written)
+    ticks: dict[str, Any] = {"tickCount": 3 if log else 5, "format": "~s" if log else ".0%"} if log or percent else {}
+    x = alt.X("x:Q", title=x_title, scale=alt.Scale(**across)).axis(labelFlush=AT_THE_END, **ticks)
     base = alt.Chart().encode(x, alt.Y("y:Q", title="Mean set size", scale=alt.Scale(zero=False, padding=22)))
     layers: list[alt.Chart] = []
     if diagonal and len(points):
