@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.exchange.safe_read import LARGEST_JSON, check_size, json_lines, shown
+from core.exchange.safe_read import LARGEST_JSON, check_size, json_lines, reason, shown
 from core.files.json_text import loads
 
 MOST_COLUMNS = 500
@@ -63,7 +63,7 @@ def _document(path: Path) -> Any:
             f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
         ) from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected a whole JSON document, found none ({error})") from error
+        raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
 
 
 def _columns(document: Any) -> Columns | None:

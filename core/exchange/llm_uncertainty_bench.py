@@ -29,6 +29,7 @@ from core.exchange.imported import (
     not_published,
     read_bytes,
 )
+from core.exchange.safe_read import reason, shown
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
 from core.records import LETTERS, OptionLogits, Question, Role
@@ -98,14 +99,14 @@ def read_answers(labels: Path, data: str) -> Answers:
         check_unique([item["id"] for item in items], path)
         return Answers({int(item["id"]): _question(item, data) for item in items}, content)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is not a list of questions or answers with ids ({error})") from error
+        raise InputError(f"{path} is not a list of questions or answers with ids ({reason(error)})") from error
 
 
 def _question(item: dict[str, Any], data: str) -> Question:
     choices: dict[str, str] = item.get("choices") or dict(zip(LETTERS, not_published(6), strict=False))
     letter = item["answer"]
     if letter not in choices:
-        raise InputError(f"{data}, id {item['id']}: answer {letter!r} is outside the options {', '.join(choices)}")
+        raise InputError(f"{data}, id {item['id']}: answer {shown(letter)} is outside the options {', '.join(choices)}")
     return Question(
         id=str(item["id"]),
         task=TASK_OF[data],
@@ -170,7 +171,7 @@ def _rows(values: Any, path: Path) -> tuple[list[int], npt.NDArray[np.float32]]:
         rows = [np.asarray(row["logits_options"], dtype=np.float32).reshape(-1) for row in values]
         logits = np.stack(rows)
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InputError(f"{path} does not have rows with an id and logits_options ({error})") from error
+        raise InputError(f"{path} does not have rows with an id and logits_options ({reason(error)})") from error
     check_unique(ids, path)
     bad = ~np.isfinite(logits).all(axis=1)
     if bad.any():

@@ -14,7 +14,7 @@ import pyarrow as pa
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat
 from core.exchange.imported import ImportedRun
-from core.exchange.safe_read import json_document
+from core.exchange.safe_read import json_document, reason
 from core.files.tables import read_table
 from core.records import OptionLogits, Question
 from core.runs import store
@@ -65,7 +65,9 @@ def read(folder: Path) -> ImportedRun:
         roles = tuple(row["role"] for row in rows)
         scored = _logits(read_table(folder / LOGITS))
     except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{path}: the questions and logits of a run can't be read from it ({error})") from error
+        raise InputError(
+            f"{path}: the questions and logits of a run can't be read from it ({reason(error)})"
+        ) from error
     unknown = set(scored.ids) - {question.id for question in questions}
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")

@@ -23,6 +23,9 @@ LONGEST_LINE = 64_000_000
 MOST_QUESTIONS = 1_000_000
 """The most questions of one file."""
 SHOWN = 80
+"""Characters of a value that a message shows."""
+REASON_SHOWN = 120
+"""Characters of what another error says that a message shows."""
 ENTRY = re.compile(r"[^\s,]")
 """The first character of a JSON list's next entry, or the list's end."""
 
@@ -106,7 +109,9 @@ def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             found, place = decoder.raw_decode(text, begin)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}, line {line}: expected a whole JSON object, found none ({error})") from error
+            raise InputError(
+                f"{path}, line {line}: expected a whole JSON object, found none ({reason(error)})"
+            ) from error
         if not isinstance(found, dict):
             raise InputError(
                 f"{path}, line {line}: expected a JSON object, found {type(found).__name__} {shown(found)}"
@@ -123,7 +128,7 @@ def json_object(content: bytes, where: str) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: expected text in UTF-8, found byte {content[error.start]:#04x}") from error
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({error})") from error
+        raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({reason(error)})") from error
     if not isinstance(found, dict):
         raise InputError(f"{where}: expected a JSON object, found {type(found).__name__} {shown(found)}")
     return found
@@ -140,7 +145,7 @@ def json_list(path: Path) -> list[Any]:
     try:
         found = loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: expected a whole JSON list, found none ({error})") from error
+        raise InputError(f"{path}: expected a whole JSON list, found none ({reason(error)})") from error
     if not isinstance(found, list):
         raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")
     return found
@@ -165,6 +170,12 @@ def shown(value: Any) -> str:
     text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
     flat = " ".join(text[: 4 * SHOWN].split())
     return repr(flat if len(flat) <= SHOWN else flat[: SHOWN - 1] + "…")
+
+
+def reason(error: BaseException) -> str:
+    """What an error says, as a message shows it: in one line, and not longer than 120 characters."""
+    flat = " ".join(str(error)[: 4 * REASON_SHOWN].split()) or type(error).__name__
+    return flat if len(flat) <= REASON_SHOWN else flat[: REASON_SHOWN - 1] + "…"
 
 
 def number(value: Any, where: str, what: str) -> float:

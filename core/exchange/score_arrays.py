@@ -141,7 +141,15 @@ def _built(
     if bad.any():
         row = int(np.argwhere(bad)[0][-2])
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
-    logits, kind, mass = _logits(values, path)
+    with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
+        logits, kind, mass = _logits(values, path)
+    bad_rows = ~np.isfinite(logits.max(axis=1))
+    if bad_rows.any():
+        row = int(np.argmax(bad_rows))
+        raise InputError(
+            f"{path}, row {row + 1}: expected numbers below 3.4e38 and an option that is not ruled out, found "
+            f"{values[..., row, :].tolist()}"
+        )
     check_not_flat(logits, path)
     task = about.get("task") or path.stem
     questions = tuple(

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import InputError
-from core.exchange.safe_read import shown
+from core.exchange.safe_read import reason, shown
 from core.exchange.tabular import Sheet, as_number
 from core.records import LETTERS, Role
 
@@ -107,7 +107,7 @@ def read_mapping(path: Path) -> Columns:
     try:
         return Columns.from_json(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path} is not a mapping of columns in JSON ({error})") from error
+        raise InputError(f"{path} is not a mapping of columns in JSON ({reason(error)})") from error
 
 
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.exchange.json_table import MOST_COLUMNS, json_columns
-from core.exchange.safe_read import check_size, shown
+from core.exchange.safe_read import check_size, reason, shown
 from core.records import FloatArray
 
 MOST_UNPACKED = 4_000_000_000
@@ -190,7 +190,9 @@ def _csv(path: Path, head: bytes) -> Sheet:
     try:
         names = next(csv.reader([line], delimiter=delimiter), [])
     except csv.Error as error:
-        raise InputError(f"{path}, line 1: expected a header of short names, found {shown(line)} ({error})") from error
+        raise InputError(
+            f"{path}, line 1: expected a header of short names, found {shown(line)} ({reason(error)})"
+        ) from error
     if len(names) < 2 or "\0" in line:
         raise InputError(f"{path}, line 1: expected a header with several columns, found {shown(line)}")
     if len(names) > MOST_COLUMNS:

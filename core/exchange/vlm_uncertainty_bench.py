@@ -19,7 +19,7 @@ from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, logits_dtype, read_bytes
 from core.exchange.llm_uncertainty_bench import halves
-from core.exchange.safe_read import shown
+from core.exchange.safe_read import reason, shown
 from core.exchange.unpickle import load_arrays
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question
 from core.runs.spec import RunSpec
@@ -57,7 +57,7 @@ def _read_run(path: Path) -> ImportedRun:
             own = _options(row["logits"])
             answer = str(row["answer"]).strip().upper()
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{where} does not have 'answer' and 'logits' as expected ({error})") from error
+            raise InputError(f"{where} does not have 'answer' and 'logits' as expected ({reason(error)})") from error
         if not np.isfinite(own).all():
             raise InputError(f"{where}: expected numbers as logits, found {own.tolist()}")
         k = len(own)

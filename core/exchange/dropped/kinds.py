@@ -26,7 +26,7 @@ from core.exchange.dropped.files import zip_format
 from core.exchange.dropped.other_tools import check_delimiters, holds_picks, torch_arrays
 from core.exchange.json_table import pandas_columns
 from core.exchange.list_columns import widened
-from core.exchange.safe_read import LARGEST_JSON, check_size
+from core.exchange.safe_read import LARGEST_JSON, check_size, reason
 from core.exchange.table_columns import LABEL_NAMES, PICK_NAMES, TEXT_NAMES, looks_scored, text_columns
 from core.exchange.tabular import Sheet, before_header, open_sheets
 from core.exchange.unpickle import load_arrays
@@ -226,7 +226,7 @@ def _of_json(path: Path, begin: bytes) -> str:
             found = error.object[error.start]
             raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: expected a whole JSON document, found none ({error})") from error
+            raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
         kind = _of_document(row, path)
         if kind or not isinstance(row, dict):
             return kind

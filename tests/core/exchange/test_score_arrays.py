@@ -82,3 +82,15 @@ def test_more_questions_than_are_read_of_one_file_are_refused(tmp_path, monkeypa
     monkeypatch.setattr(safe_read, "MOST_QUESTIONS", 29)
     with pytest.raises(InputError, match=r"a_scores.npy: expected at most 29 questions, found 30; split it"):
         score_arrays.read_pair(*pair(tmp_path, P, LABELS))
+
+
+@pytest.mark.parametrize(
+    ("shape", "number"), [((60, 3), 1e300), ((60, 3), -1e300), ((60, 3), -np.inf), ((2, 60, 3), -np.inf)]
+)
+def test_a_row_without_an_option_that_is_possible_is_named(tmp_path, shape, number):
+    """A run's logits have 32 bits, in which 1e300 is infinite."""
+    scores = np.random.default_rng(0).normal(size=shape)
+    scores[..., 5, :] = number
+    files = pair(tmp_path, scores, np.arange(60) % 3)
+    with pytest.raises(InputError, match=r"row 6: expected numbers below 3\.4e38 and an option that is not ruled out"):
+        score_arrays.read_pair(*files)
