@@ -87,6 +87,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
     with lock:
         record = store.read_record(spec.run_id)
         if record.state == "done":
+            drop_chunks(folder)  # of a worker that was killed right after it had recorded the end
             return spec.run_id
         if record.spec.to_json() != spec.to_json():  # budget and key may differ from those of the earlier try
             store.update_record(spec.run_id, spec=spec)
@@ -94,6 +95,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
         try:
             made = kind_of(spec).perform(spec, folder, reporter)
             store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
+            drop_chunks(folder)
         except (RunCancelled, KeyboardInterrupt):
             store.end(spec.run_id, "cancelled", store.CANCELLED)
             raise RunCancelled(f"run {spec.run_id} was cancelled; `resume` continues with what is missing") from None

@@ -3,7 +3,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
-from core.files.tables import finished_chunks, join_chunks, read_table, write_chunk, write_table
+from core.files.tables import drop_chunks, finished_chunks, join_chunks, read_table, write_chunk, write_table
 
 
 def test_chunks_are_joined_in_their_order_with_a_row_group_each(tmp_path):
@@ -14,6 +14,8 @@ def test_chunks_are_joined_in_their_order_with_a_row_group_each(tmp_path):
     join_chunks(tmp_path, "all.parquet")
     assert read_table(tmp_path / "all.parquet")["x"].to_pylist() == [1, 2, 3]
     assert pq.ParquetFile(tmp_path / "all.parquet").num_row_groups == 2
+    assert finished_chunks(tmp_path) == [0, 1]
+    drop_chunks(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["all.parquet"]
 
 

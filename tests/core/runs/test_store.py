@@ -45,7 +45,6 @@ def test_chunks_become_row_groups(folder):
     assert back.ids == chunks[0].ids + chunks[1].ids
     assert np.array_equal(back.logits, np.concatenate([c.logits for c in chunks]))
     assert np.array_equal(back.letter_mass, np.concatenate([c.letter_mass for c in chunks]))
-    assert not (folder / "chunks").exists()
 
 
 def test_questions_come_back(folder):

@@ -33,7 +33,7 @@ N = 120
 VICTIMS = """
 import json, os, signal, sys
 from core import progress
-from core.files import atomic, tables
+from core.files import atomic
 from core.inference.imports import language_models
 from core.runs import store
 from core.runs.execution import execute as module
@@ -67,7 +67,9 @@ def run_and_die(model, where):
     elif where == "writing":
         atomic._sync = dying(atomic._sync, 8)
     elif where == "joining":
-        tables.drop_chunks = dying(tables.drop_chunks, 1)
+        store.end = dying(store.end, 1)
+    elif where == "dropping":
+        module.drop_chunks = dying(module.drop_chunks, 1)
     module.execute(RunSpec(model=model, task="qa", shots=2))
 
 language_models()
@@ -124,6 +126,9 @@ def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, 
     with pytest.raises(InputError, match="is running"):
         load(spec.run_id)
     execute(spec)
+    if where in ("joining", "ending"):  # nothing is scored again
+        assert any(f"goes on after {N - 2} questions" in line for line in store.read_log(spec.run_id))
+    assert not (settings().runs / spec.run_id / "chunks").exists()
     resumed = store.read_logits(spec.run_id)
     questions = (settings().runs / spec.run_id / "questions.parquet").read_bytes()
     assert not list((settings().runs / spec.run_id).rglob("*.part"))
@@ -133,6 +138,16 @@ def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, 
     assert resumed.ids == whole.ids
     assert np.abs(resumed.logits - whole.logits).max() <= 1e-6
     assert (settings().runs / spec.run_id / "questions.parquet").read_bytes() == questions
+
+
+def test_what_a_worker_killed_after_its_last_word_has_left_is_cleared(victims, spec, home):
+    kill(victims, spec, "dropping", home)
+    folder = settings().runs / spec.run_id
+    assert store.read_record(spec.run_id).state == "done"
+    assert finished_chunks(folder) != []
+    execute(spec)
+    assert finished_chunks(folder) == []
+    assert len(store.read_logits(spec.run_id).ids) == N - 2
 
 
 def test_a_full_disk_is_said_and_resumed(spec, monkeypatch):
