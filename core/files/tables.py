@@ -63,8 +63,9 @@ def finished_chunks(folder: Path) -> list[int]:
 
 
 def join_chunks(folder: Path, name: str) -> None:
-    """Make one file of the chunks, with a row group for each. They stay until the run is recorded as done: a worker that
-    is killed before that would have to score all questions again.
+    """Make one file of the chunks, with a row group for each.
+
+    The chunks stay until the run is recorded as done, so a worker that is killed before that scores nothing again.
     """
     paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
     _write(folder / name, map(read_table, paths))
