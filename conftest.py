@@ -40,7 +40,7 @@ collect_ignore = ["tests/benchmarks"]
 """Commands, not tests; they import every rival that Hedge is compared with."""
 
 
-IN_THE_BROWSER = Path(__file__).parent / "tests" / "browser"
+TRIED_TWICE = {Path(__file__).parent / "tests" / name for name in ("browser", "faults")}
 MOST = 4
 """Processes of the quick tests at most."""
 
@@ -77,11 +77,11 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the quick tests and those that may be tried twice, and sort files in the order in which they are handed out.
 
-    A test in the browser depends on when each of four programs gets the processor. One that fails is tried once more,
-    three in a session at most. The summary counts it as "rerun" and shows what it failed with.
+    A test in the browser, or of a kill, depends on when each of four programs gets the processor. One that fails is
+    tried once more, three in a session at most. The summary counts it as "rerun" and shows what it failed with.
     """
     for item in items:
-        if IN_THE_BROWSER in item.path.parents:
+        if TRIED_TWICE.intersection(item.path.parents):
             item.add_marker(pytest.mark.flaky(reruns=1))
         if is_quick(item.path, set(getattr(item, "fixturenames", ())), getattr(item, "function", None)):
             item.add_marker(pytest.mark.quick)
