@@ -33,6 +33,7 @@ LAYERS = {
     "calibration": 4,
     "jury": 5,
     "jury_pipeline": 7,
+    "jury_job": 9,
     "prompting": 2,
     "tasks": 3,
     "inference": 4,
@@ -153,7 +154,7 @@ def test_what_the_page_process_imports_loads_no_torch():
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.runs.jury_job, core.reports.jury, charts.static_report, core.verify.runner, core.verify.report, sys; "
+        "core.jury_job, core.reports.jury, charts.static_report, core.verify.runner, core.verify.report, sys; "
         "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
         "assert wanted <= set(sys.modules); "
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"

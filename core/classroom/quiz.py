@@ -10,8 +10,9 @@ import numpy as np
 
 from core.errors import InputError
 from core.records import OptionLogits, Question
-from core.runs import banks, store
+from core.runs import store
 from core.runs.spec import RunSpec
+from core.tasks import bank_names
 
 MODELS = ("pocket-8m", "pocket-3m", "pocket-3m-instruct", "pocket-1m")
 TASKS = ("qa", "rc", "ci", "drs", "ds")
@@ -71,7 +72,7 @@ def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6
     scored = store.read_logits(run_id)
     place = {name: i for i, name in enumerate(scored.ids)}
     logits = tuple(tuple(scored.logits[place[q.id]].tolist()) for q in questions)
-    bank = banks.bank_name(RunSpec(model=model, task=task))
+    bank = bank_names.bank_name(RunSpec(model=model, task=task))
     return Quiz(task, bank, model, run_id, calibration, questions, logits)
 
 

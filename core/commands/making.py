@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from core import jury_job
 from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError
@@ -20,7 +21,7 @@ from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
-from core.runs import jury_job, store
+from core.runs import store
 from core.runs.execution import jury_run
 from core.tasks import trivia
 from core.tasks.rows import read_file

@@ -14,11 +14,11 @@ from core.errors import HedgeError, InputError
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
-from core.runs.banks import bank_name
 from core.runs.execution.progress import WAITING
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
+from core.tasks.bank_names import bank_name
 
 UNREADABLE = "unreadable"
 """Instead of a state: what the run's folder says can't be read."""

@@ -19,10 +19,11 @@ from core.access import UserRole
 from core.errors import InputError
 from core.exchange.safe_read import check_readable
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, OptionLogits, Question, Role
-from core.runs import banks, store
+from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
+from core.tasks import bank_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _write(part: Path, run: ImportedRun) -> None:
     store.write_questions(part, run.questions, run.roles)
     store.write_logits(part, run.scored)
     now = time.time()
-    bank = banks.described(run.spec, run.provenance, run.questions, run.roles)
+    bank = bank_names.described(run.spec, run.provenance, run.questions, run.roles)
     provenance = run.provenance | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")

@@ -14,7 +14,8 @@ import pyarrow as pa
 from core.errors import InputError
 from core.exchange.table_columns import BANK, RUN_COLUMNS
 from core.records import LETTERS
-from core.runs import banks, store
+from core.runs import store
+from core.tasks import bank_names
 
 
 def run_table(run_id: str) -> pa.Table:
@@ -36,7 +37,7 @@ def run_table(run_id: str) -> pa.Table:
     spec = record.spec.to_json()
     columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
-    columns[BANK] = pa.repeat(pa.scalar(banks.bank_name(record.spec, record.provenance)), n)
+    columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
     columns |= {name: rows[name] for name in ("group", "context", "question")}
     columns |= {

@@ -17,8 +17,9 @@ from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits
-from core.runs import banks, store
+from core.runs import store
 from core.runs.spec import RunSpec
+from core.tasks import bank_names
 
 ROUNDING = 1e-9
 """The largest allowed difference between a probability and the exponential of its log-probability."""
@@ -36,7 +37,7 @@ class Evaluation:
     ``letters`` are those of the k options. ``normalisation`` is how option texts were scored
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
-    (:mod:`core.runs.banks`).
+    (:mod:`core.tasks.bank_names`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -175,7 +176,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         letters=LETTERS[:k],
         counts=_frozen(_counts(picked, scored.logits, record.run_id)),
         normalisation=normalisation,
-        bank=banks.bank_name(record.spec, record.provenance),
+        bank=bank_names.bank_name(record.spec, record.provenance),
     )
 
 

@@ -13,7 +13,8 @@ from core.exchange.imported import ImportedRun
 from core.records import LETTERS, OptionLogits
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
-from core.runs import banks, store
+from core.runs import store
+from core.tasks import bank_names
 
 SHOWN_ALPHA = 100
 """The alpha of the sets, in thousandths."""
@@ -64,7 +65,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
         test=np.flatnonzero(roles == "test"),
         letters=LETTERS[:k],
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
-        bank=banks.bank_name(run.spec, run.provenance),
+        bank=bank_names.bank_name(run.spec, run.provenance),
     )
 
 

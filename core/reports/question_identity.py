@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 from core.errors import InputError
 from core.records import NOT_PUBLISHED
 from core.runs import store
-from core.runs.banks import source_of
 from core.settings import ASSETS
+from core.tasks.bank_names import source_of
 from core.tasks.identity import QuestionSource, Row, identity, set_digest
 
 KEPT = 16

@@ -16,10 +16,10 @@ from core.reports.titles import (
     shots_title,
 )
 from core.runs import store
-from core.runs.banks import bank_name
 from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS, short_task
+from core.tasks.bank_names import bank_name
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 """The settings that have a filter: fields of :class:`RunSpec`."""

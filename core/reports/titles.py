@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from core.runs.banks import ORIGINS, bank_name
 from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
-from core.tasks.bank_names import task_title
+from core.tasks.bank_names import ORIGINS, bank_name, task_title
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
 """Strategy → what the prompt begins with."""

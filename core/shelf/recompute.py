@@ -28,8 +28,8 @@ from core.reports.evaluation import Evaluation
 from core.reports.imported_figures import evaluation
 from core.reports.overview.published import as_ye_2024, published
 from core.reports.report import report
-from core.runs import banks
 from core.settings import ASSETS
+from core.tasks import bank_names
 from core.tasks.bank_names import FINISHED, task_title
 
 ALPHA = 100
@@ -195,7 +195,7 @@ def _lm_eval(options: Mapping[str, Any], imported: ImportedResults) -> list[Reco
     """The means that the results files of lm-evaluation-harness state, from the log-likelihoods of each question."""
     figures = []
     for run in imported.runs:
-        task = task_title(run.spec.task, banks.bank_name(run.spec, run.provenance))
+        task = task_title(run.spec.task, bank_names.bank_name(run.spec, run.provenance))
         for name, stated in run.provenance.get("stated", {}).items():
             made = float(run.provenance["claims"][name])
             figures.append(RecomputedFigure(run.spec.model_name, task, name, float(stated), made))
@@ -228,7 +228,7 @@ def _bluq(options: Mapping[str, Any], imported: ImportedResults) -> list[Recompu
         for name, (key, score) in BLUQ_FIGURES.items():
             of = (spec.model, spec.task, spec.dtype, spec.strategy, score, key)
             if of in stated:
-                task = task_title(spec.task, banks.bank_name(spec, run.provenance))
+                task = task_title(spec.task, bank_names.bank_name(spec, run.provenance))
                 model = spec.model if spec.dtype == "float32" else f"{spec.model}, {spec.dtype}"
                 figures.append(RecomputedFigure(model, task, name, stated[of], made[name]))
     return figures

@@ -37,7 +37,8 @@ from app.components.compare.all_runs import set_rule
 from app.state.compare import CompareView
 from core.reports import evaluation, question_identity
 from core.reports.compare import kept_rows
-from core.runs import banks, store
+from core.runs import store
+from core.tasks import bank_names
 from tests.benchmarks.browser_waits import DRAWN
 from tests.benchmarks.empty_app import empty_app
 from tests.benchmarks.pages import IDLE, processor_time
@@ -120,10 +121,10 @@ def main() -> None:
 
 
 def finished_run(i: int, *, kept: bool = True) -> str:
-    """A run with what every new run notes of its questions (:func:`core.runs.banks.described`), its figures kept."""
+    """A run with the bank that new runs note (:func:`core.tasks.bank_names.described`), its figures kept."""
     run_id = synthetic_run(QUESTIONS, model=f"model-{i}", seed=7, signal=1 + 0.15 * i)
     record = store.read_record(run_id)
-    bank = {"name": banks.bank_name(record.spec), "test_questions": question_identity.question_set(run_id)}
+    bank = {"name": bank_names.bank_name(record.spec), "test_questions": question_identity.question_set(run_id)}
     store.update_record(run_id, provenance=record.provenance | {"bank": bank})
     if kept:
         kept_rows.compared_rows([run_id], set_rule(CompareView()), evaluation.load)

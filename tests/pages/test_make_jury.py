@@ -20,7 +20,7 @@ from tests.pages.conftest import Open, said
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
     """What was asked for; tests/core/runs/execution/test_jury_run.py has the real launch."""
     asked: list[JurySpec] = []
-    monkeypatch.setattr("core.runs.jury_job.launch", asked.append)
+    monkeypatch.setattr("core.jury_job.launch", asked.append)
     return asked
 
 

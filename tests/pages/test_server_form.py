@@ -239,7 +239,7 @@ def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopba
 
 def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
     launched: list[Any] = []
-    monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
+    monkeypatch.setattr("core.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
     app = on_server(open_page, server, "new_run", "jury")
     there = f"pocket-3m@{server.url}"
     assert app.selectbox(key="jury_base_served").value == there

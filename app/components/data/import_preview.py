@@ -18,8 +18,7 @@ from core.exchange.imported import ImportedRun, save
 from core.jury_pipeline import jury_store
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, stored_as
 from core.reports.titles import setting_title
-from core.runs.banks import bank_name
-from core.tasks.bank_names import task_title
+from core.tasks.bank_names import bank_name, task_title
 from core.tasks.identity import unpublished
 
 ROWS_SHOWN = 9

@@ -16,9 +16,8 @@ from app.state.fields import MOST_COMPARED
 from core.errors import HedgeError
 from core.jury_pipeline import jury_store
 from core.runs import actions, store
-from core.runs.banks import bank_name
 from core.runs.store import RunRecord
-from core.tasks.bank_names import task_title
+from core.tasks.bank_names import bank_name, task_title
 
 NOTICE_KEY = "imported_notice"
 REMOVED_KEY = "removed_notice"

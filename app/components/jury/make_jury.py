@@ -14,14 +14,14 @@ from app.components.shared.resume import resume_button
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
+from core import jury_job
 from core.errors import InputError
 from core.inference.models import DTYPES
 from core.inference.server.address import model_on_servers, served_model
+from core.jury_job import JuryProgress
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports.titles import PRECISION_TITLES
-from core.runs import jury_job
-from core.runs.jury_job import JuryProgress
 from core.tasks import trivia
 
 POLL_S = 1.0

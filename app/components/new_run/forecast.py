@@ -16,10 +16,9 @@ from core.progress import rate_in_words
 from core.reports.forecast import Forecast
 from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, store
-from core.runs.banks import bank_name
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
-from core.tasks.bank_names import task_title
+from core.tasks.bank_names import bank_name, task_title
 
 MOST_SHOWN = 4
 TIME_HELP = (

@@ -20,9 +20,8 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.bounded import asked_bounds
 from core.reports.question_kind import QuestionKind
-from core.runs.banks import bank_name
 from core.runs.store import RunRecord
-from core.tasks.bank_names import task_title
+from core.tasks.bank_names import bank_name, task_title
 
 LITTLE_MASS = 0.5
 NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."

@@ -19,8 +19,8 @@ from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
 from core.reports.run_filter import is_own
 from core.reports.titles import distinct_titles
-from core.runs.banks import bank_name
 from core.runs.store import RunRecord
+from core.tasks.bank_names import bank_name
 
 GONE = "There are no finished runs of the linked experiment here (they may have been deleted). Another one is shown."
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]

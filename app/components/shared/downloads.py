@@ -9,7 +9,7 @@ import streamlit as st
 
 from app.caches import run_cache
 from core.reports.file_names import About, about_runs
-from core.runs.banks import bank_name
+from core.tasks.bank_names import bank_name
 
 
 def about(runs: Sequence[str], alpha: int | None = None) -> About:

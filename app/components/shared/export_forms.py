@@ -25,7 +25,7 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.figure_names import FILE_KINDS, RUN_FIGURES
 from core.reports.file_names import of_runs
 from core.reports.titles import record_task_title
-from core.runs.banks import bank_name
+from core.tasks.bank_names import bank_name
 
 WIDTH_TITLES = {
     "single": f"One column ({WIDTHS['single']} in)",

@@ -15,9 +15,9 @@ from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
 from core.reports import titles as run_titles
 from core.reports.file_names import stem
-from core.runs.banks import bank_name
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks.bank_names import bank_name
 
 
 def title(record: RunRecord) -> str:

@@ -15,8 +15,10 @@ database counts (:mod:`core.runs.queue.hosts`). A database file has one host.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from core.devices.slots import Slot
 from core.files.atomic import write_atomically
 from core.files.file_lock import end_holder, is_held
 from core.settings import settings
@@ -89,6 +91,17 @@ def worker_alive(executor: str) -> bool:
 def at_work(executor: str, run_id: str) -> bool:
     """Whether this worker is alive and executes this run."""
     return busy_with(executor) == run_id and worker_alive(executor)
+
+
+def busy_slots(slots: Sequence[Slot]) -> set[str]:
+    """The names of the slots on which a worker of this host executes a run; a worker may have several slots."""
+    executors = {slot: executor_id(slot.name) for slot in slots}
+    return {
+        part
+        for slot, executor in executors.items()
+        if (run_id := busy_with(executor)) and at_work(executor, run_id)
+        for part in slot.parts
+    }
 
 
 def wake() -> None:

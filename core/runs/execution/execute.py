@@ -9,12 +9,15 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.devices.fitting import check_fits
+from core.devices.scorers import DeviceScorer
+from core.devices.shared_scoring import SharedScoring, shared_devices
 from core.devices.slots import Slot, slots
 from core.errors import (
     BudgetReachedError,
@@ -34,18 +37,17 @@ from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import check_key, served_model
 from core.inference.unconditional import score_bare
 from core.records import OptionLogits, Prompt, joined
-from core.runs import banks, store
+from core.runs import store
 from core.runs.agent import liveness
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
-from core.runs.execution.sharing import SharedScoring, shared_devices
 from core.runs.execution.written_run import write_answers
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
-from core.tasks import bank
+from core.tasks import bank, bank_names
 from core.tasks.split import Draw
 
 if TYPE_CHECKING:
@@ -194,7 +196,15 @@ class _Execution:
         """The devices that share the run's questions. A worker of the queue has one slot's devices."""
         if self.reporter.worker != HERE:
             return nullcontext()
-        return shared_devices(self.spec, self.reporter, slots(), needs_gib=lambda: memory_gib(self.spec, ask=True))
+        spec, devices = self.spec, slots()
+        return shared_devices(
+            spec.device,
+            devices,
+            self.reporter,
+            start=partial(DeviceScorer, model=spec.model, dtype=spec.dtype, batch_size=spec.batch_size),
+            needs_gib=lambda: memory_gib(spec, ask=True),
+            busy=lambda: liveness.busy_slots(devices),
+        )
 
     def _note_spent(self) -> None:
         if self.served:
@@ -234,7 +244,7 @@ class _Execution:
             f"{self.reporter.total} prompts",
             data_fingerprint=data,
             data={"source": self.data.source, "left_out": self.data.left_out, "alike": self.drawn.alike},
-            bank=banks.described(self.spec, {}, self.drawn.questions, self.drawn.roles),
+            bank=bank_names.described(self.spec, {}, self.drawn.questions, self.drawn.roles),
         )
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
 
@@ -280,6 +290,7 @@ class _Execution:
                 for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
+                    self.reporter.devices = self.shared.scoring if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
             finally:
                 if self.spec.servers:

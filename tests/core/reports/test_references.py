@@ -10,8 +10,8 @@ from core.reports import references
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import store
-from core.runs.banks import ORIGINS
 from core.settings import ROOT
+from core.tasks.bank_names import ORIGINS
 from tests.conftest import synthetic_run
 
 EVERY = (

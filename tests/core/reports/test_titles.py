@@ -22,10 +22,10 @@ from core.reports.titles import (
     run_title,
 )
 from core.runs import store
-from core.runs.banks import bank_name
 from core.runs.execution import jury_run
 from core.runs.spec import SERVED, RunSpec
 from core.tasks import POCKET_BANK
+from core.tasks.bank_names import bank_name
 
 PLAIN = RunSpec(model="org/phi-2", task="ds")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core import jury_job
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.files.file_lock import take
@@ -15,7 +16,7 @@ from core.inference.generation import Generator
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation, perplexity_results
-from core.runs import engine, jury_job, store
+from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.execution import jury_run
 from core.runs.execution.execute import execute, memory_gib

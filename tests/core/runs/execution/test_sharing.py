@@ -13,12 +13,12 @@ from dataclasses import replace
 import psutil
 import pytest
 
+from core.devices import scorers, shared_scoring
 from core.devices import sharing as device_sharing
 from core.errors import InputError, RunCancelled
 from core.files.tables import finished_chunks
 from core.runs import engine, store
 from core.runs.execution import execute as module
-from core.runs.execution import scorers, sharing
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
@@ -123,7 +123,7 @@ def test_a_scorer_that_is_killed_leaves_its_batches_to_the_other_device(two, mon
 
 def test_a_scorer_that_hangs_keeps_nobody_waiting(two, monkeypatch, tmp_path):
     two(hang_at=17)  # for a minute, for which no test waits
-    monkeypatch.setattr(sharing, "SILENT_S", 0.0)
+    monkeypatch.setattr(shared_scoring, "SILENT_S", 0.0)
     name = execute(SHARED)
     said = [line for line in store.read_log(name) if "cuda:1 has not answered for" in line]
     assert len(said) == 1
@@ -196,12 +196,12 @@ def test_a_killed_command_takes_its_scorers_along_and_is_continued(two, monkeypa
 
 def test_a_long_run_takes_the_free_devices_by_itself_and_a_short_one_does_not(two, monkeypatch):
     monkeypatch.setattr(device_sharing, "IDLE_LOAD", 0.2)  # the second GPU of the stand-in computes 10% of the time
-    monkeypatch.setattr(sharing, "LEAST_S", 600.0)
+    monkeypatch.setattr(shared_scoring, "LEAST_S", 600.0)
     name = execute(SPEC)
     assert "devices" not in store.read_record(name).provenance
     assert not any("load the model too" in line for line in store.read_log(name))
-    monkeypatch.setattr(sharing, "LEAST_S", 1.0)
-    monkeypatch.setattr(sharing, "WORTH", 0.0)
+    monkeypatch.setattr(shared_scoring, "LEAST_S", 1.0)
+    monkeypatch.setattr(shared_scoring, "WORTH", 0.0)
     two(here=300)  # 39 s on one device; the scorer needs none as soon as it is there
     name = execute(replace(SPEC, seed=1))
     assert any("s on one device, and loading took" in line for line in store.read_log(name))

@@ -1,7 +1,7 @@
 """One run's questions scored by several devices of this host at once.
 
 The run's own process scores on the first device as it would alone, and is the only one that writes. Beside it, each
-other device has a scorer (:mod:`core.runs.execution.scorers`). All of them work off the same batches, formed as one
+other device has a scorer (:mod:`core.devices.scorers`). All of them work off the same batches, formed as one
 device forms them, so the scores are those of one device, bit for bit.
 
 Which devices take part:
@@ -20,21 +20,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 
+from core.devices.scorers import DeviceScorer, ScorerEvent, WorkList
 from core.devices.sharing import ScorerDevice, free_devices, named_devices
 from core.devices.slots import CPU, Slot
 from core.errors import RunError
 from core.inference.engine import Engine, SharingEngine
 from core.inference.imports import fewer_threads
 from core.inference.scorer_messages import ScorerBegin
+from core.progress import Reporter
 from core.records import OptionLogits, Prompt
-from core.runs.agent import liveness
-from core.runs.execution.progress import ProgressReporter
-from core.runs.execution.scorers import DeviceScorer, ScorerEvent, WorkList
-from core.runs.spec import RunSpec
 
 WORTH = 2.0
 """Other devices join if the rest of the run takes this many times as long as loading the model took."""
@@ -47,49 +45,48 @@ LOOK_EVERY_S = 0.05
 
 @contextmanager
 def shared_devices(
-    spec: RunSpec, reporter: ProgressReporter, slots: Sequence[Slot], *, needs_gib: Callable[[], float]
+    device: str,
+    slots: Sequence[Slot],
+    reporter: Reporter,
+    *,
+    start: Callable[[ScorerDevice], DeviceScorer],
+    needs_gib: Callable[[], float],
+    busy: Callable[[], Collection[str]],
 ) -> Iterator[SharedScoring | None]:
     """What scores a run of the foreground on several devices; None if it has one alone. Its scorers end with the body.
 
-    Raises :class:`~core.errors.InputError` if a device that a person named is not here.
+    ``device`` is what a person named, empty for none, ``start`` starts a scorer of the run's model, and ``busy`` names
+    the slots on which workers of this host execute runs. Raises :class:`~core.errors.InputError` if a device that a
+    person named is not here.
     """
-    named = "," in spec.device
+    named = "," in device
     devices: tuple[ScorerDevice, ...] = ()
     if named:
-        devices = named_devices(spec.device, slots)
-    elif not spec.device and len(slots) > 1:
-        devices = free_devices(needs_gib(), slots, busy=_busy(slots))
+        devices = named_devices(device, slots)
+    elif not device and len(slots) > 1:
+        devices = free_devices(needs_gib(), slots, busy=busy())
     if len(devices) < 2:
         yield None
         return
     with ExitStack() as stack:
         if devices[0].here == CPU:
             stack.enter_context(fewer_threads(len(devices)))
-        made = SharedScoring(spec, devices, reporter)
+        made = SharedScoring(devices, reporter, start=start)
         stack.callback(made.end)
         if named:
             made.start()
         yield made
 
 
-def _busy(slots: Sequence[Slot]) -> set[str]:
-    """The slots on which a worker of this host executes a run."""
-    return {
-        part
-        for slot in slots
-        for part in slot.parts
-        if (run_id := liveness.busy_with(executor := liveness.executor_id(slot.name)))
-        and liveness.at_work(executor, run_id)
-    }
-
-
 class SharedScoring:
     """Scores a run's prompts on its own device, ``devices[0]``, and on the others as far as that pays."""
 
-    def __init__(self, spec: RunSpec, devices: Sequence[ScorerDevice], reporter: ProgressReporter) -> None:
-        self.spec = spec
+    def __init__(
+        self, devices: Sequence[ScorerDevice], reporter: Reporter, *, start: Callable[[ScorerDevice], DeviceScorer]
+    ) -> None:
         self.devices = devices
         self.reporter = reporter
+        self._start = start
         self.loading_s = 0.0
         self.questions: Counter[str] = Counter()
         """The questions that each device has scored."""
@@ -99,6 +96,11 @@ class SharedScoring:
         self._named = False
         self._joined: set[str] = set()
         self._events: SimpleQueue[ScorerEvent] = SimpleQueue()
+
+    @property
+    def scoring(self) -> int:
+        """The number of devices that score at the moment."""
+        return 1 + len(self._joined)
 
     @property
     def here(self) -> str:
@@ -119,7 +121,7 @@ class SharedScoring:
         self._named = named
         for device in self.devices[1:]:
             try:
-                self._scorers.append(DeviceScorer(device, self.spec))
+                self._scorers.append(self._start(device))
             except OSError as error:
                 raise RunError(f"no process could be started for {device.name}: {error}") from error
 
@@ -191,7 +193,6 @@ class SharedScoring:
                 self.reporter.log(f"{name} scores questions of this run, too")
             elif work.finish(event.batch):
                 yield from self._counted(name, event.scores)
-            self.reporter.devices = 1 + len(self._joined)
 
     def _counted(self, name: str, scores: Iterable[OptionLogits]) -> Iterator[OptionLogits]:
         for batch in scores:

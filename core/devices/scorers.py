@@ -27,7 +27,6 @@ from core.inference.scorer_messages import ScorerBegin, ScorerResult, ScorerStat
 from core.processes import exit_reasons
 from core.processes.starting import open_log
 from core.records import OptionLogits, Prompt
-from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 
 AHEAD = 2
@@ -98,14 +97,17 @@ class ScorerEvent:
 
 
 class DeviceScorer:
-    """One scorer. ``settled`` is set once it scores or has left. Raises :class:`OSError` if it can't be started."""
+    """One scorer of a ``model`` on a device. ``settled`` is set once it scores or has left.
 
-    def __init__(self, device: ScorerDevice, spec: RunSpec) -> None:
+    ``batch_size`` is in questions, None for the engine's own choice. Raises :class:`OSError` if no process starts.
+    """
+
+    def __init__(self, device: ScorerDevice, *, model: str, dtype: str, batch_size: int | None) -> None:
         self.device = device
         self.settled = threading.Event()
         self._connection, its_end = Pipe()
         onto = "" if device.visible else device.here  # of the GPUs it sees one alone
-        how = (canonical(spec.model), spec.dtype, str(spec.batch_size or ""), onto)
+        how = (canonical(model), dtype, str(batch_size or ""), onto)
         with its_end, open_log(LOG) as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "core.inference.scorer_process", str(its_end.fileno()), *how],

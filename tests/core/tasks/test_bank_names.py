@@ -21,9 +21,10 @@ from core.reports.compare import paired
 from core.reports.evaluation import load
 from core.reports.overview.similar_accuracy import alike
 from core.reports.question_identity import question_set
-from core.runs import banks, store
+from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import settings
+from core.tasks import bank_names
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write as write_bluq
 
@@ -46,7 +47,7 @@ from tests.core.exchange.test_bluq import write as write_bluq
     ],
 )
 def test_every_source_has_a_name(spec, provenance, name):
-    assert banks.bank_name(RunSpec(model="m", **spec), provenance) == name
+    assert bank_names.bank_name(RunSpec(model="m", **spec), provenance) == name
 
 
 def test_a_new_run_keeps_what_an_old_one_is_read_for(home):
