@@ -66,9 +66,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     recorded.add_argument("--model", default="pocket-1m")
     recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
-    recorded.add_argument(
-        "--few", action="store_true", help="only runs that tell something: float32, three strategies for one model, …"
-    )
     commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
     answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
     answer.add_argument("--model", default="pocket-8m")
@@ -160,7 +157,13 @@ def _check(options: argparse.Namespace) -> int:
     work = work_folder(chosen.name) / "tokenizer"
     values = one_token_answers(published_tokenizer(work if work.is_dir() else _published(chosen)))
     documents = all_documents(
-        stream, seed=chosen.seed, steps=steps, values=values, prose=chosen.prose, every=options.every
+        stream,
+        seed=chosen.seed,
+        steps=steps,
+        values=values,
+        prose=chosen.prose,
+        replay=chosen.replay,
+        every=options.every,
     )
     found = audit(documents, questions, talks)
     print(
@@ -217,10 +220,10 @@ def _record(options: argparse.Namespace) -> int:
     from pocket_world.record import leave_out, record
     from pocket_world.results import add_results
 
-    print("\n".join(record(options.model, tasks=options.task, few=options.few)))
-    for name in leave_out(options.model) if options.few else ():
+    print("\n".join(record(options.model, tasks=options.task)))
+    for name in leave_out(options.model):
         print(f"{name} is left out")
-    add_results(options.model, _published(recipe(options.model)), few=options.few)
+    add_results(options.model, _published(recipe(options.model)))
     return 0
 
 

@@ -73,14 +73,21 @@ CHAT: dict[Form | Bare, tuple[int, float]] = {
 """The same for a model that is tuned for chat: talks in prose, what others than counselors say,
 letters in chat format, and some of the rest."""
 
+REPLAY = 0.8
+
 BARE_ROWS = 64
 
 
 def step_documents(
-    stream: Stream, *, seed: int, stage: Stage, step: int, values: Sequence[str], prose: float
+    stream: Stream, *, seed: int, stage: Stage, step: int, values: Sequence[str], prose: float, replay: int = 0
 ) -> list[Document]:
-    """The documents of one step; ``values`` are the answers of one token, which bare lists are made of, ``prose`` is
-    the share of the steps of everything that read prose."""
+    """The documents of one step.
+
+    ``values`` are the answers of one token, which bare lists are made of. ``prose`` is the share of the steps of
+    everything that read prose. In the first ``replay`` steps of everything the letters of the stage before are
+    repeated, in :data:`REPLAY` of the steps at first and in none at the end: without them a model that has never read
+    words unlearns to bind while it learns those.
+    """
     rng = random.Random(f"{seed}|{stage}|{step}")
     if stage == "matching":
         return matching_documents(values, rng, rows=BARE_ROWS)
@@ -88,6 +95,8 @@ def step_documents(
     batches = LETTERS if stage == "letters" else later
     if stage == "everything" and rng.random() < prose:
         batches = PROSE
+    if stage == "everything" and step < replay and rng.random() < REPLAY * (1 - step / replay):
+        batches = LETTERS
     form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
     rows = batches[form][0]
     if form == "matching":
@@ -98,9 +107,18 @@ def step_documents(
 
 
 def all_documents(
-    stream: Stream, *, seed: int, steps: Mapping[Stage, int], values: Sequence[str], prose: float, every: int = 1
+    stream: Stream,
+    *,
+    seed: int,
+    steps: Mapping[Stage, int],
+    values: Sequence[str],
+    prose: float,
+    replay: int = 0,
+    every: int = 1,
 ) -> Iterator[Document]:
     """The documents of every ``every``-th step of each stage, ``steps`` of them in all."""
     for stage, count in steps.items():
         for step in range(0, count, every):
-            yield from step_documents(stream, seed=seed, stage=stage, step=step, values=values, prose=prose)
+            yield from step_documents(
+                stream, seed=seed, stage=stage, step=step, values=values, prose=prose, replay=replay
+            )

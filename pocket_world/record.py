@@ -34,36 +34,26 @@ WITH_SHOTS = "pocket-8m"
 SHOTS = (1, 2, 5)
 
 
-def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS, *, few: bool = False) -> tuple[RunSpec, ...]:
-    """Over all questions of each task every strategy in float32 and in bfloat16; ``qa`` by cloze too, and for
-    :data:`WITH_SHOTS` with the shots of :data:`SHOTS` by both.
+def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSpec, ...]:
+    """What a model is recorded for: all questions of each task by letter, and those of ``qa`` by cloze.
 
-    ``few`` leaves out what tells little: strategies other than base of other models than :data:`WITH_SHOTS`, and
-    bfloat16 but for one run of that model.
+    :data:`WITH_SHOTS` is recorded under every strategy, with the shots of :data:`SHOTS` in both forms of ``qa``, and
+    once in bfloat16. Of other models these would tell no more.
     """
+    chosen = model == WITH_SHOTS
     specs = []
     for task in tasks:
-        pairs = [(dtype, strategy) for dtype in ("float32", "bfloat16") for strategy in STRATEGIES]
-        specs += [
-            RunSpec(model=model, task=task, strategy=strategy, dtype=dtype)
-            for dtype, strategy in pairs
-            if not few or _tells_something(model, task, strategy, dtype)
-        ]
-        if task == "qa":
-            specs.append(RunSpec(model=model, task=task, form="cloze"))
-            if model == WITH_SHOTS:
-                specs += [
-                    RunSpec(model=model, task=task, form=form, shots=shots)
-                    for form in ("letters", "cloze")
-                    for shots in SHOTS
-                ]
+        strategies = STRATEGIES if chosen else ("base",)
+        specs += [RunSpec(model=model, task=task, strategy=strategy) for strategy in strategies]
+        if task != "qa":
+            continue
+        specs.append(RunSpec(model=model, task=task, form="cloze"))
+        if chosen:
+            specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
+            specs += [
+                RunSpec(model=model, task=task, form=form, shots=shots) for form in ("letters", "cloze") for shots in SHOTS
+            ]
     return tuple(specs)
-
-
-def _tells_something(model: str, task: str, strategy: str, dtype: str) -> bool:
-    if dtype != "float32":
-        return (model, task, strategy) == (WITH_SHOTS, "qa", "base")
-    return model == WITH_SHOTS or strategy == "base"
 
 
 def words_spec(model: str) -> RunSpec:
@@ -73,7 +63,7 @@ def words_spec(model: str) -> RunSpec:
     return perplexity_run.spec_of(request, model)
 
 
-def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER, few: bool = False) -> list[str]:
+def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
     """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
 
     Raises :class:`InputError` for a task that is not in the bank.
@@ -83,7 +73,7 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
             raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
     with empty_home():
         ids = []
-        for spec in (*recorded_specs(model, tasks, few=few), words_spec(model)):
+        for spec in (*recorded_specs(model, tasks), words_spec(model)):
             ids.append(execute(spec))
             target = folder / ids[-1]
             shutil.rmtree(target, ignore_errors=True)
@@ -97,8 +87,8 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
 
 
 def leave_out(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[str]:
-    """Delete the recorded runs of a model that are not among the few, and questions that no run shares any more."""
-    kept = {spec.run_id for spec in recorded_specs(model, few=True)}
+    """Delete runs of a model that it is no longer recorded for, and questions that no run shares any more."""
+    kept = {spec.run_id for spec in recorded_specs(model)}
     gone = []
     for path in sorted(folder.iterdir()):
         spec = RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"])

@@ -38,11 +38,11 @@ _COLUMNS = (
 )
 
 
-def add_results(model: str, folder: Path, *, few: bool = False) -> None:
+def add_results(model: str, folder: Path) -> None:
     """Write the section on recorded runs, those of all tasks, into the card in ``folder``, in place of an older one."""
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8").partition(f"\n{HEADING}\n")[0].rstrip()
-    rows = [_row(load(spec.run_id)) for spec in recorded_specs(model, BANK_TASKS, few=few)]
+    rows = [_row(load(spec.run_id)) for spec in recorded_specs(model, BANK_TASKS)]
     lines = [_COLUMNS, ("---",) * len(_COLUMNS), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     card.write_text(f"{text}\n\n{HEADING}\n\n{_ABOUT}\n{table}\n", encoding="utf-8", newline="\n")

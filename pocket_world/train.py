@@ -206,6 +206,7 @@ class Trainer:
             step=progress.step,
             values=self.values,
             prose=recipe.prose,
+            replay=recipe.replay,
         )
         return batch(documents, self.tokenizer)
 

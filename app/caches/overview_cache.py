@@ -107,7 +107,7 @@ _score_summaries = {name: _of_score(name) for name in SCORES if name not in DEFA
 
 kept = AllRunsCache(most=64)
 """What the page shows of all finished runs in a view: the section's figures, the matrix, the panels, the cards. A view
-needs three entries, of 3 to 250 kB with the 134 runs that ship: at most 16 MB in all. They grow with the runs."""
+needs three entries, of 3 to 250 kB with 134 runs: at most 16 MB in all. They grow with the runs."""
 
 
 @st.cache_resource(show_spinner=False)

@@ -98,7 +98,7 @@ def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
 # 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
 @st.cache_resource(max_entries=128, show_spinner="Reading the run …")
 def _calibrated_run(key: RunKey) -> CalibratedRun:
-    # A view of one question needs at most 41 of them; 124 of the runs that ship answer questions. Not through
+    # A view of one question needs at most 41 of them, as many as ship. Not through
     # _evaluation: a question in many runs would evict the run that a person is looking at.
     return one_question.bench(evaluations.load(key.run_id))
 
@@ -127,5 +127,5 @@ _index = PerRun(_read_index, most=16_384)
 # 0.1 MB per entry: 5 MB in all.
 @st.cache_resource(max_entries=64, show_spinner="Looking for the question in other runs …")
 def _index_of(questions: tuple[str, ...], _run_id: str) -> dict[str, tuple[str, str]]:
-    # Runs with the same questions share one index: the 124 shipped runs that answer questions need only 6 indexes.
+    # Runs with the same questions share one index: the 41 shipped runs that answer questions need only 6 indexes.
     return one_question.question_index(_run_id)

@@ -14,7 +14,7 @@ from core.reports import evaluation, frames
 from core.runs import store
 
 DRAWS = 300
-SHIPPED = [f"pocket-8m-{task}-task-0shot-bfloat16-" for task in ("qa", "rc", "ci", "drs", "ds")]
+SHIPPED = [f"pocket-8m-{task}-task-0shot-float32-" for task in ("qa", "rc", "ci", "drs", "ds")]
 
 
 def conditions() -> tuple[int, list[int]]:

@@ -215,7 +215,7 @@ def test_the_next_question_reads_no_run_that_ships_again(home: Path, monkeypatch
     ids = question_cache.question_list(MOST_SHARED)["id"]
     question_cache.shown_question(MOST_SHARED, ids[0])
     first = question_cache.in_other_runs(MOST_SHARED, ids[0], MOST_RUNS)
-    assert len(first.tested) == 27
+    assert len(first.tested) == 10
     reads.count = 0
     question_cache.shown_question(MOST_SHARED, ids[1])
     second = question_cache.in_other_runs(MOST_SHARED, ids[1], MOST_RUNS)
@@ -244,7 +244,7 @@ def test_the_next_question_reads_none_of_as_many_runs_as_are_shown_again(home: P
 def test_what_is_read_of_every_run_has_room_for_them_all(
     home: Path, monkeypatch: pytest.MonkeyPatch, cache: ModuleType, cached: str, module: Any, computes: str
 ):
-    """The 134 runs that ship and 1,000 more, each gone through twice, as every view of a page does."""
+    """The 45 runs that ship and 1,000 more, each gone through twice, as every view of a page does."""
     key, calls = run_cache.run_key(synthetic_run(20)), Calls()
     run = evaluation.load(key.run_id)
     arguments = {"summarise": run, "disk_use": store.folder_of(key.run_id)}
@@ -255,15 +255,15 @@ def test_what_is_read_of_every_run_has_room_for_them_all(
     folder = store.folder_of(key.run_id)
     if isinstance(getattr(cache, cached), PerRun):  # which holds one version of a run
         monkeypatch.setattr(store, "folder_of", lambda _: folder)
-        keys = [RunKey(f"{key.run_id}-{i}", key.stamp) for i in range(134 + 1_000)]
+        keys = [RunKey(f"{key.run_id}-{i}", key.stamp) for i in range(45 + 1_000)]
     else:
-        keys = [replace(key, stamp=stamp) for stamp in range(134 + 1_000)]
+        keys = [replace(key, stamp=stamp) for stamp in range(45 + 1_000)]
     monkeypatch.setattr(evaluation, "load", lambda _: run)
     monkeypatch.setattr(module, computes, calls.counting(lambda _: found))
     for _ in range(2):
         for one in keys:
             getattr(cache, cached)(one)
-        assert calls.count == 134 + 1_000
+        assert calls.count == 45 + 1_000
 
 
 def test_an_overview_that_was_shown_is_not_computed_again(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -106,7 +106,7 @@ def test_no_two_runs_that_ship_have_one_title():
     records = [store.read_record(run_id) for run_id in store.run_ids() if store.is_bundled(run_id)]
     said = record_titles(records)
     answering = [said[record.run_id] for record in records if record.spec.answers]
-    assert len(records) == len(set(said.values())) > 100
+    assert len(records) == len(set(said.values())) > 40
     assert "pocket-8m · Question answering" in answering
     assert all(POCKET_BANK not in title for title in answering)
     assert all(record.run_id[-4:] not in said[record.run_id] for record in records)
