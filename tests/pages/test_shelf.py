@@ -80,6 +80,7 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     button(app, "Bring in (").click().run()
     job = shelf_jobs.current()
     assert job is not None
+    assert made_up.stalled.wait(WAIT_S)  # before that a download ends between two files, at once
     app.run()
     assert not [one for one in app.button if one.label.startswith("Bring in")]
     button(app, "Cancel").click().run()

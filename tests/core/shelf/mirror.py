@@ -43,6 +43,8 @@ class Mirror:
     ranges: bool = True
     cut_after: int = 0
     released: threading.Event = field(default_factory=threading.Event)
+    stalled: threading.Event = field(default_factory=threading.Event)
+    """Set once an answer has stopped in the middle."""
 
     def add_to_hub(self, repository: str, path: str, content: bytes) -> None:
         """Serve a file of a data set as the Hugging Face hub does."""
@@ -161,6 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if mirror.fault == "stall":
             self._send(body[: len(body) // 2])
+            mirror.stalled.set()
             mirror.released.wait(30)
             self.close_connection = True
             return
