@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import altair as alt
 import pandas as pd
@@ -16,7 +16,7 @@ from plotly.graph_objects import Figure as PlotlyFigure
 from charts import theme
 from core.errors import HedgeError
 
-AltairChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
+AltairChart: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart
 
 
 @dataclass(frozen=True, slots=True)
