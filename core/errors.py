@@ -19,11 +19,19 @@ A message names the value, the rule that it breaks, and the way out, in one sent
 
 from __future__ import annotations
 
+LONGEST = 1_500
+"""Characters of a message. A longer one holds values of a file that nobody reads whole; its ends say what is wrong."""
+
 
 class HedgeError(Exception):
     """Base of all errors that are meant to be read by a person."""
 
     exit_status = 1
+
+    def __str__(self) -> str:
+        """The message, without its middle where it is too long."""
+        text = super().__str__()
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 + 3 :]}"
 
     def _render_traceback_(self) -> list[str]:
         """What IPython shows in place of a traceback: the message alone."""

@@ -169,7 +169,8 @@ def _run(
     for i in picked:
         if (first := seen.setdefault(texts.ids[i], i)) != i:
             raise InputError(
-                f"{sheet.where(i)}: expected every id once, found {texts.ids[i]!r} again (first: {sheet.where(first)})"
+                f"{sheet.where(i)}: expected every id once, found {shown(texts.ids[i])} again "
+                f"(first: {sheet.where(first)})"
             )
     named = _option_names(columns)
     shared = {k: tuple(named[:k]) for k in range(2, len(named) + 1)}

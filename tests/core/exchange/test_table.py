@@ -172,6 +172,7 @@ GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
         (GOOD + "3,0.5,0.3,0.2,E\n", r"line 4: expected one of 3 options that can be right .* found 'E'"),
         (GOOD + "3,0.5,0.3,0.2,\n", "line 4: expected the right option in 'label'"),
         (GOOD + "2,0.5,0.3,0.2,A\n", r"line 4: expected every id once, found '2' again .*line 3"),
+        (GOOD + f"{'x' * 900},0.5,0.3,0.2,A\n" * 2, r"line 5: expected every id once, found 'x{79}…' again"),
         (GOOD + ",0.5,0.3,0.2,A\n", "line 4: expected an id in 'id', found an empty cell"),
         ("id,A,B,label\n1,0.5,0.5,A\n2,0.5,0.5,B\n", "found all equal in each of 2"),
         ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column for each option"),
