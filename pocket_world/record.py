@@ -50,9 +50,8 @@ def recorded_specs(model: str, tasks: Sequence[str] = BANK_TASKS) -> tuple[RunSp
         specs.append(RunSpec(model=model, task=task, form="cloze"))
         if chosen:
             specs.append(RunSpec(model=model, task=task, dtype="bfloat16"))
-            specs += [
-                RunSpec(model=model, task=task, form=form, shots=shots) for form in ("letters", "cloze") for shots in SHOTS
-            ]
+            asked = [(form, shots) for form in ("letters", "cloze") for shots in SHOTS]
+            specs += [RunSpec(model=model, task=task, form=form, shots=shots) for form, shots in asked]
     return tuple(specs)
 
 
