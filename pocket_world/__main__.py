@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "juror": _juror,
             "jury": _jury,
             "report": _report,
+            "compare": _compare,
         }[options.command](options)
     except HedgeError as error:
         print(error, file=sys.stderr)
@@ -74,6 +75,9 @@ def _parser() -> argparse.ArgumentParser:
     jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
     jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
     commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
+    compare = commands.add_parser("compare", help="set a model that was trained again beside the one that ships")
+    compare.add_argument("--model", default="pocket-1m", help="the one that ships")
+    compare.add_argument("folder", type=Path, help="the one that was trained again, as HEDGE_HOME/pocket/NAME/model")
     return parser
 
 
@@ -212,6 +216,16 @@ def _report(_: argparse.Namespace) -> int:
     from pocket_world.figures import figures
 
     print(figures(), end="")
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from pocket_world.compare import compared, figures_of
+    from pocket_world.recipes import recipe
+
+    chosen, questions = recipe(options.model), bank.questions()
+    both = [figures_of(folder, questions, chat=chosen.chat) for folder in (_published(chosen), options.folder)]
+    print(compared(*both))
     return 0
 
 

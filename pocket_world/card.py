@@ -13,6 +13,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 from core.prompting.strategies import STRATEGIES
 from core.records import Question
 from pocket_world.bank import BANK_TASKS
+from pocket_world.curriculum import REPLAY
 from pocket_world.evaluate import Share, accuracy_by, letter_probabilities
 from pocket_world.exposure import exposure
 from pocket_world.progress import LossRow, StageProgress
@@ -141,6 +142,13 @@ def _prose_share(recipe: Recipe) -> str:
     return f"{recipe.prose:.0%} of the steps of everything"
 
 
+def _replay(recipe: Recipe) -> list[tuple[str, str]]:
+    if not recipe.replay:
+        return []
+    said = f"in {REPLAY:.0%} of the first steps of everything, in none from step {recipe.replay:,} on"
+    return [("letters repeated", said)]
+
+
 def _prose(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> tuple[str, ...]:
     loss = held_out_loss(model, tokenizer, chat=recipe.chat)
     what = (
@@ -169,6 +177,7 @@ def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -
         ("tokens read", f"{progress.tokens / 1e6:.1f} million"),
         ("steps", f"{matching:,} of matching, {letters:,} of letters, {everything:,} of everything"),
         ("prose", _prose_share(recipe)),
+        *_replay(recipe),
         (
             "begins as",
             f"{recipe.grown_from}, computing the same"

@@ -47,10 +47,10 @@ def test_status_of_what_is_begun(capsys: pytest.CaptureFixture[str], tmp_path, m
     (tmp_path / "pocket" / "pocket-1m" / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
     assert main(["status"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    # 500 and 3,500 steps in an hour, 3,500 left: 3,500 / 4,000 of an hour
+    # 500 and 3,500 steps in an hour, 4,000 left: 4,000 / 4,000 of an hour
     assert lines[0] == (
-        "pocket-1m: everything step 3,500 of 7,000, loss 0.500, letters 40.0%, perplexity 80.0, "
-        "1.00 processor hours gone, at most 0.88 left"
+        "pocket-1m: everything step 3,500 of 7,500, loss 0.500, letters 40.0%, perplexity 80.0, "
+        "1.00 processor hours gone, at most 1.00 left"
     )
     assert lines[1:] == [f"{name}: not begun" for name in list(RECIPES)[1:]]
 
