@@ -25,6 +25,8 @@ from tests.postgres import Server, server
 from tests.processes import end_all
 
 OPTIONS = {"ms": 10}
+LOOK_EVERY_S = 0.06
+"""Looking three times as often took a fifth of the processor time of these tests."""
 
 
 def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> Any:
@@ -33,7 +35,7 @@ def until(condition: Callable[[], Any], what: str, *, within_s: float = 120) -> 
     while not (value := condition()):
         if time.monotonic() > end:
             pytest.fail(f"waited {within_s:g} s in vain for: {what}")
-        time.sleep(0.02)
+        time.sleep(LOOK_EVERY_S)
     return value
 
 
