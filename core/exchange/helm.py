@@ -48,7 +48,7 @@ def _read_run(path: Path) -> ImportedRun:
     method = str(adapter.get("method"))
     if not method.startswith("multiple_choice"):
         raise InputError(
-            f"{path}: expected a multiple-choice scenario, found the method {method!r}, which does not say how "
+            f"{path}: expected a multiple-choice scenario, found the method {shown(method)}, which does not say how "
             "probable each option is"
         )
     counts: Counter[str] = Counter()

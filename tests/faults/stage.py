@@ -31,8 +31,8 @@ from core.settings import ROOT
 from tests.postgres import Server
 from tests.processes import end_all
 
-LOOK_EVERY_S = 0.02
-WITHIN_S = 60.0
+LOOK_EVERY_S = 0.05
+WITHIN_S = 150.0
 QUESTIONS = 130
 
 PAGE = """
