@@ -256,6 +256,7 @@ def test_runs_are_chosen_with_the_keyboard(visit: Visitor, address: str, home: P
     expect(page).to_have_url(re.compile(rf"runs={first}(,|%2C){second}"))
     page.get_by_role("button", name="Choose runs").press("Enter")
     expect(dialog).to_be_visible()
+    page.wait_for_function(SETTLED)  # a dialog that is still drawn takes no key
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     page.wait_for_function(SETTLED)

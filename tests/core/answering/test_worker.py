@@ -64,14 +64,14 @@ def own_of(run_id: str, row: dict[str, Any], **changes: Any) -> CustomQuestion:
 def test_a_test_question_typed_again_gets_the_logits_and_the_set_that_the_run_recorded(
     home: Path, models: ModelCache, strategy: str
 ):
-    run_id = RunSpec(model="pocket-1m", task="qa", strategy=strategy).run_id
+    run_id = RunSpec(model="pocket-8m", task="qa", strategy=strategy).run_id
     run = evaluation.load(run_id)
     by = bench(run)
     recorded = store.read_logits(run_id)
     for place in (0, 400):
         row = question_of(run_id, place)
         told = Told()
-        given = answer(own_of(run_id, row), models, told)
+        given = answer(own_of(run_id, row, model="pocket-8m"), models, told)
         at = recorded.ids.index(row["id"])
         np.testing.assert_allclose(given.logits, recorded.logits[at], atol=1e-3)
         assert given.options == tuple(row["options"])
