@@ -86,7 +86,7 @@ class SharedScoring:
     ) -> None:
         self.devices = devices
         self.reporter = reporter
-        self._start = start
+        self._start_scorer = start
         self.loading_s = 0.0
         self.questions: Counter[str] = Counter()
         """The questions that each device has scored."""
@@ -98,7 +98,7 @@ class SharedScoring:
         self._events: SimpleQueue[ScorerEvent] = SimpleQueue()
 
     @property
-    def scoring(self) -> int:
+    def device_count(self) -> int:
         """The number of devices that score at the moment."""
         return 1 + len(self._joined)
 
@@ -121,7 +121,7 @@ class SharedScoring:
         self._named = named
         for device in self.devices[1:]:
             try:
-                self._scorers.append(self._start(device))
+                self._scorers.append(self._start_scorer(device))
             except OSError as error:
                 raise RunError(f"no process could be started for {device.name}: {error}") from error
 

@@ -72,7 +72,7 @@ def _write(part: Path, run: ImportedRun) -> None:
     store.write_questions(part, run.questions, run.roles)
     store.write_logits(part, run.scored)
     now = time.time()
-    bank = bank_names.described(run.spec, run.provenance, run.questions, run.roles)
+    bank = bank_names.bank_record(run.spec, run.provenance, run.questions, run.roles)
     provenance = run.provenance | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")

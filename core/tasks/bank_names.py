@@ -35,7 +35,7 @@ ORIGINS = {
 """The bank of runs that were imported in a format, if nothing else is known."""
 
 
-class AskedTask(Protocol):
+class TaskOrigin(Protocol):
     """What of a run's spec says where its questions come from."""
 
     @property
@@ -79,7 +79,7 @@ def task_title(task: str, bank: str) -> str:
     return title if bank in (POCKET_BANK, title) else f"{title} · {bank}"
 
 
-def bank_name(asked: AskedTask, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
+def bank_name(asked: TaskOrigin, provenance: Mapping[str, Any] = MappingProxyType({})) -> str:
     """The name of the bank of a run's questions.
 
     >>> from core.runs.spec import RunSpec
@@ -104,14 +104,14 @@ def bank_name(asked: AskedTask, provenance: Mapping[str, Any] = MappingProxyType
     return PurePath(file).stem or name
 
 
-def described(
-    asked: AskedTask, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
+def bank_record(
+    asked: TaskOrigin, provenance: Mapping[str, Any], questions: Sequence[Question], roles: Sequence[Role]
 ) -> dict[str, str]:
     """What a new run stores: its bank's name, and the digest of its test questions."""
     rows = [(q.id, q.context, q.question, q.options, q.label, role) for q, role in zip(questions, roles, strict=True)]
     return {"name": bank_name(asked, provenance), "test_questions": source_of(asked, provenance).test_digest(rows)}
 
 
-def source_of(asked: AskedTask, provenance: Mapping[str, Any]) -> QuestionSource:
+def source_of(asked: TaskOrigin, provenance: Mapping[str, Any]) -> QuestionSource:
     """The source of a run's questions, which distinguishes questions without texts from those of other runs."""
     return QuestionSource(asked.origin, asked.task_name, provenance.get("texts") is not False)

@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def finished_run(i: int, *, kept: bool = True) -> str:
-    """A run with the bank that new runs note (:func:`core.tasks.bank_names.described`), its figures kept."""
+    """A run with the bank that new runs note (:func:`core.tasks.bank_names.bank_record`), its figures kept."""
     run_id = synthetic_run(QUESTIONS, model=f"model-{i}", seed=7, signal=1 + 0.15 * i)
     record = store.read_record(run_id)
     bank = {"name": bank_names.bank_name(record.spec), "test_questions": question_identity.question_set(run_id)}

@@ -244,7 +244,7 @@ class _Execution:
             f"{self.reporter.total} prompts",
             data_fingerprint=data,
             data={"source": self.data.source, "left_out": self.data.left_out, "alike": self.drawn.alike},
-            bank=bank_names.described(self.spec, {}, self.drawn.questions, self.drawn.roles),
+            bank=bank_names.bank_record(self.spec, {}, self.drawn.questions, self.drawn.roles),
         )
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
 
@@ -290,7 +290,7 @@ class _Execution:
                 for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
-                    self.reporter.devices = self.shared.scoring if self.shared else 1
+                    self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
             finally:
                 if self.spec.servers:
