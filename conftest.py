@@ -41,8 +41,8 @@ collect_ignore = ["tests/benchmarks"]
 
 
 TRIED_TWICE = {Path(__file__).parent / "tests" / name for name in ("browser", "faults")}
-MOST = 4
-"""Processes of the quick tests at most."""
+LEAST, MOST = 3, 4
+"""Processes of all tests, and of the quick tests at most."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,8 +70,9 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Quick tests compute; of all tests so many wait for servers, workers and pages that a third process has room."""
-    return min(os.cpu_count() or 1, MOST) if config.option.markexpr.strip() == "quick" else 3
+    """Three on two cores: some tests wait, in the whole suite for servers, workers and pages, of the quick ones for a
+    clock. Quick tests take more processes where there are more cores."""
+    return max(LEAST, min(os.cpu_count() or 1, MOST)) if config.option.markexpr.strip() == "quick" else LEAST
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

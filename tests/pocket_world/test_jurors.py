@@ -60,14 +60,14 @@ def test_a_shipped_juror_tells_right_from_wrong(name: str) -> None:
 
 @pytest.mark.parametrize("name", JURORS)
 def test_a_shipped_juror_beats_saying_always_false(name: str) -> None:
-    said = random.Random(name).sample(answered(JURORS[name], tuning=False), 600)
+    said = random.Random(name).sample(answered(JURORS[name], tuning=False), 250)
     never = sum(not one.right for one in said) / len(said)
     assert right_about(ASSETS / "adapters" / name, said).value > never
 
 
 def test_a_juror_is_published_with_its_card(tmp_path, monkeypatch) -> None:
-    # Two hundred of the answers that a juror is tried on are enough to see where the figures go.
-    monkeypatch.setattr(jurors, "right_about", lambda folder, proposed: right_about(folder, proposed[:200]))
+    # Fifty of the answers that a juror is tried on are enough to see where the figures go.
+    monkeypatch.setattr(jurors, "right_about", lambda folder, proposed: right_about(folder, proposed[:50]))
     few = replace(JURORS["juror-3m"], steps=20, rows=8, rank=2)
     line = publish_juror(few, tmp_path / "adapter")
     assert "always to say False is right about" in line
