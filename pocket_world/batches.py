@@ -63,11 +63,10 @@ def weighted_loss(
     places = weights.nonzero().flatten()
     chosen = torch.nn.functional.pad(weights[places], (0, -len(places) % TARGET_STEP))
     places = torch.nn.functional.pad(places, (0, len(chosen) - len(places)))
-    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=precision == torch.bfloat16):
-        tokens = data.tokens[:, :-1]
-        states = read(tokens) if read else model.model(input_ids=tokens, use_cache=False).last_hidden_state
-        hidden = states.flatten(0, 1)[places]
-        logits = model.lm_head(hidden)
+    tokens = data.tokens[:, :-1]
+    read = read or (lambda tokens: model.model(input_ids=tokens, use_cache=False).last_hidden_state)
+    hidden = read(tokens).flatten(0, 1)[places].to(precision)
+    logits = torch.nn.functional.linear(hidden, model.lm_head.weight.to(precision))
     losses = torch.nn.functional.cross_entropy(logits.float(), targets[places], reduction="none")
     loss: torch.Tensor = (losses * chosen).sum() / chosen.sum()
     return loss

@@ -43,7 +43,7 @@ class Recipe:
     letters_steps: int = 3000
     letters_goal: float = 0.8
     grown_from: str = ""
-    vocabulary: int = 5120
+    vocabulary: int = 2048
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
     half: bool = False

@@ -40,7 +40,7 @@ from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import held_out_loss
-from pocket_world.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
+from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
 from pocket_world.world import world
 
 LOG = logging.getLogger("hedge.pocket")
@@ -96,7 +96,7 @@ class Trainer:
         self.bank = bank.questions()
         self.stream = Stream(Guard.of(self.bank, conversations.bundled()), tasks=recipe.tasks, chat=recipe.chat)
         self.tokenizer = self._tokenizer(tokenizer_documents)
-        self.values = one_token_answers(self.tokenizer)
+        self.values = one_token_words(self.tokenizer)
         self.layer = compiled_layer() if compiled else read_layer
         self.precision = precision
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
