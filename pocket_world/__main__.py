@@ -167,6 +167,7 @@ def _check(options: argparse.Namespace) -> int:
         values=values,
         prose=chosen.prose,
         replay=chosen.replay,
+        letters=chosen.letters,
         every=options.every,
     )
     found = audit(documents, questions, talks)

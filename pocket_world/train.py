@@ -207,6 +207,7 @@ class Trainer:
             values=self.values,
             prose=recipe.prose,
             replay=recipe.replay,
+            letters=recipe.letters,
         )
         return batch(documents, self.tokenizer)
 
