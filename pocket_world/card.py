@@ -147,9 +147,8 @@ def _replay(recipe: Recipe) -> list[tuple[str, str]]:
         return []
     said = f"in {recipe.letters:.0%} of the steps of everything"
     if recipe.replay:
-        said = (
-            f"in {REPLAY:.0%} of the first steps of everything, in {recipe.letters:.0%} from step {recipe.replay:,} on"
-        )
+        then = f"in {recipe.letters:.0%} from step {recipe.replay:,} on"
+        said = f"in {REPLAY:.0%} of the first steps of everything, {then}"
     return [("letters repeated", said)]
 
 

@@ -56,16 +56,16 @@ RECIPES = {
     for recipe in (
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=7500, cooldown=3500, prose=0.2, replay=2500, letters=0.25),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, letters=0.15, half=True,
-            grown_from="pocket-1m",
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, letters=0.15,
+            half=True, grown_from="pocket-1m",
         ),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1200, cooldown=900, rate=0.006, half=True,
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, letters=0.1, half=True,
-            grown_from="pocket-3m",
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, letters=0.1,
+            half=True, grown_from="pocket-3m",
         ),
     )
 }  # fmt: skip
