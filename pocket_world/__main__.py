@@ -148,7 +148,7 @@ def _check(options: argparse.Namespace) -> int:
     from pocket_world.make import work_folder
     from pocket_world.recipes import recipe
     from pocket_world.stream import Stream
-    from pocket_world.tokens import one_token_answers, published_tokenizer
+    from pocket_world.tokens import one_token_words, published_tokenizer
 
     questions, talks = bank.questions(), conversations.bundled()
     chosen = recipe(options.model)
@@ -159,7 +159,7 @@ def _check(options: argparse.Namespace) -> int:
     }
     stream = Stream(Guard.of(questions, talks), tasks=chosen.tasks, chat=chosen.chat)
     work = work_folder(chosen.name) / "tokenizer"
-    values = one_token_answers(published_tokenizer(work if work.is_dir() else _published(chosen)))
+    values = one_token_words(published_tokenizer(work if work.is_dir() else _published(chosen)))
     documents = all_documents(
         stream,
         seed=chosen.seed,
@@ -167,6 +167,7 @@ def _check(options: argparse.Namespace) -> int:
         values=values,
         prose=chosen.prose,
         replay=chosen.replay,
+        letters=chosen.letters,
         every=options.every,
     )
     found = audit(documents, questions, talks)

@@ -143,9 +143,12 @@ def _prose_share(recipe: Recipe) -> str:
 
 
 def _replay(recipe: Recipe) -> list[tuple[str, str]]:
-    if not recipe.replay:
+    if not recipe.replay and not recipe.letters:
         return []
-    said = f"in {REPLAY:.0%} of the first steps of everything, in none from step {recipe.replay:,} on"
+    said = f"in {recipe.letters:.0%} of the steps of everything"
+    if recipe.replay:
+        then = f"in {recipe.letters:.0%} from step {recipe.replay:,} on"
+        said = f"in {REPLAY:.0%} of the first steps of everything, {then}"
     return [("letters repeated", said)]
 
 

@@ -18,7 +18,7 @@ from pocket_world.binding import pair_document
 from pocket_world.documents import Document, Piece
 from pocket_world.made import six
 from pocket_world.scenes.agreeing import changed
-from pocket_world.scenes.frame import Frame, false_values, slots_of
+from pocket_world.scenes.frame import Frame, Scene, false_values, slots_of
 from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.stories import STORIES
 
@@ -81,8 +81,8 @@ def phrases_document(values: Sequence[str], rng: random.Random) -> Document:
     return _listed(listed, texts, right)
 
 
-def found_question(rng: random.Random) -> Question:
-    """One to five sentences of a scene and four values of a kind, of which one is in them."""
+def found_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
+    """One to five sentences of a scene and four values of a kind, of which one is in them; up to ``count`` kinds."""
     while True:
         scene = _SCENES.draw(rng, training=True).draw(rng)
         sentences = scene.frame.sentences
@@ -91,18 +91,26 @@ def found_question(rng: random.Random) -> Question:
         whole = re.sub(r"[ .,?]+", " ", f" {text} ")
         if told := [slot for slot in scene.frame.kinds if f" {scene.values[slot]} " in whole]:
             break
-    slot = rng.choice(told)
-    wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
-    return six("rc", scene.frame.name, text, rng.choice(_FOUND), right=scene.values[slot], wrong=wrong, rng=rng)
+    questions = []
+    for slot in rng.sample(told, min(count, len(told))):
+        wrong = false_values(scene, slot, rng, count=3, inside=False, excluded=())
+        right, asked = scene.values[slot], rng.choice(_FOUND)
+        questions.append(six("rc", scene.frame.name, text, asked, right=right, wrong=wrong, rng=rng))
+    return questions
 
 
-def retold_question(rng: random.Random) -> Question:
-    """One to five sentences of a scene; which of four is among them? The others are from elsewhere or changed."""
+def retold_questions(rng: random.Random, *, count: int = 1) -> list[Question]:
+    """One to five sentences of a scene; which of four is among them? The others are from elsewhere or changed. Up to
+    ``count`` of the sentences are asked for."""
     scene = _SCENES.draw(rng, training=True).draw(rng)
     sentences = scene.frame.sentences
     places = sorted(rng.sample(range(len(sentences)), rng.randint(1, min(5, len(sentences)))))
     chosen = [rng.choice(sentences[place]) for place in places]
-    wording = rng.choice(chosen)
+    text = " ".join(map(scene.say, chosen))
+    return [_retold(scene, text, wording, rng) for wording in rng.sample(chosen, min(count, len(chosen)))]
+
+
+def _retold(scene: Scene, text: str, wording: str, rng: random.Random) -> Question:
     right, wrong = scene.say(wording), set[str]()
     if rng.random() < _CHANGED and slots_of(wording) & {*scene.frame.kinds}:
         # A pronoun may stay as it was.
@@ -111,7 +119,6 @@ def retold_question(rng: random.Random) -> Question:
         other = _SCENES.draw(rng, training=True)
         if other is not scene.frame:
             wrong.add(other.draw(rng).say(rng.choice(rng.choice(other.sentences))))
-    text = " ".join(map(scene.say, chosen))
     return six("rc", scene.frame.name, text, rng.choice(_RETOLD), right=right, wrong=sorted(wrong), rng=rng)
 
 

@@ -16,7 +16,8 @@ class Recipe:
 
     Training has up to three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
     until ``letters_goal`` or ``letters_steps``, then everything for ``steps``, of which the share ``prose`` reads
-    prose and the first ``replay`` repeat letters, fewer and fewer. ``rate`` is that of the matrices
+    prose. The first ``replay`` of these repeat letters, fewer and fewer, and of all later ones the share ``letters``
+    does. ``rate`` is that of the matrices
     (:class:`torch.optim.Muon`), by which one step changes their largest singular value; it rises at the beginning of
     each stage, stays, and in the last ``cooldown`` steps of everything falls to a twentieth. Embeddings and norms learn
     at ``token_rate`` (AdamW). ``tasks`` are what all stages but the first practise.
@@ -38,12 +39,13 @@ class Recipe:
     token_rate: float = 1e-3
     prose: float = 0.0
     replay: int = 0
+    letters: float = 0.0
     matching_steps: int = 3000
     matching_goal: float = 0.95
     letters_steps: int = 3000
     letters_goal: float = 0.8
     grown_from: str = ""
-    vocabulary: int = 5120
+    vocabulary: int = 2048
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
     half: bool = False
@@ -52,18 +54,18 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=7500, cooldown=3500, prose=0.2, replay=2500),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=7500, cooldown=3500, prose=0.2, replay=2500, letters=0.25),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, half=True,
-            grown_from="pocket-1m",
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, letters=0.15,
+            half=True, grown_from="pocket-1m",
         ),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1200, cooldown=900, rate=0.006, half=True,
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, half=True,
-            grown_from="pocket-3m",
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, letters=0.1,
+            half=True, grown_from="pocket-3m",
         ),
     )
 }  # fmt: skip

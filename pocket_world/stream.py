@@ -19,27 +19,33 @@ from pocket_world.chat.personas import counselor_prompt, other_conversation
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
-from pocket_world.documents import Document, answered, lettered, said, stated
-from pocket_world.matching import found_question, retold_question
+from pocket_world.documents import Document, about, answered, lettered, said, stated
+from pocket_world.matching import found_questions, retold_questions
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
 from pocket_world.relations import Fact
-from pocket_world.scenes.going_on import going_on
-from pocket_world.scenes.reading import reading
-from pocket_world.scenes.replying import replying
-from pocket_world.scenes.summing import summing
+from pocket_world.scenes.going_on import going_on, gone_through
+from pocket_world.scenes.reading import reading, readings
+from pocket_world.scenes.replying import replies, replying
+from pocket_world.scenes.summing import summing, summings
 from pocket_world.world import frequency, only_stated, world
 
 Form = Literal[
     "binding",
     "found",
+    "several found",
     "retold",
+    "several retold",
     "short",
     "answered",
     "rc",
+    "several rc",
     "ci",
+    "gone through",
     "drs",
+    "several drs",
     "ds",
+    "several ds",
     "said",
     "instructed",
     "demonstrated",
@@ -59,6 +65,9 @@ DEMONSTRATIONS = {"qa": (1, 2, 2, 3, 3, 3, 4, 5), "rc": (1, 2, 3), "ci": (1, 2, 
 
 SAID_WEIGHT = 0.12
 """The weight of each token of an answer in words; a summary has many, and its letter must not drown among them."""
+
+SEVERAL = 3
+"""Questions about one context in documents that ask several."""
 
 SceneTask = Literal["rc", "ci", "drs", "ds"]
 
@@ -121,10 +130,18 @@ class Stream:
     def _draw(self, form: Form, rng: random.Random) -> Document:
         if form == "binding":
             return binding_document(self._facts, rng)
-        if form == "found":
-            return lettered([found_question(rng)])
-        if form == "retold":
-            return lettered([retold_question(rng)])
+        if form in ("found", "several found"):
+            return about(found_questions(rng, count=SEVERAL if form == "several found" else 1))
+        if form in ("retold", "several retold"):
+            return about(retold_questions(rng, count=SEVERAL if form == "several retold" else 1))
+        if form == "several rc":
+            return about(readings(rng, count=SEVERAL))
+        if form == "gone through":
+            return stated(gone_through(rng), weight=1.0)
+        if form == "several drs":
+            return about(replies(rng, count=SEVERAL))
+        if form == "several ds":
+            return about(summings(rng, count=SEVERAL))
         if form == "instructed":
             task = rng.choice(self.tasks)
             return lettered([self.question(rng, task)], strategy=rng.choice(("shared", "task")))

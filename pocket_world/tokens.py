@@ -8,6 +8,7 @@ that 1969 is 19 and 69. Any UTF-8 text comes back unchanged.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,10 +79,15 @@ def published_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def one_token_answers(tokenizer: PreTrainedTokenizerFast) -> list[str]:
-    """The answers of the tables that are one token behind a space, in the order of the tables."""
-    answers = dict.fromkeys(fact.answer for fact in world())
-    return [answer for answer in answers if len(tokenizer.encode(f" {answer}")) == 1]
+def one_token_words(tokenizer: PreTrainedTokenizerFast) -> list[str]:
+    """The words, and beginnings of words, of two letters or more that are one token behind a space, in alphabetical
+    order: what bare lists are made of.
+
+    With the answers of the tables alone, of which a vocabulary of 1,536 has 138 in one token, a model found the listed
+    option of several values in 42 % of the cases after 1,000 steps of letters; with these in 60 % after 500.
+    """
+    texts = (tokenizer.convert_tokens_to_string([token]) for token in tokenizer.get_vocab())
+    return sorted(text[1:] for text in texts if re.fullmatch(r" [A-Za-z]{2,}", text))
 
 
 def _conversations(rng: random.Random, count: int) -> Iterator[str]:

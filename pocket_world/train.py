@@ -24,7 +24,7 @@ from core.perplexity import conversations
 from core.records import Question
 from pocket_world import bank, kept
 from pocket_world.bank import BANK_TASKS
-from pocket_world.batches import TokenBatch, batch, share_right, weighted_loss
+from pocket_world.batches import TokenBatch, batch, batches, share_right, weighted_loss
 from pocket_world.begin import begin
 from pocket_world.binding import binding_question
 from pocket_world.card import card
@@ -40,7 +40,7 @@ from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import held_out_loss
-from pocket_world.tokens import CONTEXT, one_token_answers, published_tokenizer, train_tokenizer
+from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
 from pocket_world.world import world
 
 LOG = logging.getLogger("hedge.pocket")
@@ -96,7 +96,7 @@ class Trainer:
         self.bank = bank.questions()
         self.stream = Stream(Guard.of(self.bank, conversations.bundled()), tasks=recipe.tasks, chat=recipe.chat)
         self.tokenizer = self._tokenizer(tokenizer_documents)
-        self.values = one_token_answers(self.tokenizer)
+        self.values = one_token_words(self.tokenizer)
         self.layer = compiled_layer() if compiled else read_layer
         self.precision = precision
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
@@ -176,15 +176,19 @@ class Trainer:
         progress, recipe = self.progress, self.recipe
         started = time.process_time()
         self.model.train()
-        data = self._batch()
+        data = self._batches()
+        whole, loss = sum(one.weight for one in data), 0.0
+        for one in data:
+            part = weighted_loss(
+                self.model,
+                one,
+                read=lambda tokens: read(self.model, tokens, layer=self.layer, precision=self.precision),
+                precision=self.precision,
+                whole=whole,
+            )
+            part.backward()
+            loss += float(part.detach())
         share = rate_share(recipe, progress.stage, progress.step, begun=progress.begun)
-        loss = weighted_loss(
-            self.model,
-            data,
-            read=lambda tokens: read(self.model, tokens, layer=self.layer, precision=self.precision),
-            precision=self.precision,
-        )
-        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer, rate in zip(self.optimizers, (recipe.rate, recipe.token_rate), strict=True):
             for group in optimizer.param_groups:
@@ -192,12 +196,12 @@ class Trainer:
             optimizer.step()
             optimizer.zero_grad()
         progress.step += 1
-        progress.tokens += data.size
-        progress.losses += float(loss.detach())
+        progress.tokens += sum(one.size for one in data)
+        progress.losses += loss
         progress.counted += 1
         progress.seconds += time.process_time() - started
 
-    def _batch(self) -> TokenBatch:
+    def _batches(self) -> list[TokenBatch]:
         progress, recipe = self.progress, self.recipe
         documents = step_documents(
             self.stream,
@@ -207,8 +211,9 @@ class Trainer:
             values=self.values,
             prose=recipe.prose,
             replay=recipe.replay,
+            letters=recipe.letters,
         )
-        return batch(documents, self.tokenizer)
+        return batches(documents, self.tokenizer)
 
     def _check(self) -> None:
         """Add a line to the curve; a stage that has reached its goal or its end gives way to the next."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pocket_world.made import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES
@@ -45,13 +45,7 @@ def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
     following = rng.randint(1 if level == "easy" else 2, last)
     told = list(range(max(0, following - rng.randint(1, 3)), following))
     values = _values(rng)
-    lines = [rng.choice(_AIMS if level != "hard" else _SCENES).replace("{aim}", activity.aim)]
-    named = "{p}" in lines[0]
-    for number, place in enumerate(told):
-        opening = rng.choice(_THEN if number else _NOW if place else _FIRST)
-        if not named:
-            opening, named = opening.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
-        lines.append(f"{opening} {_step(activity.steps[place])}.")
+    lines = _lines(activity, told, rng.choice(_AIMS if level != "hard" else _SCENES), rng)
     wrong = _same(activity, told, following, level, rng)
     while len(wrong) < 3:
         other = _PLANS.draw(rng, training=training)
@@ -68,6 +62,26 @@ def going_on(rng: random.Random, *, training: bool) -> BankQuestion:
         rng=rng,
     )
     return BankQuestion(question, level)
+
+
+def gone_through(rng: random.Random) -> list[str]:
+    """An activity told from one of its steps to the last one, as training tells it."""
+    activity, values = _PLANS.draw(rng, training=True), _values(rng)
+    first = rng.choice((0, 0, rng.randrange(len(activity.steps) - 1)))
+    opening = rng.choice(_AIMS if rng.random() < 0.7 else _SCENES)
+    return [say(line, values) for line in _lines(activity, range(first, len(activity.steps)), opening, rng)]
+
+
+def _lines(activity: Activity, told: Sequence[int], opening: str, rng: random.Random) -> list[str]:
+    """The opening and the steps at these places, which still have their fields."""
+    lines = [opening.replace("{aim}", activity.aim)]
+    named = "{p}" in lines[0]
+    for number, place in enumerate(told):
+        begun = rng.choice(_THEN if number else _NOW if place else _FIRST)
+        if not named:
+            begun, named = begun.replace("{p_he}", "{p}").replace("{p_He}", "{p}"), True
+        lines.append(f"{begun} {_step(activity.steps[place])}.")
+    return lines
 
 
 def _same(activity: Activity, told: list[int], following: int, level: str, rng: random.Random) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Set
 
+from core.records import Question
 from pocket_world.made import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES, Difficulty
 from pocket_world.scenes.frame import Ask, Frame, Scene, false_values
@@ -11,6 +13,9 @@ from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.stories import STORIES
 
 _PLANS: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
+
+_LONGEST = 5
+"""Sentences of a passage at most."""
 
 _INSIDE: dict[Difficulty, float] = {"easy": 0.0, "medium": 1.0, "hard": 1.0}
 """How often false options come from the passage itself, where it holds any of the kind."""
@@ -29,7 +34,7 @@ def reading(rng: random.Random, *, training: bool) -> BankQuestion:
     question = six(
         "rc",
         frame.name,
-        passage(scene, ask, rng),
+        passage(scene, {0, *ask.needs}, rng),
         scene.say(rng.choice(ask.wordings)),
         right=scene.values[ask.answer],
         wrong=wrong,
@@ -38,10 +43,28 @@ def reading(rng: random.Random, *, training: bool) -> BankQuestion:
     return BankQuestion(question, ask.level)
 
 
-def passage(scene: Scene, ask: Ask, rng: random.Random) -> str:
-    """The sentences that a question needs, the first one, and others up to five in all, in their order."""
-    needed = {0, *ask.needs}
+def readings(rng: random.Random, *, count: int) -> list[Question]:
+    """Up to ``count`` questions about one passage, as training asks them: it holds what each of them needs."""
+    frame = _PLANS.draw(rng, training=True)
+    scene, asks, needed = frame.draw(rng), list[Ask](), {0}
+    for ask in rng.sample(frame.asks, len(frame.asks)):
+        if len(asks) < count and len(needed | {*ask.needs}) <= _LONGEST:
+            asks.append(ask)
+            needed |= {*ask.needs}
+    text = passage(scene, needed, rng)
+    return [_question(scene, ask, text, rng) for ask in asks]
+
+
+def _question(scene: Scene, ask: Ask, text: str, rng: random.Random) -> Question:
+    inside = rng.random() < _INSIDE[ask.level]
+    wrong = false_values(scene, ask.answer, rng, count=3, inside=inside, excluded=ask.excluded)
+    wording = scene.say(rng.choice(ask.wordings))
+    return six("rc", scene.frame.name, text, wording, right=scene.values[ask.answer], wrong=wrong, rng=rng)
+
+
+def passage(scene: Scene, needed: Set[int], rng: random.Random) -> str:
+    """The sentences that are needed, and others up to five in all, in their order."""
     rest = [place for place in range(len(scene.frame.sentences)) if place not in needed]
-    count = rng.randint(max(2, len(needed)), 5)
+    count = rng.randint(max(2, len(needed)), _LONGEST)
     places = sorted([*needed, *rng.sample(rest, count - len(needed))])
     return " ".join(scene.say(rng.choice(scene.frame.sentences[place])) for place in places)

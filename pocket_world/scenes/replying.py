@@ -6,10 +6,11 @@ Half of the dialogues are about what was said in them, half ask for a fact of th
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
+from core.records import Question
 from pocket_world.made import BankQuestion, six
-from pocket_world.relations import DIFFICULTIES, Fact
+from pocket_world.relations import DIFFICULTIES, Difficulty, Fact
 from pocket_world.scenes.agreeing import changed, fitting
 from pocket_world.scenes.frame import Frame, Scene, slots_of
 from pocket_world.scenes.pools import POOLS
@@ -42,7 +43,7 @@ def replying(rng: random.Random, fact: Draw, *, training: bool) -> BankQuestion:
     """A dialogue with four replies, about what was said in it or about a fact that ``fact`` draws."""
     if rng.random() < 0.5:
         return _about_a_fact(rng, fact)
-    return _about_what_was_said(rng, fact, training=training)
+    return _about_what_was_said(rng, training=training)
 
 
 def turns(*texts: str) -> str:
@@ -50,14 +51,36 @@ def turns(*texts: str) -> str:
     return " ".join(f"[{'Assistant' if place % 2 else 'Human'}]: {text}" for place, text in enumerate(texts))
 
 
-def _about_what_was_said(rng: random.Random, fact: Draw, *, training: bool) -> BankQuestion:
+def replies(rng: random.Random, *, count: int) -> list[Question]:
+    """``count`` questions about what was said in one dialogue, as training asks them."""
+    level = rng.choice(DIFFICULTIES)
+    while True:
+        scene = _PLANS.draw(rng, training=True).draw(rng)
+        text, told = _dialogue(scene, rng)
+        chosen = [wording for _ in range(count) if (wording := fitting(scene, told, rng)) is not None]
+        if chosen:
+            return [_question(scene, text, told, wording, level, rng, training=True) for wording in chosen]
+
+
+def _about_what_was_said(rng: random.Random, *, training: bool) -> BankQuestion:
     level = rng.choice(DIFFICULTIES)
     while True:
         scene = _PLANS.draw(rng, training=training).draw(rng)
-        chosen = [rng.choice(wordings) for wordings in scene.frame.sentences]
-        told = set().union(*map(slots_of, chosen))
+        text, told = _dialogue(scene, rng)
         if (wording := fitting(scene, told, rng)) is not None:
             break
+    return BankQuestion(_question(scene, text, told, wording, level, rng, training=training), level)
+
+
+def _dialogue(scene: Scene, rng: random.Random) -> tuple[str, set[str]]:
+    """The text, and the slots that it tells."""
+    chosen = [rng.choice(wordings) for wordings in scene.frame.sentences]
+    return turns(*(scene.say(wording) for wording in chosen)), set().union(*map(slots_of, chosen))
+
+
+def _question(
+    scene: Scene, text: str, told: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
+) -> Question:
     right = scene.say(wording)
     wrong = [changed(scene, wording, told, level, rng)]
     while len(wrong) < 3:
@@ -67,8 +90,7 @@ def _about_what_was_said(rng: random.Random, fact: Draw, *, training: bool) -> B
         reply = _reply(other.draw(rng), rng)
         if reply not in (right, *wrong):
             wrong.append(reply)
-    text = turns(*(scene.say(wording) for wording in chosen))
-    return BankQuestion(six("drs", scene.frame.name, text, QUESTION, right=right, wrong=wrong, rng=rng), level)
+    return six("drs", scene.frame.name, text, QUESTION, right=right, wrong=wrong, rng=rng)
 
 
 def _reply(scene: Scene, rng: random.Random) -> str:

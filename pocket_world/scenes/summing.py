@@ -4,7 +4,9 @@ summaries of two other documents."""
 from __future__ import annotations
 
 import random
+from collections.abc import Set
 
+from core.records import Question
 from pocket_world.made import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES, Difficulty
 from pocket_world.scenes.agreeing import changed, fitting
@@ -30,6 +32,23 @@ def summing(rng: random.Random, *, training: bool) -> BankQuestion:
         wording = fitting(scene, told, rng)
         if wording is not None:
             break
+    return BankQuestion(_question(scene, text, told, wording, level, rng, training=training), level)
+
+
+def summings(rng: random.Random, *, count: int) -> list[Question]:
+    """``count`` questions about one document, as training asks them."""
+    level = rng.choice(DIFFICULTIES)
+    while True:
+        scene = _PLANS.draw(rng, training=True).draw(rng)
+        text, told = _document(scene, level, rng)
+        chosen = [wording for _ in range(count) if (wording := fitting(scene, told, rng)) is not None]
+        if chosen:
+            return [_question(scene, text, told, wording, level, rng, training=True) for wording in chosen]
+
+
+def _question(
+    scene: Scene, text: str, told: Set[str], wording: str, level: Difficulty, rng: random.Random, *, training: bool
+) -> Question:
     right = scene.say(wording)
     wrong = [changed(scene, wording, told, level, rng)]
     while len(wrong) < 3:
@@ -41,8 +60,7 @@ def summing(rng: random.Random, *, training: bool) -> BankQuestion:
         summary = other.draw(rng).say(rng.choice(other.summaries))
         if summary not in (right, *wrong):
             wrong.append(summary)
-    question = six("ds", scene.frame.name, text, QUESTION, right=right, wrong=wrong, rng=rng)
-    return BankQuestion(question, level)
+    return six("ds", scene.frame.name, text, QUESTION, right=right, wrong=wrong, rng=rng)
 
 
 def _document(scene: Scene, level: Difficulty, rng: random.Random) -> tuple[str, set[str]]:

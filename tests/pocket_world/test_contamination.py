@@ -17,7 +17,7 @@ from pocket_world.curriculum import all_documents
 from pocket_world.documents import Document, Piece, lettered
 from pocket_world.recipes import RECIPES
 from pocket_world.stream import Form, Stream
-from pocket_world.tokens import one_token_answers
+from pocket_world.tokens import one_token_words
 from pocket_world.world import frequency, only_stated, world
 
 Bank = tuple[BankQuestion, ...]
@@ -26,7 +26,7 @@ Bank = tuple[BankQuestion, ...]
 def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) -> None:
     recipe = RECIPES["pocket-1m"]
     steps = {"matching": 200, "letters": recipe.letters_steps, "everything": recipe.steps}
-    values = one_token_answers(tokenizer)
+    values = one_token_words(tokenizer)
     documents = all_documents(stream, seed=recipe.seed, steps=steps, values=values, prose=0.2, every=31)
     found = audit(documents, bank.questions())
     assert found.documents > 3000

@@ -8,7 +8,13 @@ from typing import get_args
 import pytest
 
 from core.prompting.strategies import STRATEGIES, prompt
-from pocket_world.documents import END, lettered
+from pocket_world.documents import END, about, lettered
+from pocket_world.matching import found_questions, retold_questions
+from pocket_world.scenes.activities import ACTIVITIES
+from pocket_world.scenes.going_on import gone_through
+from pocket_world.scenes.reading import readings
+from pocket_world.scenes.replying import replies
+from pocket_world.scenes.summing import summings
 from pocket_world.stream import Form
 
 
@@ -33,3 +39,36 @@ def test_pieces_tokenize_as_the_whole(stream, tokenizer, form) -> None:
         pieces = [token for piece in document.pieces for token in tokenizer.encode(piece.text)]
         assert pieces == tokenizer.encode(document.text)
         assert len(pieces) <= 512
+
+
+@pytest.mark.parametrize("draw", [found_questions, retold_questions, readings, replies, summings])
+def test_several_questions_are_about_one_context_that_is_read_once(draw) -> None:
+    several = 0
+    for seed in range(60):
+        questions = draw(random.Random(seed), count=3)
+        assert len({question.context for question in questions}) == 1
+        assert all(len(set(question.options)) == 6 for question in questions)
+        document = about(questions)
+        assert document.text.count(f": {questions[0].context}\n") == 1
+        assert [piece.text for piece in document.pieces if piece.weight == 1.0] == [f" {q.letter}" for q in questions]
+        several += len(questions) > 1
+    assert several > 30
+
+
+def test_a_passage_holds_what_each_of_its_questions_needs() -> None:
+    """Of questions that are not worked out the answer is named in the passage."""
+    named = [
+        str(question.options[question.label]).lower() in question.context.lower()
+        for seed in range(100)
+        for question in readings(random.Random(seed), count=3)
+    ]
+    assert sum(named) / len(named) > 0.85
+
+
+def test_an_activity_is_told_in_its_order() -> None:
+    for seed in range(60):
+        aim, *told = gone_through(random.Random(seed))
+        assert aim
+        activity = next(one for one in ACTIVITIES if one.steps[-1].split("{")[0] in told[-1])
+        last = activity.steps[-len(told) :]
+        assert all(step.split("{")[0].strip() in sentence for step, sentence in zip(last, told, strict=True))

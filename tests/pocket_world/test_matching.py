@@ -6,11 +6,11 @@ import random
 import re
 
 from pocket_world.matching import (
-    found_question,
+    found_questions,
     listed_document,
     matching_documents,
     phrases_document,
-    retold_question,
+    retold_questions,
     verdicts_document,
 )
 
@@ -58,7 +58,7 @@ def test_verdicts() -> None:
 def test_a_value_is_found_in_its_passage_alone() -> None:
     rng, several = random.Random(4), 0
     for _ in range(300):
-        question = found_question(rng)
+        (question,) = found_questions(rng)
         inside = [
             re.search(rf"\b{re.escape(option)}\b", question.context) is not None for option in question.options[:4]
         ]
@@ -71,7 +71,7 @@ def test_a_retold_sentence_is_in_its_passage_alone() -> None:
     rng = random.Random(5)
     changed = 0
     for _ in range(300):
-        question = retold_question(rng)
+        (question,) = retold_questions(rng)
         assert [option in question.context for option in question.options[:4]].index(True) == question.label
         assert sum(option in question.context for option in question.options[:4]) == 1
         changed += any(option[:12] == question.options[question.label][:12] for option in question.options[:4])

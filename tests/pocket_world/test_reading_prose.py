@@ -16,7 +16,7 @@ from pocket_world.documents import Document, Piece
 from pocket_world.prose import CORPORA, KINDS, Prose, files, held_out, training, turns_of
 from pocket_world.stream import PASSAGES, Form, Stream
 from pocket_world.text_loss import held_out_loss, held_out_replies, text_loss
-from pocket_world.tokens import one_token_answers
+from pocket_world.tokens import one_token_words
 
 FORMS: tuple[Form, ...] = (*PASSAGES, "prose chat", "conversation")
 
@@ -82,7 +82,7 @@ def test_prose_and_chats_as_training_reads_them_are_clean() -> None:
 
 
 def test_a_share_of_the_steps_reads_prose(stream: Stream, tokenizer) -> None:
-    values = one_token_answers(tokenizer)
+    values = one_token_words(tokenizer)
     whole = {piece for file in training() for piece in file.pieces}
     read = 0
     for step in range(60):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import signal
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFas
 
 from core.errors import InputError
 from pocket_world import kept, make, train
-from pocket_world.batches import weighted_loss
+from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.publish import publish
 from pocket_world.reader import read
 from pocket_world.recipes import RECIPES, recipe
@@ -221,7 +222,7 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
     muon, adamw = made.optimizers
     assert (muon.defaults["weight_decay"], adamw.defaults["weight_decay"]) == (0, 0)
     before = {name: weights.detach().clone() for name, weights in made.model.named_parameters()}
-    weighted_loss(made.model, made._batch(), read=lambda tokens: read(made.model, tokens)).backward()
+    weighted_loss(made.model, made._batches()[0], read=lambda tokens: read(made.model, tokens)).backward()
     muon.step()
     moved = {name for name, weights in made.model.named_parameters() if not torch.equal(weights, before[name])}
     assert moved == {name for name, weights in before.items() if weights.ndim == 2 and "embed" not in name}
@@ -233,10 +234,25 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
 
 def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
     made = trainer(tmp_path)
-    data = made._batch()
+    data = made._batches()[0]
     with torch.no_grad():
         own = weighted_loss(made.model, data, lambda tokens: read(made.model, tokens))
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
+
+
+def test_batches_of_like_length_have_the_loss_of_all(tmp_path: Path) -> None:
+    made, rng = trainer(tmp_path), random.Random(8)
+    documents = [made.stream.document(form, rng) for form in ("short", "several ds", "rc") for _ in range(6)]
+    several, one = batches(documents, made.tokenizer), batch(documents, made.tokenizer)
+    assert len(several) > 1
+    assert sum(part.size for part in several) == one.size
+    assert sum(part.tokens.numel() for part in several) < one.tokens.numel()
+    whole = sum(part.weight for part in several)
+    assert whole == pytest.approx(one.weight)
+    with torch.no_grad():
+        parts = [weighted_loss(made.model, part, precision=torch.float32, whole=whole) for part in several]
+        expected = weighted_loss(made.model, one, precision=torch.float32)
+    torch.testing.assert_close(sum(parts), expected)
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
