@@ -1,6 +1,7 @@
-"""A half-trained state that is small enough to be committed, so that training goes on where its machine is lost.
+"""The state of a training, small enough to be committed, so that training goes on where its machine is lost.
 
-A folder holds the weights as bfloat16 (two bytes a parameter), the recipe and the progress, and the tokenizer. The
+A folder holds the weights, the recipe and the progress, and the tokenizer. Of a training that has steps left the weights
+are bfloat16 (two bytes a parameter), of one that has not float32, so that the model is written as it was made. The
 optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
 """
 
@@ -32,7 +33,10 @@ def keep(work: Path, target: Path) -> None:
             f"there is no checkpoint in {work}; `python -m pocket_world make` writes one every few minutes"
         )
     state = torch.load(checkpoint, weights_only=True)
-    weights = {name: tensor.bfloat16() for name, tensor in state["model"].items() if name != _TIED}
+    progress, recipe = state["progress"], state["recipe"]
+    is_whole = progress["stage"] == "everything" and progress["step"] >= recipe["steps"]
+    kind = torch.float32 if is_whole else torch.bfloat16
+    weights = {name: tensor.to(kind) for name, tensor in state["model"].items() if name != _TIED}
     said = {name: state[name] for name in ("recipe", "epsilon", "progress")}
 
     def fill(folder: Path) -> None:

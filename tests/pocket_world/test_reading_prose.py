@@ -92,6 +92,23 @@ def test_a_share_of_the_steps_reads_prose(stream: Stream, tokenizer) -> None:
     assert step_documents(stream, seed=1, stage="letters", step=3, values=values, prose=1.0)[0].pieces[0].weight == 0
 
 
+def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(stream: Stream, tokenizer) -> None:
+    """All other steps read prose here, whose first piece is learned; that of letters is only read."""
+    values = one_token_words(tokenizer)
+
+    def repeated(first: int) -> int:
+        steps = (
+            step_documents(
+                stream, seed=1, stage="everything", step=step, values=values, prose=1.0, replay=10**6, letters=0.25
+            )
+            for step in range(first, first + 40)
+        )
+        return sum(documents[0].pieces[0].weight == 0 for documents in steps)
+
+    assert 25 <= repeated(0) <= 39  # 32 of 40, and three times sqrt(40 · 0.8 · 0.2) to either side
+    assert 2 <= repeated(10**6) <= 18  # 10 of 40, and three times sqrt(40 / 4 · 0.75)
+
+
 def test_text_loss_is_that_of_the_model(model, tokenizer) -> None:
     """By hand over a piece of one window; longer ones count each token but the first once."""
     text = "It rained all day, and nobody came to the shop."

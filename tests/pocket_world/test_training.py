@@ -150,6 +150,16 @@ def test_a_kept_state_begins_in_an_empty_home(whole: Trainer, tmp_path: Path) ->
     assert again.whole
 
 
+def test_a_whole_training_is_kept_as_it_is(whole: Trainer, tmp_path: Path) -> None:
+    """A model is written from it, with the weights that the training ended with."""
+    kept.keep(whole.folder, tmp_path / "kept")
+    again = trainer(tmp_path / "new", state=tmp_path / "kept")
+    assert again.whole
+    assert again.run()
+    for name, weights in whole.model.state_dict().items():
+        assert torch.equal(again.model.state_dict()[name], weights)
+
+
 def test_nothing_to_keep(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no checkpoint"):
         kept.keep(tmp_path, tmp_path / "kept")
