@@ -1,8 +1,8 @@
 """The state of a training, small enough to be committed, so that training goes on where its machine is lost.
 
-A folder holds the weights, the recipe and the progress, and the tokenizer. Of a training that has steps left the weights
-are bfloat16 (two bytes a parameter), of one that has not float32, so that the model is written as it was made. The
-optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
+A folder holds the weights, the recipe and the progress, and the tokenizer. The weights of a training that has steps
+left are bfloat16 (two bytes a parameter). Those of one that has none are float32, so that the model is written as it
+was made. The optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
 """
 
 from __future__ import annotations
