@@ -43,6 +43,7 @@ NOT_QUICK = {
     "tests/hedge/test_inspect_scorer.py": "the harness",
     "tests/test_tools.py": "the type checker reads the whole tree",
     "tests/charts/test_figure_files.py": "many figures, drawn as files",
+    "tests/charts/test_narrow_figures.py": "many figures, drawn as files",
     "tests/docs": "the manual is built in a process",
     "tests/core/test_exchange_commands.py": "every figure, drawn as a file",
     "tests/core/test_perplexity_commands.py": "a model",
@@ -111,7 +112,7 @@ def _loads_slow_imports(path: Path) -> bool:
     seen, left = {path}, [path]
     while left:
         file = left.pop()
-        names = _imported(file, in_functions=file == path)
+        names = imported_names(file, in_functions=file == path)
         if SLOW_IMPORTS & {name.split(".")[0] for name in names}:
             return True
         found = {own for name in names if (own := _own_file(name))} - seen
@@ -121,7 +122,7 @@ def _loads_slow_imports(path: Path) -> bool:
 
 
 @cache
-def _imported(path: Path, *, in_functions: bool) -> frozenset[str]:
+def imported_names(path: Path, *, in_functions: bool) -> frozenset[str]:
     """The dotted names that a file imports; the text is searched, for to parse every file would take seconds."""
     names = set()
     for indent, package, several, one, module in IMPORT.findall(path.read_text(encoding="utf-8")):
