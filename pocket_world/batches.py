@@ -33,11 +33,6 @@ class TokenBatch:
     weights: torch.Tensor
     size: int
 
-    @property
-    def weight(self) -> float:
-        """The sum of the weights of all targets."""
-        return float(self.weights[:, 1:].double().sum())
-
 
 Row = tuple[list[int], list[float]]
 """A document's tokens and their weights."""
@@ -49,13 +44,19 @@ def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> 
     return _padded(rows, _length(max(len(tokens) for tokens, _ in rows)))
 
 
-def batches(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
-    """The documents as batches of rows of like length, the shortest first.
+def batches(parts: Sequence[Sequence[Document]], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
+    """The documents of all parts as batches of rows of like length, the shortest first.
 
-    In one batch nearly half of the tokens that a step of everything reads would be padding, in these a quarter is.
+    Weights are scaled so that all parts have the same sum, and all sums together are 1. In one batch nearly half of the
+    tokens that a step of everything reads would be padding, in these a quarter is.
     """
+    all_rows: list[Row] = []
+    for part in parts:
+        rows = [_row(document, tokenizer) for document in part]
+        share = 1 / len(parts) / sum(sum(weights[1:]) for _, weights in rows)
+        all_rows += [(tokens, [weight * share for weight in weights]) for tokens, weights in rows]
     groups: dict[int, list[Row]] = {}
-    for row in sorted((_row(document, tokenizer) for document in documents), key=lambda row: len(row[0])):
+    for row in sorted(all_rows, key=lambda row: len(row[0])):
         groups.setdefault(_length(len(row[0])), []).append(row)
     lengths = sorted(groups)
     for shorter, longer in pairwise(lengths):
@@ -88,9 +89,9 @@ def weighted_loss(
     read: Read | None = None,
     *,
     precision: torch.dtype = torch.bfloat16,
-    whole: float | None = None,
+    mean: bool = True,
 ) -> torch.Tensor:
-    """Σ weight · −log p(token | tokens before it) / Σ weight; ``whole`` is the latter sum over several batches.
+    """Σ weight · −log p(token | tokens before it), with ``mean`` / Σ weight.
 
     Only positions whose next token has a weight go through the output layer, which for a model this small and a
     vocabulary this large is a fifth of the work. Padding stands on the right, so that no real token sees it. ``read``
@@ -105,7 +106,7 @@ def weighted_loss(
     hidden = read(tokens).flatten(0, 1)[places].to(precision)
     logits = torch.nn.functional.linear(hidden, model.lm_head.weight.to(precision))
     losses = torch.nn.functional.cross_entropy(logits.float(), targets[places], reduction="none")
-    loss: torch.Tensor = (losses * chosen).sum() / (chosen.sum() if whole is None else whole)
+    loss: torch.Tensor = (losses * chosen).sum() / (chosen.sum() if mean else 1.0)
     return loss
 
 

@@ -6,7 +6,9 @@ So a resumed training reads the same text as one that never stopped, and the che
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Literal
 
 from pocket_world.documents import Document
@@ -81,6 +83,9 @@ REPLAY = 0.8
 
 BARE_ROWS = 64
 
+PARTS = 4
+"""Forms that a step of letters or of everything reads, a quarter of the rows of each."""
+
 
 def step_documents(
     stream: Stream,
@@ -92,27 +97,44 @@ def step_documents(
     prose: float,
     replay: int = 0,
     letters: float = 0.0,
-) -> list[Document]:
-    """The documents of one step.
+) -> list[list[Document]]:
+    """The documents of one step, a list for each form, all of which count alike.
 
-    ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of the steps of
-    everything that read prose. Letters of the stage before are repeated in everything too, in :data:`REPLAY` of the
-    steps at first, fewer and fewer until the step ``replay``, and in the share ``letters`` from there on. Without them
-    a model that has never read words unlearns to bind while it learns those: pocket-1m fell from 85 % at step 1,500 to
-    44 % at 4,000, 1,500 steps after the last of them.
+    ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of everything that is prose.
+    Letters of the stage before are repeated in everything too, with the share :data:`REPLAY` at first, less and less
+    until the step ``replay``, and the share ``letters`` from there on. Without them a model that has never read words
+    unlearns to bind while it learns those: pocket-1m fell from 85 % at step 1,500 to 44 % at 4,000, 1,500 steps after
+    the last of them.
     """
     rng = random.Random(f"{seed}|{stage}|{step}")
     if stage == "matching":
-        return matching_documents(values, rng, rows=BARE_ROWS)
-    later = CHAT if stream.chat else EVERYTHING
-    batches = LETTERS if stage == "letters" else later
-    if stage == "everything" and rng.random() < prose:
-        batches = PROSE
-    left = max(0.0, 1 - step / replay) if replay else 0.0
-    if stage == "everything" and rng.random() < letters + (REPLAY - letters) * left:
-        batches = LETTERS
-    form = rng.choices(list(batches), weights=[share for _, share in batches.values()])[0]
-    rows = batches[form][0]
+        return [matching_documents(values, rng, rows=BARE_ROWS)]
+    if stage == "letters":
+        tables = [(LETTERS, 1.0)]
+    else:
+        repeated = letters + (REPLAY - letters) * (max(0.0, 1 - step / replay) if replay else 0.0)
+        words = 1 - repeated
+        later = CHAT if stream.chat else EVERYTHING
+        tables = [(LETTERS, repeated), (PROSE, words * prose), (later, words * (1 - prose))]
+    return [_documents(form, rows, stream, values, rng) for form, rows in _drawn(tables, rng)]
+
+
+Table = Mapping[Form | Bare, tuple[int, float]]
+
+
+def _drawn(tables: Sequence[tuple[Table, float]], rng: random.Random) -> list[tuple[Form | Bare, int]]:
+    """Forms and rows of the parts of a step. Each form is drawn as often as its share says, at even distances, so that
+    the parts of a step are seldom alike."""
+    forms = [(form, rows) for table, _ in tables for form, (rows, _) in table.items()]
+    weights = list(accumulate(share * of for table, of in tables for _, share in table.values()))
+    start = rng.random()
+    places = [bisect(weights, (start + part) / PARTS * weights[-1]) for part in range(PARTS)]
+    return [(form, max(1, rows // PARTS)) for form, rows in (forms[min(place, len(forms) - 1)] for place in places)]
+
+
+def _documents(
+    form: Form | Bare, rows: int, stream: Stream, values: Sequence[str], rng: random.Random
+) -> list[Document]:
     if form == "matching":
         return matching_documents(values, rng, rows=rows)
     if form == "phrases":
@@ -134,7 +156,7 @@ def all_documents(
     """The documents of every ``every``-th step of each stage, ``steps`` of them in all."""
     for stage, count in steps.items():
         for step in range(0, count, every):
-            yield from step_documents(
+            parts = step_documents(
                 stream,
                 seed=seed,
                 stage=stage,
@@ -144,3 +166,5 @@ def all_documents(
                 replay=replay,
                 letters=letters,
             )
+            for part in parts:
+                yield from part

@@ -177,14 +177,14 @@ class Trainer:
         started = time.process_time()
         self.model.train()
         data = self._batches()
-        whole, loss = sum(one.weight for one in data), 0.0
+        loss = 0.0
         for one in data:
             part = weighted_loss(
                 self.model,
                 one,
                 read=lambda tokens: read(self.model, tokens, layer=self.layer, precision=self.precision),
                 precision=self.precision,
-                whole=whole,
+                mean=False,
             )
             part.backward()
             loss += float(part.detach())

@@ -250,19 +250,18 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
-def test_batches_of_like_length_have_the_loss_of_all(tmp_path: Path) -> None:
+def test_batches_of_like_length_have_the_mean_loss_of_all_forms(tmp_path: Path) -> None:
     made, rng = trainer(tmp_path), random.Random(8)
-    documents = [made.stream.document(form, rng) for form in ("short", "several ds", "rc") for _ in range(6)]
-    several, one = batches(documents, made.tokenizer), batch(documents, made.tokenizer)
+    forms = [[made.stream.document(form, rng) for _ in range(20)] for form in ("short", "several ds", "rc")]
+    several, alone = batches(forms, made.tokenizer), [batch(documents, made.tokenizer) for documents in forms]
     assert len(several) > 1
-    assert sum(part.size for part in several) == one.size
-    assert sum(part.tokens.numel() for part in several) < one.tokens.numel()
-    whole = sum(part.weight for part in several)
-    assert whole == pytest.approx(one.weight)
+    assert sum(part.size for part in several) == sum(part.size for part in alone)
+    assert sum(part.tokens.numel() for part in several) < sum(part.tokens.numel() for part in alone)
+    assert sum(float(part.weights[:, 1:].sum()) for part in several) == pytest.approx(1)
     with torch.no_grad():
-        parts = [weighted_loss(made.model, part, precision=torch.float32, whole=whole) for part in several]
-        expected = weighted_loss(made.model, one, precision=torch.float32)
-    torch.testing.assert_close(sum(parts), expected)
+        found = sum(weighted_loss(made.model, part, precision=torch.float32, mean=False) for part in several)
+        expected = sum(weighted_loss(made.model, part, precision=torch.float32) for part in alone) / len(alone)
+    torch.testing.assert_close(found, expected)
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
