@@ -50,9 +50,14 @@ def _parser() -> argparse.ArgumentParser:
     made = commands.add_parser("make", help="make all pocket models, or go on where making them stopped")
     made.add_argument("--model", help="this one and those that it grows from (default: all)")
     made.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
-    made.add_argument("--eager", action="store_true", help="compile nothing: twice the time a step, and none to begin")
     made.add_argument(
-        "--threads", type=_positive, default=1, help="processor cores (default: 1; two are rarely faster)"
+        "--eager", action="store_true", help="compile nothing: slower steps, and no wait before the first ones"
+    )
+    made.add_argument(
+        "--threads",
+        type=_positive,
+        default=1,
+        help="processor cores (default: 1; more are faster only with nothing beside)",
     )
     commands.add_parser("status", help="say how far each model is")
     kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")

@@ -138,17 +138,16 @@ def _accuracies(
 
 def _prose_share(recipe: Recipe) -> str:
     if recipe.chat:
-        return "talks with counselors and other assistants, in four of nine steps"
-    return f"{recipe.prose:.0%} of the steps of everything"
+        return "talks with counselors and other assistants, four ninths of the text"
+    return f"{recipe.prose:.0%} of the text of everything that does not repeat letters"
 
 
 def _replay(recipe: Recipe) -> list[tuple[str, str]]:
     if not recipe.replay and not recipe.letters:
         return []
-    said = f"in {recipe.letters:.0%} of the steps of everything"
+    said = f"{recipe.letters:.0%} of the text of everything"
     if recipe.replay:
-        then = f"in {recipe.letters:.0%} from step {recipe.replay:,} on"
-        said = f"in {REPLAY:.0%} of the first steps of everything, {then}"
+        said = f"{REPLAY:.0%} of the text of everything at first, {recipe.letters:.0%} from step {recipe.replay:,} on"
     return [("letters repeated", said)]
 
 

@@ -20,7 +20,10 @@ Stage = Literal["matching", "letters", "everything"]
 Bare = Literal["matching", "phrases"]
 """Documents made of values alone; the stream makes all others."""
 
-LETTERS: dict[Form | Bare, tuple[int, float]] = {
+Table = Mapping[Form | Bare, tuple[int, float]]
+"""From a form to how many of its documents fill a step, and its share of the text."""
+
+LETTERS: Table = {
     "matching": (64, 0.14),
     "binding": (64, 0.22),
     "phrases": (48, 0.24),
@@ -28,14 +31,14 @@ LETTERS: dict[Form | Bare, tuple[int, float]] = {
     "several retold": (14, 0.08),
     "several rc": (20, 0.12),
 }
-"""Documents a step and share of the steps of the second stage, by form; a batch is of one form, so rows are alike.
+"""The text of the second stage.
 
 What lies between a bare list and a task is most of it: phrases of which one is listed, sentences that hold one value.
-Tasks that can't be learned yet are left out: their gradients are noise, and wear away what stands (with a third of
+Tasks that can't be learned yet are left out: their gradients are noise, and what was learned is lost (with a third of
 such steps it went in a few hundred).
 """
 
-EVERYTHING: dict[Form | Bare, tuple[int, float]] = {
+EVERYTHING: Table = {
     "phrases": (48, 0.03),
     "several found": (24, 0.02),
     "several retold": (14, 0.03),
@@ -53,20 +56,20 @@ EVERYTHING: dict[Form | Bare, tuple[int, float]] = {
     "instructed": (24, 0.015),
     "demonstrated": (12, 0.015),
 }
-"""The same for the third stage, of the steps that do not read prose.
+"""The text of the third stage that is neither prose nor repeated letters.
 
 Answers in words are among the letters from the beginning: as a stage of their own at the end they cost letters 2.5
 points of pocket-1m.
 """
 
-PROSE: dict[Form | Bare, tuple[int, float]] = {
+PROSE: Table = {
     "short passage": (24, 0.5),
     "passage": (14, 0.3),
     "long passage": (8, 0.2),
 }
-"""The same for the steps of everything that read prose, a share that the recipe says; each about 3,500 tokens."""
+"""The prose of the third stage, whose share the recipe says; each form fills a step with about 3,500 tokens."""
 
-CHAT: dict[Form | Bare, tuple[int, float]] = {
+CHAT: Table = {
     "prose chat": (12, 0.36),
     "conversation": (12, 0.08),
     "asked in chat": (24, 0.36),
@@ -117,9 +120,6 @@ def step_documents(
         later = CHAT if stream.chat else EVERYTHING
         tables = [(LETTERS, repeated), (PROSE, words * prose), (later, words * (1 - prose))]
     return [_documents(form, rows, stream, values, rng) for form, rows in _drawn(tables, rng)]
-
-
-Table = Mapping[Form | Bare, tuple[int, float]]
 
 
 def _drawn(tables: Sequence[tuple[Table, float]], rng: random.Random) -> list[tuple[Form | Bare, int]]:

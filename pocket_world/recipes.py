@@ -15,12 +15,13 @@ class Recipe:
     """A model and its training.
 
     Training has up to three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
-    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``, of which the share ``prose`` reads
-    prose. The first ``replay`` of these repeat letters, fewer and fewer, and of all later ones the share ``letters``
-    does. ``rate`` is that of the matrices
-    (:class:`torch.optim.Muon`), by which one step changes their largest singular value; it rises at the beginning of
-    each stage, stays, and in the last ``cooldown`` steps of everything falls to a twentieth. Embeddings and norms learn
-    at ``token_rate`` (AdamW). ``tasks`` are what all stages but the first practise.
+    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``. Of the text of everything, a share that
+    falls to ``letters`` by the step ``replay`` repeats letters, and ``prose`` is the share of prose in the rest.
+
+    ``rate`` is that of the matrices (:class:`torch.optim.Muon`), by which one step changes their largest singular
+    value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of everything falls to a
+    twentieth. Embeddings and norms learn at ``token_rate`` (AdamW). ``tasks`` are what all stages but the first
+    practise.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on

@@ -32,9 +32,7 @@ from pocket_world.world import frequency, only_stated, world
 
 Form = Literal[
     "binding",
-    "found",
     "several found",
-    "retold",
     "several retold",
     "short",
     "answered",
@@ -130,10 +128,10 @@ class Stream:
     def _draw(self, form: Form, rng: random.Random) -> Document:
         if form == "binding":
             return binding_document(self._facts, rng)
-        if form in ("found", "several found"):
-            return about(found_questions(rng, count=SEVERAL if form == "several found" else 1))
-        if form in ("retold", "several retold"):
-            return about(retold_questions(rng, count=SEVERAL if form == "several retold" else 1))
+        if form == "several found":
+            return about(found_questions(rng, count=SEVERAL))
+        if form == "several retold":
+            return about(retold_questions(rng, count=SEVERAL))
         if form == "several rc":
             return about(readings(rng, count=SEVERAL))
         if form == "gone through":

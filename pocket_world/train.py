@@ -75,7 +75,7 @@ class Trainer:
     in ``progress.json``, and at the end the whole model with its card in ``model``.
 
     ``source`` is the folder of the model that this one grows from, ``state`` a kept state from which training begins
-    where the work folder has no checkpoint. ``compiled`` needs a C++ compiler and takes half the time a step;
+    where the work folder has no checkpoint. ``compiled`` needs a C++ compiler and makes a step faster;
     ``precision`` is that of the products, float32 or bfloat16.
     """
 
