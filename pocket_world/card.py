@@ -16,6 +16,7 @@ from pocket_world.bank import BANK_TASKS
 from pocket_world.curriculum import REPLAY
 from pocket_world.evaluate import Share, accuracy_by, letter_probabilities
 from pocket_world.exposure import exposure
+from pocket_world.optimizers import LETTERS_RATE
 from pocket_world.progress import LossRow, StageProgress
 from pocket_world.prose import files, held_out
 from pocket_world.recipes import Recipe
@@ -139,16 +140,16 @@ def _accuracies(
 def _prose_share(recipe: Recipe) -> str:
     if recipe.chat:
         return "talks with counselors and other assistants, four ninths of the text"
-    return f"{recipe.prose:.0%} of the text of everything that does not repeat letters"
+    return f"{recipe.prose:.0%} of the text of {'everything' if recipe.grown_from else 'letters and everything'}"
 
 
 def _replay(recipe: Recipe) -> list[tuple[str, str]]:
     if not recipe.replay and not recipe.letters:
         return []
-    said = f"{recipe.letters:.0%} of the text of everything"
+    said = f"{recipe.letters:.0%}"
     if recipe.replay:
-        said = f"{REPLAY:.0%} of the text of everything at first, {recipe.letters:.0%} from step {recipe.replay:,} on"
-    return [("letters repeated", said)]
+        said = f"{REPLAY:.0%} at first, {said} from step {recipe.replay:,} on,"
+    return [("letters repeated", f"{said} of the text of everything that is not prose")]
 
 
 def _prose(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerBase, recipe: Recipe) -> tuple[str, ...]:
@@ -195,9 +196,10 @@ def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -
 
 
 def _rates(recipe: Recipe) -> str:
+    before = "" if recipe.grown_from else f"{LETTERS_RATE:g} for matrices in matching and letters; in everything "
     return (
-        f"{recipe.rate:g} for matrices (Muon), {recipe.token_rate:g} for the rest (AdamW), falling over the last "
-        f"{recipe.cooldown:,} steps of everything"
+        f"{before}{recipe.rate:g} for matrices (Muon), {recipe.token_rate:g} for the rest (AdamW), falling in a "
+        "straight line to a twentieth"
     )
 
 

@@ -67,7 +67,7 @@ PROSE: Table = {
     "passage": (14, 0.3),
     "long passage": (8, 0.2),
 }
-"""The prose of the third stage, whose share the recipe says; each form fills a step with about 3,500 tokens."""
+"""The prose of letters and everything, whose share the recipe says; each form fills a step with about 3,500 tokens."""
 
 CHAT: Table = {
     "prose chat": (12, 0.36),
@@ -103,22 +103,18 @@ def step_documents(
 ) -> list[list[Document]]:
     """The documents of one step, a list for each form, all of which count alike.
 
-    ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of everything that is prose.
-    Letters of the stage before are repeated in everything too, with the share :data:`REPLAY` at first, less and less
-    until the step ``replay``, and the share ``letters`` from there on. Without them a model that has never read words
-    unlearns to bind while it learns those: pocket-1m fell from 85 % at step 1,500 to 44 % at 4,000, 1,500 steps after
-    the last of them.
+    ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of prose from the letters
+    on: a model that has read words from the beginning learns them faster, and keeps what it knows of letters. Letters
+    are repeated in everything too, with the share :data:`REPLAY` of what is not prose at first, less and less until
+    the step ``replay``, and the share ``letters`` from there on: without them binding is lost.
     """
     rng = random.Random(f"{seed}|{stage}|{step}")
     if stage == "matching":
         return [matching_documents(values, rng, rows=BARE_ROWS)]
-    if stage == "letters":
-        tables = [(LETTERS, 1.0)]
-    else:
-        repeated = letters + (REPLAY - letters) * (max(0.0, 1 - step / replay) if replay else 0.0)
-        words = 1 - repeated
-        later = CHAT if stream.chat else EVERYTHING
-        tables = [(LETTERS, repeated), (PROSE, words * prose), (later, words * (1 - prose))]
+    falling = max(0.0, 1 - step / replay) if replay else 0.0
+    repeated = 1.0 if stage == "letters" else letters + (REPLAY - letters) * falling
+    tasks = CHAT if stream.chat else EVERYTHING
+    tables = [(PROSE, prose), (LETTERS, (1 - prose) * repeated), (tasks, (1 - prose) * (1 - repeated))]
     return [_documents(form, rows, stream, values, rng) for form, rows in _drawn(tables, rng)]
 
 

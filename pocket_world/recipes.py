@@ -15,13 +15,13 @@ class Recipe:
     """A model and its training.
 
     Training has up to three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
-    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``. Of the text of everything, a share that
-    falls to ``letters`` by the step ``replay`` repeats letters, and ``prose`` is the share of prose in the rest.
+    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``. From the letters on, the share
+    ``prose`` of the text is prose. In everything, a share of the rest that falls to ``letters`` by the step ``replay``
+    repeats letters.
 
-    ``rate`` is that of the matrices (:class:`torch.optim.Muon`), by which one step changes their largest singular
-    value; it rises at the beginning of each stage, stays, and in the last ``cooldown`` steps of everything falls to a
-    twentieth. Embeddings and norms learn at ``token_rate`` (AdamW). ``tasks`` are what all stages but the first
-    practise.
+    ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
+    singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
+    rise and fall. ``tasks`` are what all stages but the first practise.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
@@ -35,15 +35,14 @@ class Recipe:
     intermediate: int
     seed: int
     steps: int
-    cooldown: int
-    rate: float = 0.015
+    rate: float = 0.006
     token_rate: float = 1e-3
     prose: float = 0.0
     replay: int = 0
     letters: float = 0.0
     matching_steps: int = 3000
     matching_goal: float = 0.95
-    letters_steps: int = 3000
+    letters_steps: int = 2000
     letters_goal: float = 0.8
     grown_from: str = ""
     vocabulary: int = 2048
@@ -55,18 +54,18 @@ class Recipe:
 RECIPES = {
     recipe.name: recipe
     for recipe in (
-        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=7500, cooldown=3500, prose=0.2, replay=2500, letters=0.25),
+        Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=5000, prose=0.25, replay=1000, letters=0.25),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, cooldown=5000, rate=0.01, prose=0.15, letters=0.15,
-            half=True, grown_from="pocket-1m",
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=6000, prose=0.2, letters=0.15, half=True,
+            grown_from="pocket-1m",
         ),
         Recipe(
-            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1200, cooldown=900, rate=0.006, half=True,
-            grown_from="pocket-3m", chat=True,
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1200, rate=0.004, half=True, grown_from="pocket-3m",
+            chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=10000, cooldown=6000, rate=0.01, prose=0.1, letters=0.1,
-            half=True, grown_from="pocket-3m",
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=7000, prose=0.15, letters=0.1, half=True,
+            grown_from="pocket-3m",
         ),
     )
 }  # fmt: skip

@@ -34,6 +34,7 @@ from pocket_world.curriculum import Stage, step_documents
 from pocket_world.evaluate import accuracy, letter_probabilities
 from pocket_world.grow import grow
 from pocket_world.matching import listed_document, phrases_document
+from pocket_world.optimizers import optimizers, rates
 from pocket_world.progress import LossRow, StageProgress
 from pocket_world.publish import publish
 from pocket_world.reader import compiled_layer, read, read_layer
@@ -60,13 +61,7 @@ SAVE_SECONDS = 240.0
 MODEL, CHECKPOINT, PROGRESS, TOKENIZER = "model", "checkpoint.pt", "progress.json", "tokenizer"
 """What lies in a work folder: the whole model once it is trained, and the state of its training."""
 
-RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
-"""Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
-
-RISE_AGAIN = 50
-"""The same where the optimizer begins anew within a stage."""
-
-_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "cooldown", "half")
+_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "half")
 """What a recipe may change while it is trained: how long, and what is stored."""
 
 
@@ -102,7 +97,7 @@ class Trainer:
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
         torch.manual_seed(recipe.seed)
         self.model = self._model()
-        self.optimizers = optimizers(self.model, recipe)
+        self.optimizers = optimizers(self.model)
         self._resume()
         self._saved = time.monotonic()
 
@@ -188,11 +183,11 @@ class Trainer:
             )
             part.backward()
             loss += float(part.detach())
-        share = rate_share(recipe, progress.stage, progress.step, begun=progress.begun)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        for optimizer, rate in zip(self.optimizers, (recipe.rate, recipe.token_rate), strict=True):
+        now = rates(recipe, progress.stage, progress.step, begun=progress.begun)
+        for optimizer, rate in zip(self.optimizers, now, strict=True):
             for group in optimizer.param_groups:
-                group["lr"] = rate * share
+                group["lr"] = rate
             optimizer.step()
             optimizer.zero_grad()
         progress.step += 1
@@ -342,27 +337,3 @@ def set_epsilon(model: LlamaForCausalLM, epsilon: float) -> None:
 def steps_of(recipe: Recipe, stage: Stage) -> int:
     """The most steps of a stage."""
     return {"matching": recipe.matching_steps, "letters": recipe.letters_steps, "everything": recipe.steps}[stage]
-
-
-def rate_share(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> float:
-    """The share of the full learning rate at a step: a rise, a plateau, in everything a straight fall to a twentieth.
-
-    It rises again where the optimizer began anew at the step ``begun``.
-    """
-    rise = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
-    if stage == "everything":
-        return min(rise, max((recipe.steps - step) / recipe.cooldown, 0.05))
-    return rise
-
-
-def optimizers(model: LlamaForCausalLM, recipe: Recipe) -> tuple[torch.optim.Muon, torch.optim.AdamW]:
-    """Muon (Jordan et al. 2024) for the matrices of the layers, AdamW for embeddings and norms; no weight decays.
-
-    In these models the circuits that binding needs rise in a few hundred steps of Muon; with AdamW they took thousands.
-    """
-    embeddings = model.model.embed_tokens.weight
-    matrices = [weights for weights in model.parameters() if weights.ndim == 2 and weights is not embeddings]
-    rest = [weights for weights in model.parameters() if weights.ndim != 2 or weights is embeddings]
-    return torch.optim.Muon(matrices, lr=recipe.rate, weight_decay=0.0), torch.optim.AdamW(
-        rest, lr=recipe.token_rate, weight_decay=0.0, betas=(0.9, 0.95), fused=True
-    )

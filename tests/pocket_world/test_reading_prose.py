@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import random
 
+import pytest
 import torch
 
 from core.perplexity import conversations
-from pocket_world import bank
+from pocket_world import bank, curriculum
 from pocket_world.audit import audit
 from pocket_world.contamination import Guard
-from pocket_world.curriculum import step_documents
+from pocket_world.curriculum import Stage, step_documents
 from pocket_world.documents import Document, Piece
 from pocket_world.prose import CORPORA, KINDS, Prose, files, held_out, training, turns_of
 from pocket_world.stream import PASSAGES, Form, Stream
@@ -81,26 +82,28 @@ def test_prose_and_chats_as_training_reads_them_are_clean() -> None:
     assert found.clean, found
 
 
-def test_a_share_of_the_steps_reads_prose(stream: Stream, tokenizer) -> None:
+@pytest.mark.parametrize("stage", ["letters", "everything"])
+def test_a_share_of_each_step_is_prose(stream: Stream, tokenizer, stage: Stage) -> None:
     values = one_token_words(tokenizer)
     whole = {piece for file in training() for piece in file.pieces}
     read = 0
     for step in range(60):
-        parts = step_documents(stream, seed=1, stage="everything", step=step, values=values, prose=0.5)
+        parts = step_documents(stream, seed=1, stage=stage, step=step, values=values, prose=0.5, replay=10)
         read += sum(any(part[0].pieces[0].text in piece for piece in whole) for part in parts)
     assert read == 2 * 60  # of four parts, drawn at even distances
-    parts = step_documents(stream, seed=1, stage="letters", step=3, values=values, prose=1.0)
-    assert [part[0].pieces[0].weight for part in parts] == [0] * 4
 
 
-def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(stream: Stream, tokenizer) -> None:
-    """All other steps read prose here, whose first piece is learned; that of letters is only read."""
+def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
+    stream: Stream, tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All else is passages here, whose first piece is learned; that of letters is only read."""
+    monkeypatch.setattr(curriculum, "EVERYTHING", {"passage": (8, 1.0)})
     values = one_token_words(tokenizer)
 
     def repeated(first: int) -> int:
         steps = (
             step_documents(
-                stream, seed=1, stage="everything", step=step, values=values, prose=1.0, replay=10**6, letters=0.25
+                stream, seed=1, stage="everything", step=step, values=values, prose=0.0, replay=10**6, letters=0.25
             )
             for step in range(first, first + 40)
         )

@@ -17,12 +17,14 @@ from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFas
 from core.errors import InputError
 from pocket_world import kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
+from pocket_world.curriculum import Stage
+from pocket_world.optimizers import LETTERS_RATE, rates
 from pocket_world.publish import publish
 from pocket_world.reader import read
 from pocket_world.recipes import RECIPES, recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
-from pocket_world.train import Trainer, rate_share
+from pocket_world.train import Trainer
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -33,7 +35,6 @@ TINY = replace(
     matching_steps=2,
     letters_steps=2,
     steps=6,
-    cooldown=2,
     prose=0.5,
 )
 
@@ -197,15 +198,19 @@ def test_half_precision_halves_the_file(tmp_path: Path) -> None:
     assert made.model.dtype == torch.float32
 
 
-def test_learning_rate() -> None:
-    one = recipe("pocket-1m")
-    assert rate_share(one, "everything", 0) == pytest.approx(1 / 300)
-    assert rate_share(one, "everything", one.steps - one.cooldown) == 1
-    assert rate_share(one, "everything", one.steps - one.cooldown // 2) == pytest.approx(0.5)
-    assert rate_share(one, "everything", one.steps - 1) == pytest.approx(0.05)
-    assert rate_share(one, "matching", 2999) == 1
-    assert rate_share(one, "everything", 1000, begun=1000) == pytest.approx(1 / 50)
-    assert rate_share(one, "everything", 1049, begun=1000) == 1
+def test_learning_rates_rise_in_each_stage_and_fall_in_everything() -> None:
+    one = replace(recipe("pocket-1m"), steps=5000, rate=0.006, token_rate=0.001)
+
+    def at(stage: Stage, step: int, **words: int) -> tuple[float, float]:
+        return rates(one, stage, step, **words)
+
+    assert at("matching", 0) == pytest.approx((LETTERS_RATE / 50, 0.001 / 50))
+    assert at("letters", 1999) == (LETTERS_RATE, 0.001)
+    assert at("everything", 0) == pytest.approx((0.006 / 300, 0.001 / 300))
+    assert at("everything", 2500) == pytest.approx((0.003, 0.0005))
+    assert at("everything", 4999) == pytest.approx((0.0003, 0.00005))
+    assert at("everything", 2500, begun=2500) == pytest.approx((0.006 / 50, 0.001 / 50))
+    assert at("everything", 2549, begun=2500) == pytest.approx((0.006 * 2451 / 5000, 0.001 * 2451 / 5000))
 
 
 def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
@@ -239,7 +244,7 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
     for name, weights in made.model.named_parameters():
         if name in moved:
             largest = torch.linalg.svdvals(weights.detach() - before[name])[0]
-            assert 0.6 < largest / (made.recipe.rate * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
+            assert 0.6 < largest / (muon.defaults["lr"] * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
 
 
 def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:

@@ -1,0 +1,47 @@
+"""What changes the weights of a model in training, and how fast it does so at each step."""
+
+from __future__ import annotations
+
+import torch
+from transformers import LlamaForCausalLM
+
+from pocket_world.curriculum import Stage
+from pocket_world.recipes import Recipe
+
+LETTERS_RATE = 0.015
+"""The rate of the matrices in matching and letters, where circuits have to rise from nothing."""
+
+RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
+"""Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
+
+RISE_AGAIN = 50
+"""The same where the optimizer begins anew within a stage."""
+
+LEAST_SHARE = 0.05
+
+
+def optimizers(model: LlamaForCausalLM) -> tuple[torch.optim.Muon, torch.optim.AdamW]:
+    """Muon (Jordan et al. 2024) for the matrices of the layers, AdamW for embeddings and norms; no weight decays.
+
+    In these models the circuits that binding needs rise in a few hundred steps of Muon; with AdamW they took thousands.
+    """
+    embeddings = model.model.embed_tokens.weight
+    matrices = [weights for weights in model.parameters() if weights.ndim == 2 and weights is not embeddings]
+    rest = [weights for weights in model.parameters() if weights.ndim != 2 or weights is embeddings]
+    return torch.optim.Muon(matrices, weight_decay=0.0), torch.optim.AdamW(
+        rest, weight_decay=0.0, betas=(0.9, 0.95), fused=True
+    )
+
+
+def rates(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> tuple[float, float]:
+    """The learning rates of the matrices and of the rest at a step.
+
+    Both rise at the beginning of a stage, and again where the optimizers began anew at the step ``begun``. In
+    everything they fall from there in a straight line to a twentieth: Muon's steps are all of one length, so that at a
+    rate that stays high, chance alone wears away what was learned.
+    """
+    share = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
+    if stage != "everything":
+        return LETTERS_RATE * share, recipe.token_rate * share
+    share = min(share, max(1 - step / recipe.steps, LEAST_SHARE))
+    return recipe.rate * share, recipe.token_rate * share
