@@ -57,6 +57,10 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+UNOPTIMIZED = "--js-flags=--no-maglev --no-turbofan"
+"""The pages of tests live for seconds: the two optimizing compilers of JavaScript cost them more than they save, a sixth
+of the browser's processor time. What measures the speed of pages leaves them on."""
+
 STARTS_WITHIN_S = 60
 SEEN_WITHIN_MS = 60_000
 POLL_MS = 20
@@ -81,7 +85,9 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Page, "wait_for_function", _wait_for_function)
         profile = tmp_path_factory.mktemp("chromium")
-        context = playwright.chromium.launch_persistent_context(profile, executable_path=path, args=FLAGS)
+        context = playwright.chromium.launch_persistent_context(
+            profile, executable_path=path, args=[*FLAGS, UNOPTIMIZED]
+        )
         context.set_default_timeout(SEEN_WITHIN_MS)
         yield context
         context.close()
