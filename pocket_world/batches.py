@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from pocket_world.documents import Document
+from pocket_world.documents import Document, Part
 
 LENGTHS, TARGET_STEP = (32, 64, 96, 128, 160, 192, 288, 384, 512), 128
 """Rows (less one token) are padded to one of these lengths, targets to a multiple of the step: the processor's kernels
@@ -44,16 +44,17 @@ def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> 
     return _padded(rows, _length(max(len(tokens) for tokens, _ in rows)))
 
 
-def batches(parts: Sequence[Sequence[Document]], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
+def batches(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
     """The documents of all parts as batches of rows of like length, the shortest first.
 
-    Weights are scaled so that all parts have the same sum, and all sums together are 1. In one batch nearly half of the
-    tokens that a step of everything reads would be padding, in these a quarter is.
+    The weights of a part's tokens are scaled so that they add up to its share of all parts' weights. In one batch
+    nearly half of the tokens that a step of everything reads would be padding, in these a quarter is.
     """
     all_rows: list[Row] = []
+    whole = sum(part.weight for part in parts)
     for part in parts:
-        rows = [_row(document, tokenizer) for document in part]
-        share = 1 / len(parts) / sum(sum(weights[1:]) for _, weights in rows)
+        rows = [_row(document, tokenizer) for document in part.documents]
+        share = part.weight / whole / sum(sum(weights[1:]) for _, weights in rows)
         all_rows += [(tokens, [weight * share for weight in weights]) for tokens, weights in rows]
     groups: dict[int, list[Row]] = {}
     for row in sorted(all_rows, key=lambda row: len(row[0])):

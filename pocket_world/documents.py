@@ -35,6 +35,14 @@ class Document:
         return "".join(piece.text for piece in self.pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Documents of one form that a step reads, and how much they count in its loss beside the other parts."""
+
+    documents: list[Document]
+    weight: float = 1.0
+
+
 def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Document:
     """The last question with its letter, the others before it as demonstrations; every letter is learned.
 

@@ -9,7 +9,7 @@ from pocket_world.curriculum import Stage
 from pocket_world.recipes import Recipe
 
 LETTERS_RATE = 0.015
-"""The rate of the matrices in matching and letters, where circuits have to rise from nothing."""
+"""The rate of the matrices in matching and the first half of letters, where circuits have to rise from nothing."""
 
 RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
 """Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
@@ -36,12 +36,14 @@ def optimizers(model: LlamaForCausalLM) -> tuple[torch.optim.Muon, torch.optim.A
 def rates(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> tuple[float, float]:
     """The learning rates of the matrices and of the rest at a step.
 
-    Both rise at the beginning of a stage, and again where the optimizers began anew at the step ``begun``. In
-    everything they fall from there in a straight line to a twentieth: Muon's steps are all of one length, so that at a
-    rate that stays high, chance alone wears away what was learned.
+    Both rise at the beginning of a stage, and again where the optimizers began anew at the step ``begun``. That of the
+    matrices falls in the second half of letters to the rate of everything. In everything both fall in a straight line
+    to a twentieth: Muon's steps are all of one length, so that at a rate that stays high, chance alone wears away what
+    was learned.
     """
-    share = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
-    if stage != "everything":
-        return LETTERS_RATE * share, recipe.token_rate * share
-    share = min(share, max(1 - step / recipe.steps, LEAST_SHARE))
-    return recipe.rate * share, recipe.token_rate * share
+    rise = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
+    if stage == "everything":
+        share = min(rise, max(1 - step / recipe.steps, LEAST_SHARE))
+        return recipe.rate * share, recipe.token_rate * share
+    fallen = max(0.0, 2 * step / recipe.letters_steps - 1) if stage == "letters" else 0.0
+    return (LETTERS_RATE + fallen * (recipe.rate - LETTERS_RATE)) * rise, recipe.token_rate * rise

@@ -43,7 +43,7 @@ class Recipe:
     matching_steps: int = 3000
     matching_goal: float = 0.95
     letters_steps: int = 2000
-    letters_goal: float = 0.8
+    letters_goal: float = 0.9
     grown_from: str = ""
     vocabulary: int = 2048
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")

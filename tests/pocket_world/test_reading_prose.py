@@ -89,7 +89,10 @@ def test_a_share_of_each_step_is_prose(stream: Stream, tokenizer, stage: Stage) 
     read = 0
     for step in range(60):
         parts = step_documents(stream, seed=1, stage=stage, step=step, values=values, prose=0.5, replay=10)
-        read += sum(any(part[0].pieces[0].text in piece for piece in whole) for part in parts)
+        of_prose = [any(part.documents[0].pieces[0].text in piece for piece in whole) for part in parts]
+        heavy = 4.0 if stage == "everything" else 1.0
+        assert [part.weight for part in parts] == [heavy if prose else 1.0 for prose in of_prose]
+        read += sum(of_prose)
     assert read == 2 * 60  # of four parts, drawn at even distances
 
 
@@ -107,7 +110,7 @@ def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
             )
             for step in range(first, first + 40)
         )
-        return sum(part[0].pieces[0].weight == 0 for parts in steps for part in parts)
+        return sum(part.documents[0].pieces[0].weight == 0 for parts in steps for part in parts)
 
     assert 120 <= repeated(0) <= 136  # 128 of 160 parts: three or four of each four
     assert repeated(10**6) == 40

@@ -18,6 +18,7 @@ from core.errors import InputError
 from pocket_world import kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.curriculum import Stage
+from pocket_world.documents import Part
 from pocket_world.optimizers import LETTERS_RATE, rates
 from pocket_world.publish import publish
 from pocket_world.reader import read
@@ -199,13 +200,15 @@ def test_half_precision_halves_the_file(tmp_path: Path) -> None:
 
 
 def test_learning_rates_rise_in_each_stage_and_fall_in_everything() -> None:
-    one = replace(recipe("pocket-1m"), steps=5000, rate=0.006, token_rate=0.001)
+    one = replace(recipe("pocket-1m"), letters_steps=2000, steps=5000, rate=0.006, token_rate=0.001)
 
     def at(stage: Stage, step: int, **words: int) -> tuple[float, float]:
         return rates(one, stage, step, **words)
 
     assert at("matching", 0) == pytest.approx((LETTERS_RATE / 50, 0.001 / 50))
-    assert at("letters", 1999) == (LETTERS_RATE, 0.001)
+    assert at("letters", 1000) == (LETTERS_RATE, 0.001)
+    assert at("letters", 1500) == pytest.approx(((LETTERS_RATE + 0.006) / 2, 0.001))
+    assert at("letters", 2000) == pytest.approx((0.006, 0.001))
     assert at("everything", 0) == pytest.approx((0.006 / 300, 0.001 / 300))
     assert at("everything", 2500) == pytest.approx((0.003, 0.0005))
     assert at("everything", 4999) == pytest.approx((0.0003, 0.00005))
@@ -255,18 +258,21 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
-def test_batches_of_like_length_have_the_mean_loss_of_all_forms(tmp_path: Path) -> None:
+def test_batches_of_like_length_have_the_weighted_mean_loss_of_all_parts(tmp_path: Path) -> None:
     made, rng = trainer(tmp_path), random.Random(8)
-    forms = [[made.stream.document(form, rng) for _ in range(20)] for form in ("short", "several ds", "rc")]
-    several, alone = batches(forms, made.tokenizer), [batch(documents, made.tokenizer) for documents in forms]
+    parts = [
+        Part([made.stream.document(form, rng) for _ in range(20)], weight)
+        for form, weight in (("short", 1.0), ("several ds", 4.0), ("rc", 1.0))
+    ]
+    several, alone = batches(parts, made.tokenizer), [batch(part.documents, made.tokenizer) for part in parts]
     assert len(several) > 1
-    assert sum(part.size for part in several) == sum(part.size for part in alone)
-    assert sum(part.tokens.numel() for part in several) < sum(part.tokens.numel() for part in alone)
-    assert sum(float(part.weights[:, 1:].sum()) for part in several) == pytest.approx(1)
+    assert sum(one.size for one in several) == sum(one.size for one in alone)
+    assert sum(one.tokens.numel() for one in several) < sum(one.tokens.numel() for one in alone)
+    assert sum(float(one.weights[:, 1:].sum()) for one in several) == pytest.approx(1)
     with torch.no_grad():
-        found = sum(weighted_loss(made.model, part, precision=torch.float32, mean=False) for part in several)
-        expected = sum(weighted_loss(made.model, part, precision=torch.float32) for part in alone) / len(alone)
-    torch.testing.assert_close(found, expected)
+        found = sum(weighted_loss(made.model, one, precision=torch.float32, mean=False) for one in several)
+        short, several_ds, rc = (weighted_loss(made.model, one, precision=torch.float32) for one in alone)
+    torch.testing.assert_close(found, (short + 4 * several_ds + rc) / 6)
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
