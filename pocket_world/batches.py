@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from pocket_world.documents import Document, Part
+from pocket_world.documents import Document, StepPart
 
 LENGTHS, TARGET_STEP = (32, 64, 96, 128, 160, 192, 288, 384, 512), 128
 """Rows (less one token) are padded to one of these lengths, targets to a multiple of the step: the processor's kernels
@@ -44,7 +44,7 @@ def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerBase) -> 
     return _padded(rows, _length(max(len(tokens) for tokens, _ in rows)))
 
 
-def batches(parts: Sequence[Part], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
+def batches(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerBase) -> list[TokenBatch]:
     """The documents of all parts as batches of rows of like length, the shortest first.
 
     The weights of a part's tokens are scaled so that they add up to its share of all parts' weights. In one batch

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Literal
 
-from pocket_world.documents import Document, Part
+from pocket_world.documents import Document, StepPart
 from pocket_world.matching import matching_documents, phrases_document
 from pocket_world.stream import Form, Stream
 
@@ -107,7 +107,7 @@ def step_documents(
     prose: float,
     replay: int = 0,
     letters: float = 0.0,
-) -> list[Part]:
+) -> list[StepPart]:
     """The documents of one step, a part for each form.
 
     ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of prose from the letters
@@ -117,14 +117,14 @@ def step_documents(
     """
     rng = random.Random(f"{seed}|{stage}|{step}")
     if stage == "matching":
-        return [Part(matching_documents(values, rng, rows=BARE_ROWS))]
+        return [StepPart(matching_documents(values, rng, rows=BARE_ROWS))]
     falling = max(0.0, 1 - step / replay) if replay else 0.0
     repeated = 1.0 if stage == "letters" else letters + (REPLAY - letters) * falling
     tasks = CHAT if stream.chat else EVERYTHING
     tables = [(PROSE, prose), (LETTERS, (1 - prose) * repeated), (tasks, (1 - prose) * (1 - repeated))]
     weight = PROSE_WEIGHT if stage == "everything" else 1.0
     return [
-        Part(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
+        StepPart(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
         for form, rows in _drawn(tables, rng)
     ]
 

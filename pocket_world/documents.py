@@ -36,7 +36,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StepPart:
     """Documents of one form that a step reads, and how much they count in its loss beside the other parts."""
 
     documents: list[Document]

@@ -18,7 +18,7 @@ from core.errors import InputError
 from pocket_world import kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.curriculum import Stage
-from pocket_world.documents import Part
+from pocket_world.documents import StepPart
 from pocket_world.optimizers import LETTERS_RATE, rates
 from pocket_world.publish import publish
 from pocket_world.reader import read
@@ -261,7 +261,7 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
 def test_batches_of_like_length_have_the_weighted_mean_loss_of_all_parts(tmp_path: Path) -> None:
     made, rng = trainer(tmp_path), random.Random(8)
     parts = [
-        Part([made.stream.document(form, rng) for _ in range(20)], weight)
+        StepPart([made.stream.document(form, rng) for _ in range(20)], weight)
         for form, weight in (("short", 1.0), ("several ds", 4.0), ("rc", 1.0))
     ]
     several, alone = batches(parts, made.tokenizer), [batch(part.documents, made.tokenizer) for part in parts]
