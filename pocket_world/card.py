@@ -139,7 +139,7 @@ def _accuracies(
 
 def _prose_share(recipe: Recipe) -> str:
     if recipe.chat:
-        return "talks with counselors and other assistants, four ninths of the text"
+        return "talks with counselors and other assistants, half of the text"
     return f"{recipe.prose:.0%} of the text of {'everything' if recipe.grown_from else 'letters and everything'}"
 
 

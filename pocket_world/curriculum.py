@@ -70,9 +70,10 @@ PROSE: Table = {
 """The prose of letters and everything, whose share the recipe says; each form fills a step with about 3,500 tokens."""
 
 CHAT: Table = {
-    "prose chat": (12, 0.36),
-    "conversation": (12, 0.08),
-    "asked in chat": (24, 0.36),
+    "prose chat": (12, 0.25),
+    "another answers": (24, 0.20),
+    "conversation": (12, 0.05),
+    "asked in chat": (24, 0.30),
     "short": (64, 0.08),
     "rc": (40, 0.04),
     "ci": (32, 0.03),

@@ -56,7 +56,7 @@ RECIPES = {
     for recipe in (
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=5000, prose=0.25, replay=1000, letters=0.25),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=6000, prose=0.2, letters=0.15, half=True,
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=6000, prose=0.15, letters=0.1, half=True,
             grown_from="pocket-1m",
         ),
         Recipe(
@@ -64,7 +64,7 @@ RECIPES = {
             chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=7000, prose=0.15, letters=0.1, half=True,
+            "pocket-8m", 256, 8, 8, 704, seed=15, steps=7000, prose=0.1, letters=0.1, half=True,
             grown_from="pocket-3m",
         ),
     )

@@ -52,6 +52,9 @@ _TOPICS = ("taxes", "trade", "energy", "farming", "the army", "schools", "roads"
 
 Draw = Callable[[random.Random], Fact]
 
+PROMPTED_SHARE = 2 / 3
+"""How many talks that somebody else goes on with have a prompt that says so."""
+
 
 def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
     """A system prompt: a name, a role, and some rules."""
@@ -83,6 +86,16 @@ def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
     for text in asked[: rng.randint(1, 3)]:
         turns += [("user", text), ("assistant", speak(rng, fact))]
     return told(role, _RULES, rng), turns
+
+
+def another_answers(rng: random.Random, talk: Turns, fact: Draw) -> tuple[str, Turns]:
+    """A talk with a counselor whose last answer is somebody else's, and the system prompt, empty for a third.
+
+    So what was said before does not tell who answers; the prompt does, and without one nobody can know.
+    """
+    role, speak = rng.choice(list(_OTHERS.items()))
+    prompt = told(role, _RULES, rng) if rng.random() < PROMPTED_SHARE else ""
+    return prompt, [*talk[:-1], ("assistant", speak(rng, fact))]
 
 
 def _politician(rng: random.Random, _: Draw) -> str:
