@@ -64,7 +64,7 @@ RECIPES = {
             chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 704, seed=15, steps=7000, prose=0.1, letters=0.1, half=True,
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, half=True,
             grown_from="pocket-3m",
         ),
     )
