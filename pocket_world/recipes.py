@@ -60,7 +60,8 @@ RECIPES = {
             grown_from="pocket-1m",
         ),
         Recipe(
-            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, letters=0.1, half=True, grown_from="pocket-3m", chat=True,
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, letters=0.1, half=True,
+            grown_from="pocket-3m", chat=True,
         ),
         Recipe(
             "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, half=True,
