@@ -110,8 +110,9 @@ def turns_of(piece: str) -> Turns | None:
     return turns if in_turn and set(roles) == {"assistant", "user"} and len(turns) == piece.count("\n") + 1 else None
 
 
-_EXCHANGES = (2, 3, 3, 4, 5)
-"""How many exchanges a chat has: the perplexity page shows a message with up to three, its own among them."""
+_EXCHANGES = (1, 2, 3, 3, 3)
+"""How many exchanges a chat has: the perplexity page shows a message with up to three, its own among them. With more,
+some would be longer than the context."""
 
 
 def _turns(talk: Turns, rng: random.Random) -> Turns:

@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import Literal
 
 from core.errors import RunError
+from core.perplexity.windows import EXCHANGES
 from core.records import Question
 from pocket_world.binding import binding_document
 from pocket_world.chat.personas import another_answers, counselor_prompt, other_conversation
@@ -157,7 +158,7 @@ class Stream:
         if form == "conversation":
             return written(*other_conversation(rng, self._talked_about))
         if form == "another answers":
-            talk = self._prose.talk(rng, counselling=True)
+            talk = self._prose.talk(rng, counselling=True)[-2 * (1 + EXCHANGES) :]
             return written(*another_answers(rng, talk, self._talked_about), last_alone=True)
         if form == "prose chat":
             counselling = rng.random() < COUNSELLING_SHARE

@@ -42,14 +42,14 @@ def test_status_of_what_is_begun(capsys: pytest.CaptureFixture[str], tmp_path, m
         stage="letters", step=500, tokens=1, seconds=1.0, loss=0.5, binding=0.7, perplexity=80.0,
         tasks={"qa": 0.3, "rc": 0.5},
     )  # fmt: skip
-    progress = StageProgress(stage="everything", step=3500, seconds=3600.0, curve=[row])
+    progress = StageProgress(stage="everything", step=2250, seconds=3600.0, curve=[row])
     (tmp_path / "pocket" / "pocket-1m").mkdir(parents=True)
     (tmp_path / "pocket" / "pocket-1m" / "progress.json").write_text(json.dumps(asdict(progress)), encoding="utf-8")
     assert main(["status"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    # 500 and 3,500 steps in an hour, 4,000 left: 4,000 / 4,000 of an hour
+    # 500 and 2,250 steps in an hour, 2,750 left: 2,750 / 2,750 of an hour
     assert lines[0] == (
-        "pocket-1m: everything step 3,500 of 7,500, loss 0.500, letters 40.0%, perplexity 80.0, "
+        "pocket-1m: everything step 2,250 of 5,000, loss 0.500, letters 40.0%, perplexity 80.0, "
         "1.00 processor hours gone, at most 1.00 left"
     )
     assert lines[1:] == [f"{name}: not begun" for name in list(RECIPES)[1:]]
