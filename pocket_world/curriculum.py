@@ -71,7 +71,7 @@ PROSE: Table = {
 
 CHAT: Table = {
     "prose chat": (12, 0.25),
-    "another answers": (24, 0.20),
+    "answered by another": (24, 0.20),
     "conversation": (12, 0.05),
     "asked in chat": (24, 0.30),
     "short": (64, 0.08),
@@ -84,6 +84,7 @@ CHAT: Table = {
 letters in chat format, and some of the rest."""
 
 REPLAY = 0.8
+"""The share of repeated letters in what is not prose, at the first step of everything."""
 
 BARE_ROWS = 64
 

@@ -16,7 +16,7 @@ from core.errors import RunError
 from core.perplexity.windows import EXCHANGES
 from core.records import Question
 from pocket_world.binding import binding_document
-from pocket_world.chat.personas import another_answers, counselor_prompt, other_conversation
+from pocket_world.chat.personas import answered_by_another, counselor_prompt, other_conversation
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
@@ -49,7 +49,7 @@ Form = Literal[
     "instructed",
     "demonstrated",
     "conversation",
-    "another answers",
+    "answered by another",
     "asked in chat",
     "short passage",
     "passage",
@@ -157,9 +157,9 @@ class Stream:
             return self._answered(rng, weight=1.0)
         if form == "conversation":
             return written(*other_conversation(rng, self._talked_about))
-        if form == "another answers":
+        if form == "answered by another":
             talk = self._prose.talk(rng, counselling=True)[-2 * (1 + EXCHANGES) :]
-            return written(*another_answers(rng, talk, self._talked_about), last_alone=True)
+            return written(*answered_by_another(rng, talk, self._talked_about), last_only=True)
         if form == "prose chat":
             counselling = rng.random() < COUNSELLING_SHARE
             system = counselor_prompt(rng) if counselling and rng.random() < 0.95 else ""

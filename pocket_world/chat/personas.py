@@ -53,7 +53,7 @@ _TOPICS = ("taxes", "trade", "energy", "farming", "the army", "schools", "roads"
 Draw = Callable[[random.Random], Fact]
 
 PROMPTED_SHARE = 2 / 3
-"""How many talks that somebody else goes on with have a prompt that says so."""
+"""The share of talks answered by another whose system prompt says who answers."""
 
 
 def told(role: str, rules: tuple[str, ...], rng: random.Random) -> str:
@@ -88,10 +88,10 @@ def other_conversation(rng: random.Random, fact: Draw) -> tuple[str, Turns]:
     return told(role, _RULES, rng), turns
 
 
-def another_answers(rng: random.Random, talk: Turns, fact: Draw) -> tuple[str, Turns]:
-    """A talk with a counselor whose last answer is somebody else's, and the system prompt, empty for a third.
+def answered_by_another(rng: random.Random, talk: Turns, fact: Draw) -> tuple[str, Turns]:
+    """A system prompt, empty for a third, and a talk with a counselor whose last answer somebody else gives.
 
-    So what was said before does not tell who answers; the prompt does, and without one nobody can know.
+    Without such talks a model ignores the prompt: what the counselor said before tells it enough.
     """
     role, speak = rng.choice(list(_OTHERS.items()))
     prompt = told(role, _RULES, rng) if rng.random() < PROMPTED_SHARE else ""

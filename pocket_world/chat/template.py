@@ -36,15 +36,15 @@ def asked_in_chat(question: Question, *, strategy: str) -> Document:
     )
 
 
-def written(system: str, turns: Turns, *, weight: float = SAID, last_alone: bool = False) -> Document:
+def written(system: str, turns: Turns, *, weight: float = SAID, last_only: bool = False) -> Document:
     """A conversation as a document; what the assistant says has ``weight``, what the user says :data:`READ`.
 
-    With ``last_alone`` all but the last message is only read.
+    With ``last_only`` the weight of all messages but the last is 0.
     """
     pieces = [Piece(f"{SYSTEM} {system}", 0.0)] if system else []
     for place, (role, text) in enumerate(turns):
         learned = weight if role == "assistant" else READ
-        learned = 0.0 if last_alone and place < len(turns) - 1 else learned
+        learned = 0.0 if last_only and place < len(turns) - 1 else learned
         pieces.append(Piece(MARKS[role], 0.0))
         pieces.append(Piece(f" {text}{END if role == 'assistant' else ''}", learned))
     return Document(tuple(pieces))

@@ -13,7 +13,7 @@ from core.prompting.chat import render
 from core.prompting.strategies import prompt
 from core.settings import ASSETS
 from pocket_world.chat.counsel import counselling
-from pocket_world.chat.personas import another_answers, conversation
+from pocket_world.chat.personas import answered_by_another, conversation
 from pocket_world.chat.template import TEMPLATE, asked_in_chat, written
 from pocket_world.contamination import RUN, words
 from pocket_world.world import world
@@ -79,13 +79,13 @@ def test_another_than_the_counselor_answers_and_his_answer_alone_is_learned() ->
     prompted = 0
     for _ in range(300):
         talk = counselling(rng)
-        system, turns = another_answers(rng, talk, lambda rng: rng.choice(FACTS))
+        system, turns = answered_by_another(rng, talk, lambda rng: rng.choice(FACTS))
         assert turns[:-1] == talk[:-1]
         assert turns[-1][0] == "assistant"
         assert turns[-1] != talk[-1]
         prompted += bool(system)
         assert "counselor" not in system
-        pieces = written(system, turns, last_alone=True).pieces
+        pieces = written(system, turns, last_only=True).pieces
         assert [piece.weight for piece in pieces[:-1]] == [0.0] * (len(pieces) - 1)
         assert pieces[-1].weight > 0
     assert 180 <= prompted <= 220

@@ -19,7 +19,7 @@ from pocket_world.stream import PASSAGES, Form, Stream
 from pocket_world.text_loss import held_out_loss, held_out_replies, text_loss
 from pocket_world.tokens import one_token_words
 
-FORMS: tuple[Form, ...] = (*PASSAGES, "prose chat", "another answers", "conversation")
+FORMS: tuple[Form, ...] = (*PASSAGES, "prose chat", "answered by another", "conversation")
 
 
 def test_every_file_of_both_corpora_is_read() -> None:
