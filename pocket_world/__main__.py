@@ -35,6 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "answer": _answer,
             "juror": _juror,
             "jury": _jury,
+            "ship": _ship,
             "report": _report,
             "compare": _compare,
         }[options.command](options)
@@ -79,6 +80,8 @@ def _parser() -> argparse.ArgumentParser:
     juror.add_argument("--juror", default="juror-3m")
     jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
     jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
+    ship = commands.add_parser("ship", help="all from publish to jury, for every model, and what the Tokens page shows")
+    ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
     commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
     compare = commands.add_parser("compare", help="set a model that was trained again beside the one that ships")
     compare.add_argument("--model", default="pocket-1m", help="the one that ships")
@@ -215,6 +218,13 @@ def _jury(options: argparse.Namespace) -> int:
 
     for base in [options.base] if options.base else jury.SPECS:
         print(jury.make(jury.SPECS[base]))
+    return 0
+
+
+def _ship(options: argparse.Namespace) -> int:
+    from pocket_world.ship import ship
+
+    ship(options.first)
     return 0
 
 

@@ -1,0 +1,74 @@
+"""All that ships and comes from the whole models, made anew, one thing after the other that it needs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from core.errors import InputError, RunError
+from core.settings import ASSETS
+from pocket_world.jurors import JURORS
+from pocket_world.recipes import RECIPES
+
+TOKENS_MODEL = "pocket-3m"
+"""The model that the Tokens page opens with, alone and with each of :data:`TOKENS_ADAPTERS`."""
+
+TOKENS_ADAPTERS = {"trivia-lora": "lora", "trivia-ard-lora": "ard-lora"}
+"""Adapters of that model by name, with their kind."""
+
+TOKENS_TEXT = (
+    "Mount Everest is a mountain in Asia. The capital of Italy is Rome. The capital of France is the moon. "
+    "The cat sat on the chair."
+)
+
+
+def commands() -> dict[str, list[list[str]]]:
+    """By step, in order: the words after ``python -m`` of each of its commands."""
+    own = "pocket_world"
+    return {
+        "models": [[own, "publish", "--model", name] for name in RECIPES],
+        "runs": [[own, "record", "--model", name] for name in RECIPES],
+        "answers": [[own, "answer"]],
+        "jurors": [[own, "juror", "--juror", name] for name in JURORS],
+        "juries": [[own, "jury"]],
+        "adapters": [
+            ["core", "train-adapter", "--model", TOKENS_MODEL, "--data", "trivia", "--kind", kind, "--seed", "0",
+             "--out", str(ASSETS / "adapters" / name)]
+            for name, kind in TOKENS_ADAPTERS.items()
+        ],
+        "tokens": [*_tokens()],
+    }  # fmt: skip
+
+
+def _tokens() -> Iterator[list[str]]:
+    """What the Tokens page shows at first: the figures of the model and of its adapters, and a text by each."""
+    folder = ASSETS / "tokens"
+    for place, (name, kind) in enumerate({TOKENS_MODEL: "base", **TOKENS_ADAPTERS}.items(), start=1):
+        command, file = ["core", "tokens"], f"{place}-{kind}.json"
+        yield [*command, "evaluate", "--model", name, "--data", "trivia", "--num-samples", "0", "--seed", "0",
+               "--output", str(folder / file)]  # fmt: skip
+        yield [*command, "view", "--model", name, "--text", TOKENS_TEXT, "--output", str(folder / "views" / file)]
+
+
+def ship(first: str = "models") -> None:
+    """Run every command from the step ``first`` on, each in a process of its own.
+
+    Raises :class:`InputError` for a step that does not exist and :class:`RunError` where a command fails.
+    """
+    steps = commands()
+    if first not in steps:
+        raise InputError(f"unknown step {first!r}; choose from {', '.join(steps)}")
+    for name in list(steps)[list(steps).index(first) :]:
+        if name == "adapters":  # training goes on where a folder holds an adapter
+            for adapter in TOKENS_ADAPTERS:
+                shutil.rmtree(ASSETS / "adapters" / adapter, ignore_errors=True)
+        for words in steps[name]:
+            print(f"{name}: python -m {' '.join(words)}", file=sys.stderr, flush=True)
+            ended = subprocess.run([sys.executable, "-m", *words], cwd=ASSETS.parent)
+            if ended.returncode:
+                raise RunError(
+                    f"`python -m {' '.join(words)}` ended with status {ended.returncode}; "
+                    f"`python -m pocket_world ship --from {name}` goes on there"
+                )
