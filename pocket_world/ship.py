@@ -8,9 +8,13 @@ import sys
 from collections.abc import Iterator
 
 from core.errors import InputError, RunError
+from core.perplexity import choices
 from core.settings import ASSETS
 from pocket_world.jurors import JURORS
 from pocket_world.recipes import RECIPES
+
+ENDINGS_MODEL = "pocket-3m-instruct"
+"""The model that writes endings beside the real ones, for the choice benchmark."""
 
 TOKENS_MODEL = "pocket-3m"
 """The model that the Tokens page opens with, alone and with each of :data:`TOKENS_ADAPTERS`."""
@@ -29,6 +33,9 @@ def commands() -> dict[str, list[list[str]]]:
     own = "pocket_world"
     return {
         "models": [[own, "publish", "--model", name] for name in RECIPES],
+        "endings": [
+            ["core", "perplexity", "endings", "--model", ENDINGS_MODEL, "--out", str(choices.BUNDLED)],
+        ],
         "runs": [[own, "record", "--model", name] for name in RECIPES],
         "answers": [[own, "answer"]],
         "jurors": [[own, "juror", "--juror", name] for name in JURORS],

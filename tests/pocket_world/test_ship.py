@@ -47,4 +47,4 @@ def test_it_begins_with_the_step_that_is_named(monkeypatch: pytest.MonkeyPatch, 
 
 def test_an_unknown_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["ship", "--from", "cake"]) == 2
-    assert "unknown step 'cake'; choose from models, runs, answers," in capsys.readouterr().err
+    assert "unknown step 'cake'; choose from models, endings, runs," in capsys.readouterr().err
