@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     juror.add_argument("--juror", default="juror-3m")
     jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
     jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
-    ship = commands.add_parser("ship", help="all from publish to jury, for every model, and what the Tokens page shows")
+    ship = commands.add_parser("ship", help="make everything that depends on the trained models, from publish to jury")
     ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
     commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
     compare = commands.add_parser("compare", help="set a model that was trained again beside the one that ships")

@@ -1,4 +1,4 @@
-"""All that ships and comes from the whole models, made anew, one thing after the other that it needs."""
+"""Makes everything that ships and depends on the trained models, in the order in which the steps need each other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENDINGS_MODEL = "pocket-3m-instruct"
 """The model that writes endings beside the real ones, for the choice benchmark."""
 
 TOKENS_MODEL = "pocket-3m"
-"""The model that the Tokens page opens with, alone and with each of :data:`TOKENS_ADAPTERS`."""
+"""The model whose tokens the Tokens page opens with, without and with each of :data:`TOKENS_ADAPTERS`."""
 
 TOKENS_ADAPTERS = {"trivia-lora": "lora", "trivia-ard-lora": "ard-lora"}
 """Adapters of that model by name, with their kind."""
@@ -29,7 +29,7 @@ TOKENS_TEXT = (
 
 
 def commands() -> dict[str, list[list[str]]]:
-    """By step, in order: the words after ``python -m`` of each of its commands."""
+    """The commands of each step, in order, each as the words after ``python -m``."""
     own = "pocket_world"
     return {
         "models": [[own, "publish", "--model", name] for name in RECIPES],
@@ -50,9 +50,10 @@ def commands() -> dict[str, list[list[str]]]:
 
 
 def _tokens() -> Iterator[list[str]]:
-    """What the Tokens page shows at first: the figures of the model and of its adapters, and a text by each."""
-    folder = ASSETS / "tokens"
-    for place, (name, kind) in enumerate({TOKENS_MODEL: "base", **TOKENS_ADAPTERS}.items(), start=1):
+    """Evaluate the tokens of the model and of its adapters, and one text by each, for the Tokens page to open with."""
+    folder, adapters = ASSETS / "tokens", ASSETS / "adapters"
+    shown = {TOKENS_MODEL: "base", **{str(adapters / name): kind for name, kind in TOKENS_ADAPTERS.items()}}
+    for place, (name, kind) in enumerate(shown.items(), start=1):
         command, file = ["core", "tokens"], f"{place}-{kind}.json"
         yield [*command, "evaluate", "--model", name, "--data", "trivia", "--num-samples", "0", "--seed", "0",
                "--output", str(folder / file)]  # fmt: skip
