@@ -185,7 +185,7 @@ def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -
             "begins as",
             f"{recipe.grown_from}, computing the same"
             if recipe.grown_from
-            else "random, half of the heads looking for the same token",
+            else "random, with heads that look for the same token and for what followed it",
         ),
         ("learning rate", _rates(recipe)),
         ("weights stored as", "float16" if recipe.half else "float32"),

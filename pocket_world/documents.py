@@ -71,6 +71,15 @@ def about(questions: Sequence[Question]) -> Document:
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
 
+def said_about(questions: Sequence[Question]) -> Document:
+    """Questions about one context with their answers in words, no options; the context stands before the first."""
+    pieces: list[Piece] = []
+    for question in questions:
+        text = BETWEEN + cloze_text(replace(question, context="")) if pieces else cloze_text(question)
+        pieces += [Piece(text, 0.0), Piece(f" {question.options[question.label]}", 1.0)]
+    return Document((*pieces, Piece(END, END_WEIGHT)))
+
+
 def stated(sentences: Sequence[str], *, weight: float) -> Document:
     """Sentences one after the other."""
     return Document((Piece(" ".join(sentences), weight), Piece(END, weight)))

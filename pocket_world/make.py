@@ -117,7 +117,7 @@ def publish_made(name: str) -> Path:
 class Standing:
     """How far a model is; ``letters`` is the mean over tasks of its last check, hours are of one processor core.
 
-    ``hours_left`` takes the stages that end at a goal at their longest; None before the first step.
+    ``hours_left`` is None before the first step.
     """
 
     name: str
@@ -139,7 +139,7 @@ class Standing:
             said += [f"loss {self.loss:.3f}", f"letters {self.letters:.1%}", f"perplexity {self.perplexity:.1f}"]
         said.append(f"{self.hours:.2f} processor hours gone")
         if self.hours_left is not None:
-            said.append(f"at most {self.hours_left:.2f} left")
+            said.append(f"about {self.hours_left:.2f} left")
         return ", ".join(said)
 
 

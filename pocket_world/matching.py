@@ -2,7 +2,8 @@
 
 A model of this size does not learn to answer by letter while it also learns facts. It first has to see that a word
 stands in the text twice (verdicts on words of a list, many to a document), then to give the letter before such a word:
-in pairs, where the question names it, and in lists, where one of four options is in the passage. Binding proper, with
+in pairs, where the question names it, and in lists, where one of four options is in the passage. Beside them it
+repeats what followed a word before (:func:`followed_document`), on which reading is built. Binding proper, with
 options E and F, longer values and many wordings, follows among the tasks (:mod:`pocket_world.binding`).
 """
 
@@ -25,7 +26,9 @@ from pocket_world.scenes.stories import STORIES
 _VERDICTS = 8
 _LONGEST = 6
 
-SHARES = {"pair": 0.4, "listed": 0.35, "verdicts": 0.25}
+_FOLLOWED = 8
+
+SHARES = {"pair": 0.34, "listed": 0.3, "verdicts": 0.21, "followed": 0.15}
 
 _FOUND = ("Which of these is in the passage?", "Which one does the passage name?", "What is there in the passage?")
 _RETOLD = ("Which sentence is in the passage?", "What does the passage say?", "Which of these does the passage say?")
@@ -38,7 +41,12 @@ _SCENES: Plans[Frame] = Plans(STORIES, lambda frame: frame.name)
 def matching_documents(values: Sequence[str], rng: random.Random, *, rows: int) -> list[Document]:
     """``rows`` documents of one form over ``values``, each of them one token."""
     form = rng.choices(list(SHARES), weights=list(SHARES.values()))[0]
-    make = {"pair": pair_document, "listed": listed_document, "verdicts": verdicts_document}[form]
+    make = {
+        "pair": pair_document,
+        "listed": listed_document,
+        "verdicts": verdicts_document,
+        "followed": followed_document,
+    }[form]
     return [make(values, rng) for _ in range(rows)]
 
 
@@ -49,6 +57,17 @@ def verdicts_document(values: Sequence[str], rng: random.Random) -> Document:
     for _ in range(_VERDICTS):
         value = rng.choice(listed if rng.random() < 0.5 else values)
         pieces += [Piece(f"Question: {value}", 0.0), Piece(f" {TRUE if value in listed else FALSE}", 1.0)]
+    return Document(tuple(pieces))
+
+
+def followed_document(values: Sequence[str], rng: random.Random) -> Document:
+    """A passage of two to six pairs of values, then what followed the first value of each pair that is named."""
+    count = rng.randint(2, _LONGEST)
+    drawn = rng.sample(values, 2 * count)
+    pairs = list(zip(drawn[:count], drawn[count:], strict=True))
+    pieces = [Piece("Passage: " + " ".join(f"{first} {second}." for first, second in pairs), 0.0)]
+    for first, second in rng.choices(pairs, k=_FOLLOWED):
+        pieces += [Piece(f"\nQuestion: {first}", 0.0), Piece(f" {second}", 1.0)]
     return Document(tuple(pieces))
 
 

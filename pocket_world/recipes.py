@@ -14,10 +14,9 @@ TOKENIZER_SEED = 9
 class Recipe:
     """A model and its training.
 
-    Training has up to three stages: matching until ``matching_goal`` (accuracy, 0 to 1) or ``matching_steps``, letters
-    until ``letters_goal`` or ``letters_steps``, then everything for ``steps``. From the letters on, the share
-    ``prose`` of the text is prose. In everything, a share of the rest that falls to ``letters`` by the step ``replay``
-    repeats letters.
+    Training has up to three stages: matching for ``matching_steps``, letters for ``letters_steps``, then everything
+    for ``steps``. From the letters on, the share ``prose`` of the text is prose. In everything, a share of the rest
+    that falls to ``letters`` by the step ``replay`` repeats letters.
 
     ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
@@ -40,10 +39,8 @@ class Recipe:
     prose: float = 0.0
     replay: int = 0
     letters: float = 0.0
-    matching_steps: int = 3000
-    matching_goal: float = 0.95
-    letters_steps: int = 2000
-    letters_goal: float = 0.9
+    matching_steps: int = 500
+    letters_steps: int = 2500
     grown_from: str = ""
     vocabulary: int = 2048
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")

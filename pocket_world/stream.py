@@ -20,7 +20,7 @@ from pocket_world.chat.personas import answered_by_another, counselor_prompt, ot
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
-from pocket_world.documents import Document, about, answered, lettered, said, stated
+from pocket_world.documents import Document, about, answered, lettered, said, said_about, stated
 from pocket_world.matching import found_questions, retold_questions
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
@@ -39,6 +39,7 @@ Form = Literal[
     "answered",
     "rc",
     "several rc",
+    "several rc said",
     "ci",
     "gone through",
     "drs",
@@ -68,6 +69,9 @@ SAID_WEIGHT = 0.12
 
 SEVERAL = 3
 """Questions about one context in documents that ask several."""
+
+SEVERAL_SAID = 5
+"""The same where they are answered in words and without options, which takes fewer tokens."""
 
 SceneTask = Literal["rc", "ci", "drs", "ds"]
 
@@ -136,6 +140,8 @@ class Stream:
             return about(retold_questions(rng, count=SEVERAL))
         if form == "several rc":
             return about(readings(rng, count=SEVERAL))
+        if form == "several rc said":
+            return said_about(readings(rng, count=SEVERAL_SAID))
         if form == "gone through":
             return stated(gone_through(rng), weight=1.0)
         if form == "several drs":

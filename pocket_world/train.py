@@ -61,7 +61,7 @@ SAVE_SECONDS = 240.0
 MODEL, CHECKPOINT, PROGRESS, TOKENIZER = "model", "checkpoint.pt", "progress.json", "tokenizer"
 """What lies in a work folder: the whole model once it is trained, and the state of its training."""
 
-_MAY_CHANGE = ("matching_goal", "matching_steps", "letters_goal", "letters_steps", "steps", "half")
+_MAY_CHANGE = ("matching_steps", "letters_steps", "steps", "half")
 """What a recipe may change while it is trained: how long, and what is stored."""
 
 
@@ -211,7 +211,7 @@ class Trainer:
         return batches(documents, self.tokenizer)
 
     def _check(self) -> None:
-        """Add a line to the curve; a stage that has reached its goal or its end gives way to the next."""
+        """Add a line to the curve; a stage that has reached its end gives way to the next."""
         row, progress, recipe = self._row(), self.progress, self.recipe
         progress.curve.append(row)
         progress.losses, progress.counted = 0.0, 0
@@ -226,8 +226,7 @@ class Trainer:
             row["perplexity"],
             ", ".join(f"{task} {share:.3f}" for task, share in row["tasks"].items()),
         )
-        goal = {"matching": recipe.matching_goal, "letters": recipe.letters_goal}.get(progress.stage)
-        if goal is not None and (row["binding"] >= goal or progress.step >= steps_of(recipe, progress.stage)):
+        if progress.stage != "everything" and progress.step >= steps_of(recipe, progress.stage):
             progress.stage = "letters" if progress.stage == "matching" else "everything"
             progress.step = progress.begun = 0
 

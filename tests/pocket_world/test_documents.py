@@ -7,8 +7,9 @@ from typing import get_args
 
 import pytest
 
+from core.prompting.cloze import cloze_text
 from core.prompting.strategies import STRATEGIES, prompt
-from pocket_world.documents import END, about, lettered
+from pocket_world.documents import END, about, lettered, said_about
 from pocket_world.matching import found_questions, retold_questions
 from pocket_world.scenes.activities import ACTIVITIES
 from pocket_world.scenes.going_on import gone_through
@@ -53,6 +54,16 @@ def test_several_questions_are_about_one_context_that_is_read_once(draw) -> None
         assert [piece.text for piece in document.pieces if piece.weight == 1.0] == [f" {q.letter}" for q in questions]
         several += len(questions) > 1
     assert several > 30
+
+
+def test_several_questions_are_answered_in_words_as_a_cloze_prompt_asks() -> None:
+    for seed in range(60):
+        first, *rest = readings(random.Random(seed), count=5)
+        document = said_about([first, *rest])
+        assert document.text.startswith(f"{cloze_text(first)} {first.options[first.label]}")
+        assert document.text.count(first.context) == 1
+        learned = [piece.text for piece in document.pieces if piece.weight == 1.0]
+        assert learned == [f" {question.options[question.label]}" for question in (first, *rest)]
 
 
 def test_a_passage_holds_what_each_of_its_questions_needs() -> None:

@@ -6,6 +6,7 @@ import random
 import re
 
 from pocket_world.matching import (
+    followed_document,
     found_questions,
     listed_document,
     matching_documents,
@@ -53,6 +54,16 @@ def test_verdicts() -> None:
         assert all((value in first.split()) == (verdict == "True") for value, verdict in asked)
         said += [verdict for _, verdict in asked]
     assert 0.45 < said.count("True") / len(said) < 0.6
+
+
+def test_what_followed_a_value_is_repeated() -> None:
+    for seed in range(100):
+        passage, *asked = followed_document(VALUES, random.Random(seed)).text.split("\nQuestion: ")
+        pairs = dict(re.findall(r"(v\d+) (v\d+)\.", passage))
+        assert 2 <= len(pairs) <= 6
+        assert len({*pairs, *pairs.values()}) == 2 * len(pairs)
+        assert len(asked) == 8
+        assert all(pairs[first] == second for first, second in map(str.split, asked))
 
 
 def test_a_value_is_found_in_its_passage_alone() -> None:

@@ -29,10 +29,11 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
     tokens = torch.randint(0, len(tokenizer), (3, 45))
     with torch.no_grad():
         expected = small.model(tokens).last_hidden_state
+        exact = read(small, tokens, precision=torch.float32)
         found = read(small, tokens)
+    torch.testing.assert_close(exact, expected, rtol=1e-3, atol=1e-3)
     assert found.dtype == torch.float32
-    assert cosine_similarity(found, expected, dim=-1).min() > 0.999
-    assert (found - expected).abs().max() < 0.12
+    assert cosine_similarity(found, expected, dim=-1).min() > 0.98
 
 
 def test_states_of_a_shipped_model(model, tokenizer) -> None:

@@ -216,10 +216,8 @@ def test_learning_rates_rise_in_each_stage_and_fall_in_everything() -> None:
     assert at("everything", 2549, begun=2500) == pytest.approx((0.006 * 2451 / 5000, 0.001 * 2451 / 5000))
 
 
-def test_a_goal_ends_a_stage(tmp_path: Path) -> None:
-    easy = trainer(tmp_path, replace(TINY, matching_steps=50, matching_goal=0.0, letters_steps=50, letters_goal=0.0))
-    easy.run()
-    assert [(row["stage"], row["step"]) for row in easy.progress.curve] == [
+def test_a_check_ends_each_stage(whole: Trainer) -> None:
+    assert [(row["stage"], row["step"]) for row in whole.progress.curve] == [
         ("matching", 2),
         ("letters", 2),
         ("everything", 2),
