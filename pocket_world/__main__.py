@@ -152,7 +152,7 @@ def _check(options: argparse.Namespace) -> int:
     from core.perplexity import conversations
     from pocket_world.audit import audit
     from pocket_world.contamination import Guard
-    from pocket_world.curriculum import Stage, all_documents
+    from pocket_world.curriculum import all_documents
     from pocket_world.make import work_folder
     from pocket_world.recipes import recipe
     from pocket_world.stream import Stream
@@ -160,24 +160,10 @@ def _check(options: argparse.Namespace) -> int:
 
     questions, talks = bank.questions(), conversations.bundled()
     chosen = recipe(options.model)
-    steps: dict[Stage, int] = {
-        "matching": 0 if chosen.grown_from else chosen.matching_steps,
-        "letters": 0 if chosen.grown_from else chosen.letters_steps,
-        "everything": chosen.steps,
-    }
     stream = Stream(Guard.of(questions, talks), tasks=chosen.tasks, chat=chosen.chat)
     work = work_folder(chosen.name) / "tokenizer"
     values = one_token_words(published_tokenizer(work if work.is_dir() else _published(chosen)))
-    documents = all_documents(
-        stream,
-        seed=chosen.seed,
-        steps=steps,
-        values=values,
-        prose=chosen.prose,
-        replay=chosen.replay,
-        letters=chosen.letters,
-        every=options.every,
-    )
+    documents = all_documents(stream, chosen, values=values, every=options.every)
     found = audit(documents, questions, talks)
     print(
         f"{found.documents:,} documents of {found.words:,} words against {len(questions):,} bank questions: "

@@ -13,9 +13,8 @@ from typing import Literal
 
 from pocket_world.documents import Document, StepPart
 from pocket_world.matching import matching_documents, phrases_document
+from pocket_world.recipes import Recipe, Stage
 from pocket_world.stream import Form, Stream
-
-Stage = Literal["matching", "letters", "everything"]
 
 Bare = Literal["matching", "phrases"]
 """Documents made of values alone; the stream makes all others."""
@@ -65,6 +64,9 @@ Answers in words are among the letters from the beginning: as a stage of their o
 points of pocket-1m.
 """
 
+FACTS: tuple[Form, ...] = ("short", "answered")
+"""The forms of everything that ask for facts; the recipe says how much of it they are."""
+
 PROSE: Table = {
     "short passage": (24, 0.5),
     "passage": (14, 0.3),
@@ -102,36 +104,36 @@ others, prose had a perplexity of about 100 a token after 1,000 steps of pocket-
 """
 
 
-def step_documents(
-    stream: Stream,
-    *,
-    seed: int,
-    stage: Stage,
-    step: int,
-    values: Sequence[str],
-    prose: float,
-    replay: int = 0,
-    letters: float = 0.0,
-) -> list[StepPart]:
-    """The documents of one step, a part for each form.
+def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, values: Sequence[str]) -> list[StepPart]:
+    """The documents of one step of a recipe, a part for each form; ``values`` are words of one token for bare lists.
 
-    ``values`` are words of one token, which bare lists are made of. ``prose`` is the share of prose from the letters
-    on: a model that has read words from the beginning learns them faster, and keeps what it knows of letters. Letters
-    are repeated in everything too, with the share :data:`REPLAY` of what is not prose at first, less and less until
-    the step ``replay``, and the share ``letters`` from there on: without them binding is lost.
+    The recipe's share of prose is read from the letters on: a model that has read words from the beginning learns them
+    faster, and keeps what it knows of letters. Letters are repeated in everything too, with the share :data:`REPLAY` of
+    what is not prose at first, less and less until the step ``replay``, and the share ``letters`` from there on:
+    without them binding is lost.
     """
-    rng = random.Random(f"{seed}|{stage}|{step}")
+    rng = random.Random(f"{recipe.seed}|{stage}|{step}")
     if stage == "matching":
         return [StepPart(matching_documents(values, rng, rows=BARE_ROWS))]
-    falling = max(0.0, 1 - step / replay) if replay else 0.0
-    repeated = 1.0 if stage == "letters" else letters + (REPLAY - letters) * falling
-    tasks = CHAT if stream.chat else EVERYTHING
-    tables = [(PROSE, prose), (LETTERS, (1 - prose) * repeated), (tasks, (1 - prose) * (1 - repeated))]
+    falling = max(0.0, 1 - step / recipe.replay) if recipe.replay else 0.0
+    repeated = 1.0 if stage == "letters" else recipe.letters + (REPLAY - recipe.letters) * falling
+    tasks = CHAT if stream.chat else _with_facts(EVERYTHING, recipe.facts)
+    rest = 1 - recipe.prose
+    tables = [(PROSE, recipe.prose), (LETTERS, rest * repeated), (tasks, rest * (1 - repeated))]
     weight = PROSE_WEIGHT if stage == "everything" else 1.0
     return [
         StepPart(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
         for form, rows in _drawn(tables, rng)
     ]
+
+
+def _with_facts(table: Table, share: float) -> Table:
+    """A table in which :data:`FACTS` have this share in all."""
+    now = sum(of for form, (_, of) in table.items() if form in FACTS)
+    return {
+        form: (rows, of * (share / now if form in FACTS else (1 - share) / (1 - now)))
+        for form, (rows, of) in table.items()
+    }
 
 
 def _drawn(tables: Sequence[tuple[Table, float]], rng: random.Random) -> list[tuple[Form | Bare, int]]:
@@ -154,29 +156,9 @@ def _documents(
     return [stream.document(form, rng) for _ in range(rows)]
 
 
-def all_documents(
-    stream: Stream,
-    *,
-    seed: int,
-    steps: Mapping[Stage, int],
-    values: Sequence[str],
-    prose: float,
-    replay: int = 0,
-    letters: float = 0.0,
-    every: int = 1,
-) -> Iterator[Document]:
-    """The documents of every ``every``-th step of each stage, ``steps`` of them in all."""
-    for stage, count in steps.items():
+def all_documents(stream: Stream, recipe: Recipe, *, values: Sequence[str], every: int = 1) -> Iterator[Document]:
+    """The documents of every ``every``-th step of each stage of a recipe."""
+    for stage, count in recipe.stage_steps.items():
         for step in range(0, count, every):
-            parts = step_documents(
-                stream,
-                seed=seed,
-                stage=stage,
-                step=step,
-                values=values,
-                prose=prose,
-                replay=replay,
-                letters=letters,
-            )
-            for part in parts:
+            for part in step_documents(stream, recipe, stage=stage, step=step, values=values):
                 yield from part.documents

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 from core.errors import InputError
 from core.settings import ASSETS, settings
-from pocket_world.curriculum import Stage
 from pocket_world.precision import fastest
 from pocket_world.progress import StageProgress
 from pocket_world.publish import replace_folder
-from pocket_world.recipes import RECIPES, Recipe, recipe
+from pocket_world.recipes import RECIPES, Recipe, Stage, recipe
 
 if TYPE_CHECKING:
     from pocket_world.train import Trainer
@@ -148,11 +147,7 @@ def standing(name: str) -> Standing:
     chosen, progress = recipe(name), progress_of(name)
     if progress is None:
         return Standing(name, None, 0, chosen.steps, None, None, None, 0.0, None)
-    steps: dict[Stage, int] = {
-        "matching": 0 if chosen.grown_from else chosen.matching_steps,
-        "letters": 0 if chosen.grown_from else chosen.letters_steps,
-        "everything": chosen.steps,
-    }
+    steps = chosen.stage_steps
     order = list(steps)
     later = order[order.index(progress.stage) + 1 :]
     earlier = {row["stage"]: row["step"] for row in progress.curve if row["stage"] != progress.stage}

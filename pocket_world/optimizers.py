@@ -5,8 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import LlamaForCausalLM
 
-from pocket_world.curriculum import Stage
-from pocket_world.recipes import Recipe
+from pocket_world.recipes import Recipe, Stage
 
 LETTERS_RATE = 0.015
 """The rate of the matrices in matching and the first half of letters, where circuits have to rise from nothing."""

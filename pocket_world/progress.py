@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from pocket_world.curriculum import Stage
+from pocket_world.recipes import Stage
 
 
 class LossRow(TypedDict):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from core.errors import InputError
+
+Stage = Literal["matching", "letters", "everything"]
 
 TOKENIZER_SEED = 9
 """All models that read the same text have the same tokens."""
@@ -16,7 +19,7 @@ class Recipe:
 
     Training has up to three stages: matching for ``matching_steps``, letters for ``letters_steps``, then everything
     for ``steps``. From the letters on, the share ``prose`` of the text is prose. In everything, a share of the rest
-    that falls to ``letters`` by the step ``replay`` repeats letters.
+    that falls to ``letters`` by the step ``replay`` repeats letters, and of what is left ``facts`` are facts.
 
     ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
@@ -39,6 +42,7 @@ class Recipe:
     prose: float = 0.0
     replay: int = 0
     letters: float = 0.0
+    facts: float = 0.44
     matching_steps: int = 500
     letters_steps: int = 2500
     grown_from: str = ""
@@ -46,6 +50,15 @@ class Recipe:
     tasks: tuple[str, ...] = ("qa", "rc", "ci", "drs", "ds")
     chat: bool = False
     half: bool = False
+
+    @property
+    def stage_steps(self) -> dict[Stage, int]:
+        """How many steps each stage has, in their order; a grown model has everything alone."""
+        return {
+            "matching": 0 if self.grown_from else self.matching_steps,
+            "letters": 0 if self.grown_from else self.letters_steps,
+            "everything": self.steps,
+        }
 
 
 RECIPES = {
@@ -61,7 +74,7 @@ RECIPES = {
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, half=True,
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, facts=0.6, half=True,
             grown_from="pocket-3m",
         ),
     )

@@ -30,7 +30,7 @@ from pocket_world.binding import binding_question
 from pocket_world.card import card
 from pocket_world.chat.template import TEMPLATE
 from pocket_world.contamination import Guard
-from pocket_world.curriculum import Stage, step_documents
+from pocket_world.curriculum import step_documents
 from pocket_world.evaluate import accuracy, letter_probabilities
 from pocket_world.grow import grow
 from pocket_world.matching import listed_document, phrases_document
@@ -38,7 +38,7 @@ from pocket_world.optimizers import optimizers, rates
 from pocket_world.progress import LossRow, StageProgress
 from pocket_world.publish import publish
 from pocket_world.reader import compiled_layer, read, read_layer
-from pocket_world.recipes import TOKENIZER_SEED, Recipe
+from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
 from pocket_world.text_loss import held_out_loss
 from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
@@ -129,7 +129,7 @@ class Trainer:
 
     def _is_check(self) -> bool:
         stage, step = self.progress.stage, self.progress.step
-        return step % CHECK_EVERY[stage] == 0 or step >= steps_of(self.recipe, stage)
+        return step % CHECK_EVERY[stage] == 0 or step >= self.recipe.stage_steps[stage]
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else that of its source, else a new one; kept in the work folder."""
@@ -197,17 +197,8 @@ class Trainer:
         progress.seconds += time.process_time() - started
 
     def _batches(self) -> list[TokenBatch]:
-        progress, recipe = self.progress, self.recipe
-        documents = step_documents(
-            self.stream,
-            seed=recipe.seed,
-            stage=progress.stage,
-            step=progress.step,
-            values=self.values,
-            prose=recipe.prose,
-            replay=recipe.replay,
-            letters=recipe.letters,
-        )
+        stage, step = self.progress.stage, self.progress.step
+        documents = step_documents(self.stream, self.recipe, stage=stage, step=step, values=self.values)
         return batches(documents, self.tokenizer)
 
     def _check(self) -> None:
@@ -226,7 +217,7 @@ class Trainer:
             row["perplexity"],
             ", ".join(f"{task} {share:.3f}" for task, share in row["tasks"].items()),
         )
-        if progress.stage != "everything" and progress.step >= steps_of(recipe, progress.stage):
+        if progress.stage != "everything" and progress.step >= recipe.stage_steps[progress.stage]:
             progress.stage = "letters" if progress.stage == "matching" else "everything"
             progress.step = progress.begun = 0
 
@@ -331,8 +322,3 @@ def set_epsilon(model: LlamaForCausalLM, epsilon: float) -> None:
     for module in model.modules():
         if hasattr(module, "variance_epsilon"):
             module.variance_epsilon = epsilon
-
-
-def steps_of(recipe: Recipe, stage: Stage) -> int:
-    """The most steps of a stage."""
-    return {"matching": recipe.matching_steps, "letters": recipe.letters_steps, "everything": recipe.steps}[stage]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,9 +13,10 @@ from core.perplexity import conversations
 from pocket_world import bank, curriculum
 from pocket_world.audit import audit
 from pocket_world.contamination import Guard
-from pocket_world.curriculum import Stage, step_documents
+from pocket_world.curriculum import step_documents
 from pocket_world.documents import Document, Piece
 from pocket_world.prose import CORPORA, KINDS, Prose, files, held_out, training, turns_of
+from pocket_world.recipes import RECIPES, Stage
 from pocket_world.stream import PASSAGES, Form, Stream
 from pocket_world.text_loss import held_out_loss, held_out_replies, text_loss
 from pocket_world.tokens import one_token_words
@@ -86,9 +88,9 @@ def test_prose_and_chats_as_training_reads_them_are_clean() -> None:
 def test_a_share_of_each_step_is_prose(stream: Stream, tokenizer, stage: Stage) -> None:
     values = one_token_words(tokenizer)
     whole = {piece for file in training() for piece in file.pieces}
-    read = 0
+    recipe, read = replace(RECIPES["pocket-1m"], prose=0.5, replay=10), 0
     for step in range(60):
-        parts = step_documents(stream, seed=1, stage=stage, step=step, values=values, prose=0.5, replay=10)
+        parts = step_documents(stream, recipe, stage=stage, step=step, values=values)
         of_prose = [any(part.documents[0].pieces[0].text in piece for piece in whole) for part in parts]
         heavy = 4.0 if stage == "everything" else 1.0
         assert [part.weight for part in parts] == [heavy if prose else 1.0 for prose in of_prose]
@@ -100,20 +102,36 @@ def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
     stream: Stream, tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All else is passages here, whose first piece is learned; that of letters is only read."""
-    monkeypatch.setattr(curriculum, "EVERYTHING", {"passage": (8, 1.0)})
+    monkeypatch.setattr(curriculum, "EVERYTHING", {"passage": (8, 0.5), "short passage": (8, 0.5)})
+    monkeypatch.setattr(curriculum, "FACTS", ("passage",))
+    recipe = replace(RECIPES["pocket-1m"], prose=0.0, replay=10**6, letters=0.25)
     values = one_token_words(tokenizer)
 
     def repeated(first: int) -> int:
         steps = (
-            step_documents(
-                stream, seed=1, stage="everything", step=step, values=values, prose=0.0, replay=10**6, letters=0.25
-            )
+            step_documents(stream, recipe, stage="everything", step=step, values=values)
             for step in range(first, first + 40)
         )
         return sum(part.documents[0].pieces[0].weight == 0 for parts in steps for part in parts)
 
     assert 120 <= repeated(0) <= 136  # 128 of 160 parts: three or four of each four
     assert repeated(10**6) == 40
+
+
+def test_a_recipe_says_how_much_of_everything_is_facts(stream: Stream, tokenizer) -> None:
+    """Of what is neither prose nor repeated letters; forms are drawn at even distances, four to a step."""
+    values = one_token_words(tokenizer)
+    for facts in (0.25, 0.75):
+        recipe = replace(RECIPES["pocket-8m"], prose=0.0, letters=0.0, facts=facts)
+        parts = [
+            part
+            for step in range(50)
+            for part in step_documents(stream, recipe, stage="everything", step=step, values=values)
+        ]
+        asked = [
+            all("Passage:" not in one.text for one in part.documents) and len(part.documents) > 20 for part in parts
+        ]
+        assert abs(sum(asked) - facts * len(parts)) < 12
 
 
 def test_text_loss_is_that_of_the_model(model, tokenizer) -> None:

@@ -17,12 +17,11 @@ from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFas
 from core.errors import InputError
 from pocket_world import kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
-from pocket_world.curriculum import Stage
 from pocket_world.documents import StepPart
 from pocket_world.optimizers import LETTERS_RATE, rates
 from pocket_world.publish import publish
 from pocket_world.reader import read
-from pocket_world.recipes import RECIPES, recipe
+from pocket_world.recipes import RECIPES, Stage, recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
 from pocket_world.train import Trainer
