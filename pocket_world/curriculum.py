@@ -34,9 +34,10 @@ LETTERS: Table = {
 """The text of the second stage.
 
 What lies between a bare list and a task is half of it: phrases of which one is listed, sentences that hold one value.
-The other half are questions about a passage, most of them answered in words: what a passage says of whom is learned so,
-and by letter soon after; by letter alone a model only finds what is in the passage. Tasks that can't be learned yet are
-left out: their gradients are noise, and what was learned is lost (with a third of such steps it went in a few hundred).
+The other half is questions about a passage, most of them answered in words. That teaches a model to read what a passage
+says about each person and thing, and letters follow. From letters alone it only learns to find what is in the passage.
+Tasks that can't be learned yet are left out: their gradients are noise, and what was learned is lost (with a third of
+such steps it went in a few hundred).
 """
 
 EVERYTHING: Table = {
@@ -63,9 +64,6 @@ EVERYTHING: Table = {
 Answers in words are among the letters from the beginning: as a stage of their own at the end they cost letters 2.5
 points of pocket-1m.
 """
-
-FACTS: tuple[Form, ...] = ("short", "answered")
-"""The forms of everything that ask for facts; the recipe says how much of it they are."""
 
 PROSE: Table = {
     "short passage": (24, 0.5),
@@ -117,7 +115,7 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
         return [StepPart(matching_documents(values, rng, rows=BARE_ROWS))]
     falling = max(0.0, 1 - step / recipe.replay) if recipe.replay else 0.0
     repeated = 1.0 if stage == "letters" else recipe.letters + (REPLAY - recipe.letters) * falling
-    tasks = CHAT if stream.chat else _with_facts(EVERYTHING, recipe.facts)
+    tasks = CHAT if stream.chat else EVERYTHING
     rest = 1 - recipe.prose
     tables = [(PROSE, recipe.prose), (LETTERS, rest * repeated), (tasks, rest * (1 - repeated))]
     weight = PROSE_WEIGHT if stage == "everything" else 1.0
@@ -125,15 +123,6 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
         StepPart(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
         for form, rows in _drawn(tables, rng)
     ]
-
-
-def _with_facts(table: Table, share: float) -> Table:
-    """A table in which :data:`FACTS` have this share in all."""
-    now = sum(of for form, (_, of) in table.items() if form in FACTS)
-    return {
-        form: (rows, of * (share / now if form in FACTS else (1 - share) / (1 - now)))
-        for form, (rows, of) in table.items()
-    }
 
 
 def _drawn(tables: Sequence[tuple[Table, float]], rng: random.Random) -> list[tuple[Form | Bare, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.prompting.cloze import cloze_text
@@ -64,19 +64,20 @@ def about(questions: Sequence[Question]) -> Document:
 
     A context that is read once for several letters teaches more in the same time than one for each.
     """
-    pieces: list[Piece] = []
-    for question in questions:
-        text = BETWEEN + question_text(replace(question, context="")) if pieces else question_text(question)
-        pieces += [Piece(text, 0.0), Piece(f" {question.letter}", 1.0)]
-    return Document((*pieces, Piece(END, END_WEIGHT)))
+    return _about(questions, question_text, [f" {question.letter}" for question in questions])
 
 
 def said_about(questions: Sequence[Question]) -> Document:
-    """Questions about one context with their answers in words, no options; the context stands before the first."""
+    """Questions about one context, without options, each with its answer in words."""
+    return _about(questions, cloze_text, [f" {question.options[question.label]}" for question in questions])
+
+
+def _about(questions: Sequence[Question], asked: Callable[[Question], str], answers: Sequence[str]) -> Document:
+    """Questions as ``asked`` writes them, each with its answer; only the first shows the context."""
     pieces: list[Piece] = []
-    for question in questions:
-        text = BETWEEN + cloze_text(replace(question, context="")) if pieces else cloze_text(question)
-        pieces += [Piece(text, 0.0), Piece(f" {question.options[question.label]}", 1.0)]
+    for question, answer in zip(questions, answers, strict=True):
+        text = BETWEEN + asked(replace(question, context="")) if pieces else asked(question)
+        pieces += [Piece(text, 0.0), Piece(answer, 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
 

@@ -2,8 +2,8 @@
 
 A model of this size does not learn to answer by letter while it also learns facts. It first has to see that a word
 stands in the text twice (verdicts on words of a list, many to a document), then to give the letter before such a word:
-in pairs, where the question names it, and in lists, where one of four options is in the passage. Beside them it
-repeats what followed a word before (:func:`followed_document`), on which reading is built. Binding proper, with
+in pairs, where the question names it, and in lists, where one of four options is in the passage. Some
+documents ask what followed a word before (:func:`followed_document`), which reading is built on. Binding proper, with
 options E and F, longer values and many wordings, follows among the tasks (:mod:`pocket_world.binding`).
 """
 

@@ -19,7 +19,7 @@ class Recipe:
 
     Training has up to three stages: matching for ``matching_steps``, letters for ``letters_steps``, then everything
     for ``steps``. From the letters on, the share ``prose`` of the text is prose. In everything, a share of the rest
-    that falls to ``letters`` by the step ``replay`` repeats letters, and of what is left ``facts`` are facts.
+    that falls to ``letters`` by the step ``replay`` repeats letters.
 
     ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
@@ -42,7 +42,6 @@ class Recipe:
     prose: float = 0.0
     replay: int = 0
     letters: float = 0.0
-    facts: float = 0.44
     matching_steps: int = 500
     letters_steps: int = 2500
     grown_from: str = ""
@@ -74,7 +73,7 @@ RECIPES = {
             grown_from="pocket-3m", chat=True,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, facts=0.6, half=True,
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, half=True,
             grown_from="pocket-3m",
         ),
     )

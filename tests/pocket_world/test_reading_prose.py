@@ -102,8 +102,7 @@ def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
     stream: Stream, tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All else is passages here, whose first piece is learned; that of letters is only read."""
-    monkeypatch.setattr(curriculum, "EVERYTHING", {"passage": (8, 0.5), "short passage": (8, 0.5)})
-    monkeypatch.setattr(curriculum, "FACTS", ("passage",))
+    monkeypatch.setattr(curriculum, "EVERYTHING", {"passage": (8, 1.0)})
     recipe = replace(RECIPES["pocket-1m"], prose=0.0, replay=10**6, letters=0.25)
     values = one_token_words(tokenizer)
 
@@ -116,22 +115,6 @@ def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
 
     assert 120 <= repeated(0) <= 136  # 128 of 160 parts: three or four of each four
     assert repeated(10**6) == 40
-
-
-def test_a_recipe_says_how_much_of_everything_is_facts(stream: Stream, tokenizer) -> None:
-    """Of what is neither prose nor repeated letters; forms are drawn at even distances, four to a step."""
-    values = one_token_words(tokenizer)
-    for facts in (0.25, 0.75):
-        recipe = replace(RECIPES["pocket-8m"], prose=0.0, letters=0.0, facts=facts)
-        parts = [
-            part
-            for step in range(50)
-            for part in step_documents(stream, recipe, stage="everything", step=step, values=values)
-        ]
-        asked = [
-            all("Passage:" not in one.text for one in part.documents) and len(part.documents) > 20 for part in parts
-        ]
-        assert abs(sum(asked) - facts * len(parts)) < 12
 
 
 def test_text_loss_is_that_of_the_model(model, tokenizer) -> None:
