@@ -60,6 +60,10 @@ def _parser() -> argparse.ArgumentParser:
         default=1,
         help="processor cores (default: 1; more are faster only with nothing beside)",
     )
+    made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
+    made.add_argument(
+        "--workers", type=int, default=0, help="processes that make the text ahead; a GPU needs about 4 (default: 0)"
+    )
     commands.add_parser("status", help="say how far each model is")
     kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")
     kept.add_argument("--model", default="pocket-1m")
@@ -110,7 +114,14 @@ def _make(options: argparse.Namespace) -> int:
 
     names = with_sources(options.model) if options.model else list(RECIPES)
     compiled = not options.eager and shutil.which("g++") is not None
-    whole = make(names, minutes=options.minutes, compiled=compiled, threads=options.threads)
+    whole = make(
+        names,
+        minutes=options.minutes,
+        compiled=compiled,
+        threads=options.threads,
+        device=options.device,
+        workers=options.workers,
+    )
     print("all is made" if whole else "stopped; the same command goes on")
     return 0
 

@@ -74,7 +74,6 @@ def card(
     recipe: Recipe,
     progress: StageProgress,
     bank: Sequence[Question],
-    precision: torch.dtype,
 ) -> str:
     """The card as Markdown; the model is asked the whole bank once for every strategy."""
     header = ("stage", "step", "tokens (M)", "minutes", "loss", "binding", "perplexity", *BANK_TASKS)
@@ -82,7 +81,7 @@ def card(
         _opening(model, recipe, progress),
         "## Training",
         f"Made by `python -m pocket_world make --model {recipe.name}`.",
-        _table(("", ""), _training(recipe, progress, precision)),
+        _table(("", ""), _training(recipe, progress)),
         _CURVE,
         _table(header, _curve(progress)),
         *_accuracies(model, tokenizer, bank),
@@ -171,7 +170,7 @@ def _by_task(name: str) -> tuple[int, int]:
     return BANK_TASKS.index(task), STRATEGIES.index(strategy)
 
 
-def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -> list[tuple[str, str]]:
+def _training(recipe: Recipe, progress: StageProgress) -> list[tuple[str, str]]:
     matching, letters, everything = (
         max((row["step"] for row in progress.curve if row["stage"] == stage), default=0)
         for stage in ("matching", "letters", "everything")
@@ -190,8 +189,8 @@ def _training(recipe: Recipe, progress: StageProgress, precision: torch.dtype) -
         ("learning rate", _rates(recipe)),
         ("weights stored as", "float16" if recipe.half else "float32"),
         ("seed", str(recipe.seed)),
-        ("time", f"{progress.seconds / 60:.0f} minutes of one processor core"),
-        ("machine", f"{machine()}, {str(precision).removeprefix('torch.')}"),
+        ("time", f"{progress.seconds / 60:.0f} minutes of {progress.timed}"),
+        ("machine", progress.machine),
     ]
 
 
@@ -203,13 +202,19 @@ def _rates(recipe: Recipe) -> str:
     )
 
 
-def machine() -> str:
-    """The processor, its threads in use and the version of torch, in words."""
+def machine(device: torch.device, precision: torch.dtype) -> str:
+    """The GPU, or the processor and its threads in use; the version of torch and the precision of products."""
+    return f"{_place(device)}, torch {torch.__version__}, {str(precision).removeprefix('torch.')}"
+
+
+def _place(device: torch.device) -> str:
+    if device.type == "cuda":
+        return str(torch.cuda.get_device_name(device))
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     name = names[0] if names else platform.processor() or platform.machine()
-    return f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    return f"{name}, {torch.get_num_threads()} threads"
 
 
 def _curve(progress: StageProgress, lines: int = 16) -> list[tuple[str, ...]]:

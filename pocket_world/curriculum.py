@@ -91,8 +91,8 @@ REPLAY = 0.8
 
 BARE_ROWS = 64
 
-PARTS = 4
-"""Forms that a step of letters or of everything reads, a quarter of the rows of each."""
+ROWS_SHARE = 4
+"""A part of a step has a quarter of the rows that the tables name."""
 
 PROSE_WEIGHT = 4.0
 """How much a part of prose counts in a step of everything beside the others.
@@ -121,18 +121,20 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
     weight = PROSE_WEIGHT if stage == "everything" else 1.0
     return [
         StepPart(_documents(form, rows, stream, values, rng), weight if form in PROSE else 1.0)
-        for form, rows in _drawn(tables, rng)
+        for form, rows in _drawn(tables, recipe.forms, rng)
     ]
 
 
-def _drawn(tables: Sequence[tuple[Table, float]], rng: random.Random) -> list[tuple[Form | Bare, int]]:
-    """Forms and rows of the parts of a step. Each form is drawn as often as its share says, at even distances, so that
-    the parts of a step are seldom alike."""
+def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random) -> list[tuple[Form | Bare, int]]:
+    """Forms and rows of so many parts of a step. Each form is drawn as often as its share says, at even distances, so
+    that the parts of a step are seldom alike."""
     forms = [(form, rows) for table, _ in tables for form, (rows, _) in table.items()]
     weights = list(accumulate(share * of for table, of in tables for _, share in table.values()))
     start = rng.random()
-    places = [bisect(weights, (start + part) / PARTS * weights[-1]) for part in range(PARTS)]
-    return [(form, max(1, rows // PARTS)) for form, rows in (forms[min(place, len(forms) - 1)] for place in places)]
+    places = [bisect(weights, (start + part) / parts * weights[-1]) for part in range(parts)]
+    return [
+        (form, max(1, rows // ROWS_SHARE)) for form, rows in (forms[min(place, len(forms) - 1)] for place in places)
+    ]
 
 
 def _documents(

@@ -14,13 +14,21 @@ END = "<|end|>"
 
 END_WEIGHT = 0.05
 
+EXPECTED_TASKS = ("qa", "rc")
+"""Tasks whose answers are a few words, so that their first token says which one it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text and the weight of each of its tokens as a target; 0 is read but not learned."""
+    """Text and the weight of each of its tokens as a target; 0 is read but not learned.
+
+    ``expected`` is what should come to mind where the text ends, though other text follows: an answer, behind its
+    question. A model's middle layers learn to expect its first token.
+    """
 
     text: str
     weight: float
+    expected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +61,9 @@ def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Docume
     pieces: list[Piece] = []
     for question in shown:
         head, mark, rendered = rendered.partition(f"\nAnswer: {question.letter}\n\n")
-        pieces += [Piece(f"{head}\nAnswer:", 0.0), Piece(f" {question.letter}", 1.0)]
+        pieces += [*_read(f"{head}\nAnswer:", question), Piece(f" {question.letter}", 1.0)]
         rendered = f"\n\n{rendered}" if mark else rendered
-    pieces += [Piece(rendered, 0.0), Piece(f" {last.letter}", 1.0), Piece(END, END_WEIGHT)]
+    pieces += [*_read(rendered, last), Piece(f" {last.letter}", 1.0), Piece(END, END_WEIGHT)]
     return Document(tuple(pieces))
 
 
@@ -65,6 +73,17 @@ def about(questions: Sequence[Question]) -> Document:
     A context that is read once for several letters teaches more in the same time than one for each.
     """
     return _about(questions, question_text, [f" {question.letter}" for question in questions])
+
+
+def _read(text: str, question: Question) -> list[Piece]:
+    """A text that is read and not learned; behind the question its answer is expected, if it is a short one."""
+    asked, mark, rest = text.rpartition(f"Question: {question.question}\n")
+    if not mark or question.task not in EXPECTED_TASKS:
+        return [Piece(text, 0.0)]
+    return [
+        Piece(f"{asked}{mark[:-1]}", 0.0, expected=f" {question.options[question.label]}"),
+        Piece(f"\n{rest}", 0.0),
+    ]
 
 
 def said_about(questions: Sequence[Question]) -> Document:
@@ -77,7 +96,7 @@ def _about(questions: Sequence[Question], asked: Callable[[Question], str], answ
     pieces: list[Piece] = []
     for question, answer in zip(questions, answers, strict=True):
         text = BETWEEN + asked(replace(question, context="")) if pieces else asked(question)
-        pieces += [Piece(text, 0.0), Piece(answer, 1.0)]
+        pieces += [*_read(text, question), Piece(answer, 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
 
@@ -88,7 +107,14 @@ def stated(sentences: Sequence[str], *, weight: float) -> Document:
 
 def answered(question: str, answer: str, *, weight: float) -> Document:
     """A question with its answer in words, no options."""
-    return Document((Piece(f"Question: {question}\nAnswer:", 0.0), Piece(f" {answer}", weight), Piece(END, weight)))
+    return Document(
+        (
+            Piece(f"Question: {question}", 0.0, expected=f" {answer}"),
+            Piece("\nAnswer:", 0.0),
+            Piece(f" {answer}", weight),
+            Piece(END, weight),
+        )
+    )
 
 
 def said(question: Question, *, weight: float) -> Document:

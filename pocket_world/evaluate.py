@@ -68,8 +68,8 @@ def letter_probabilities(
         last = torch.tensor([len(encoded[place]) - 1 for place in places])
         # Padding stands behind the last real token, which therefore never sees it.
         with torch.inference_mode():
-            hidden = model.model(input_ids=inputs).last_hidden_state[torch.arange(len(places)), last]
-            probabilities = model.lm_head(hidden).float().softmax(-1)
+            hidden = model.model(input_ids=inputs.to(model.device)).last_hidden_state
+            probabilities = model.lm_head(hidden[torch.arange(len(places)), last]).float().softmax(-1).cpu()
         found[places] = probabilities[:, letters].double().numpy()
     return found
 

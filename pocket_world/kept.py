@@ -1,8 +1,8 @@
 """The state of a training, small enough to be committed, so that training goes on where its machine is lost.
 
 A folder holds the weights, the recipe and the progress, and the tokenizer. The weights of a training that has steps
-left are bfloat16 (two bytes a parameter). Those of one that has none are float32, so that the model is written as it
-was made. The optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
+left are bfloat16 (two bytes a parameter). Those of one that has none are stored as its model stores them, so that it is
+written as it was made. The optimizer is left out: it begins anew, and the learning rate rises again over a few steps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def keep(work: Path, target: Path) -> None:
     state = torch.load(checkpoint, weights_only=True)
     progress, recipe = state["progress"], state["recipe"]
     is_whole = progress["stage"] == "everything" and progress["step"] >= recipe["steps"]
-    kind = torch.float32 if is_whole else torch.bfloat16
+    stored = torch.float16 if recipe["half"] else torch.float32
+    kind = stored if is_whole else torch.bfloat16
     weights = {name: tensor.to(kind) for name, tensor in state["model"].items() if name != _TIED}
     said = {name: state[name] for name in ("recipe", "epsilon", "progress")}
 

@@ -67,18 +67,30 @@ def progress_of(name: str) -> StageProgress | None:
     return None
 
 
-def make(names: Sequence[str], *, minutes: float | None = None, compiled: bool = False, threads: int = 1) -> bool:
+def make(
+    names: Sequence[str],
+    *,
+    minutes: float | None = None,
+    compiled: bool = False,
+    threads: int = 1,
+    device: str = "cpu",
+    workers: int = 0,
+) -> bool:
     """Make models in this order, those that are whole left out; False if time was up or SIGTERM came first."""
     stop = stopper(minutes)
-    fastest()
+    if device == "cpu":
+        fastest()
 
     import torch
 
     torch.set_num_threads(threads)
-    return all(is_whole(name) or trainer(recipe(name), compiled=compiled).run(stop=stop) for name in names)
+    return all(
+        is_whole(name) or trainer(recipe(name), compiled=compiled, device=device, workers=workers).run(stop=stop)
+        for name in names
+    )
 
 
-def trainer(chosen: Recipe, *, compiled: bool = False) -> Trainer:
+def trainer(chosen: Recipe, *, compiled: bool = False, device: str = "cpu", workers: int = 0) -> Trainer:
     """A model's training where it stands: its checkpoint, else its kept state, else its beginning."""
     import torch
 
@@ -90,7 +102,9 @@ def trainer(chosen: Recipe, *, compiled: bool = False) -> Trainer:
         source=made_model(chosen.grown_from) if chosen.grown_from else None,
         state=KEPT / chosen.name,
         compiled=compiled,
-        precision=getattr(torch, fastest()),
+        precision=getattr(torch, fastest()) if device == "cpu" else torch.bfloat16,
+        device=device,
+        workers=workers,
     )
 
 
@@ -114,7 +128,7 @@ def publish_made(name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a model is; ``letters`` is the mean over tasks of its last check, hours are of one processor core.
+    """How far a model is; ``letters`` is the mean over tasks of its last check, hours are those of a core or a GPU.
 
     ``hours_left`` is None before the first step.
     """
@@ -136,7 +150,7 @@ class Standing:
         said = [f"{self.name}: {self.stage} step {self.step:,} of {self.steps:,}"]
         if self.loss is not None and self.letters is not None and self.perplexity is not None:
             said += [f"loss {self.loss:.3f}", f"letters {self.letters:.1%}", f"perplexity {self.perplexity:.1f}"]
-        said.append(f"{self.hours:.2f} processor hours gone")
+        said.append(f"{self.hours:.2f} hours gone")
         if self.hours_left is not None:
             said.append(f"about {self.hours_left:.2f} left")
         return ", ".join(said)

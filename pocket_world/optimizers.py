@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from transformers import LlamaForCausalLM
 
+from pocket_world.muon import StackedMuon
 from pocket_world.recipes import Recipe, Stage
 
 LETTERS_RATE = 0.015
@@ -19,7 +20,7 @@ RISE_AGAIN = 50
 LEAST_SHARE = 0.05
 
 
-def optimizers(model: LlamaForCausalLM) -> tuple[torch.optim.Muon, torch.optim.AdamW]:
+def optimizers(model: LlamaForCausalLM) -> tuple[StackedMuon, torch.optim.AdamW]:
     """Muon (Jordan et al. 2024) for the matrices of the layers, AdamW for embeddings and norms; no weight decays.
 
     In these models the circuits that binding needs rise in a few hundred steps of Muon; with AdamW they took thousands.
@@ -27,9 +28,20 @@ def optimizers(model: LlamaForCausalLM) -> tuple[torch.optim.Muon, torch.optim.A
     embeddings = model.model.embed_tokens.weight
     matrices = [weights for weights in model.parameters() if weights.ndim == 2 and weights is not embeddings]
     rest = [weights for weights in model.parameters() if weights.ndim != 2 or weights is embeddings]
-    return torch.optim.Muon(matrices, weight_decay=0.0), torch.optim.AdamW(
-        rest, weight_decay=0.0, betas=(0.9, 0.95), fused=True
+    captured = model.device.type == "cuda"
+    muon_rate, rate = (torch.zeros((), device=model.device) if captured else 0.0 for _ in range(2))
+    return StackedMuon(matrices, lr=muon_rate), torch.optim.AdamW(
+        rest, lr=rate, weight_decay=0.0, betas=(0.9, 0.95), fused=True, capturable=captured
     )
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Let an optimizer learn at this rate; where its rate is a tensor, which a captured graph reads, in place."""
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], torch.Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 def rates(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> tuple[float, float]:

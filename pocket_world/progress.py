@@ -11,8 +11,9 @@ from pocket_world.recipes import Stage
 class LossRow(TypedDict):
     """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.
 
-    ``seconds`` are those of one processor core. ``binding`` is that of binding questions, before the last stage that of
-    lists; ``tasks`` that of the first questions of each task of the bank; ``perplexity`` a token of held-out prose.
+    ``seconds`` are those of one processor core or of a GPU. ``binding`` is that of binding questions, before the last
+    stage that of lists; ``tasks`` that of the first questions of each task of the bank; ``perplexity`` a token of
+    held-out prose.
     """
 
     stage: Stage
@@ -27,10 +28,11 @@ class LossRow(TypedDict):
 
 @dataclass(slots=True)
 class StageProgress:
-    """A stage, the steps done in it, and tokens and seconds of a processor core over all stages.
+    """A stage, the steps done in it, and tokens and seconds over all stages.
 
     ``begun`` is the step of the stage at which the optimizer began: 0, or where a kept state was taken up. ``losses``
-    and ``counted`` are the sum and the number of the losses since the last check.
+    and ``counted`` are the sum and the number of the losses since the last check. ``seconds`` are those of what
+    ``timed`` names; ``machine`` says where the last steps were done, in words.
     """
 
     stage: Stage = "matching"
@@ -40,4 +42,6 @@ class StageProgress:
     counted: int = 0
     tokens: int = 0
     seconds: float = 0.0
+    timed: str = "one processor core"
+    machine: str = ""
     curve: list[LossRow] = field(default_factory=list)

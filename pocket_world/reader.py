@@ -1,4 +1,4 @@
-"""A faster forward pass for training pocket models on one processor core, in bfloat16 or float32.
+"""A faster forward pass for training pocket models on one processor core or a GPU, in bfloat16 or float32.
 
 The same function as ``model.model`` of transformers, with its parameters, in about half of the time: queries, keys and
 values come out of one product, gate and up out of another, nothing is cast twice, and a layer is one function, so that
@@ -17,25 +17,39 @@ from transformers import LlamaForCausalLM
 Layer = Callable[..., torch.Tensor]
 
 
-def read(
+def read(model: LlamaForCausalLM, tokens: torch.Tensor, *, precision: torch.dtype = torch.bfloat16) -> torch.Tensor:
+    """The last hidden states (rows, length, hidden) of ``tokens`` (rows, length), float32; no row sees its future."""
+    return read_states(model, tokens, precision=precision)[0]
+
+
+def read_states(
     model: LlamaForCausalLM,
     tokens: torch.Tensor,
     *,
     layer: Layer | None = None,
     precision: torch.dtype = torch.bfloat16,
-) -> torch.Tensor:
-    """The last hidden states (rows, length, hidden) of ``tokens`` (rows, length), float32; no row sees its future.
+    sees: torch.Tensor | None = None,
+    middle: int = 0,
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The states that :func:`read` gives, and those after the layer ``middle`` (1 for the first), None for 0; both
+    through the last norm.
 
+    ``sees`` (rows, 1, length, length) says which tokens each token sees, by default itself and all before it;
     ``layer`` is :func:`read_layer` or :func:`compiled_layer`'s.
     """
     layer = read_layer if layer is None else layer
     config = model.config
     length = tokens.shape[1]
     angles = _angles(
-        length, config.hidden_size // config.num_attention_heads, config.rope_parameters["rope_theta"], precision
+        length,
+        config.hidden_size // config.num_attention_heads,
+        config.rope_parameters["rope_theta"],
+        precision,
+        tokens.device,
     )
     hidden = model.model.embed_tokens(tokens)
-    for one in model.model.layers:
+    halfway = None
+    for number, one in enumerate(model.model.layers, 1):
         attention, units = one.self_attn, one.mlp
         hidden = layer(
             hidden,
@@ -49,8 +63,15 @@ def read(
             precision,
             config.num_attention_heads,
             config.rms_norm_eps,
+            sees,
         )
-    return functional.rms_norm(hidden, hidden.shape[-1:], model.model.norm.weight, config.rms_norm_eps)
+        if number == middle:
+            halfway = _normed(model, hidden)
+    return _normed(model, hidden), halfway
+
+
+def _normed(model: LlamaForCausalLM, hidden: torch.Tensor) -> torch.Tensor:
+    return functional.rms_norm(hidden, hidden.shape[-1:], model.model.norm.weight, model.config.rms_norm_eps)
 
 
 def read_layer(
@@ -66,6 +87,7 @@ def read_layer(
     precision: torch.dtype,
     heads: int,
     epsilon: float,
+    sees: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """One layer of a Llama on ``hidden`` (rows, length, hidden); ``precision`` is that of the products."""
     rows, length, size = hidden.shape
@@ -77,8 +99,9 @@ def read_layer(
     turned = torch.cat([parts[:2, ..., width // 2 :], parts[:2, ..., : width // 2]], -1)
     query, key = (parts[:2] * cosines + turned * sines).unbind()
     # torch's attention in bfloat16 takes up to twice the time of that in float32 on a processor without tiles.
-    query, key, value = query.float(), key.float(), parts[2].float()
-    seen = functional.scaled_dot_product_attention(query, key, value, is_causal=True, scale=1.0)
+    within = torch.float32 if hidden.device.type == "cpu" else precision
+    query, key, value = query.to(within), key.to(within), parts[2].to(within)
+    seen = functional.scaled_dot_product_attention(query, key, value, sees, is_causal=sees is None, scale=1.0)
     seen = seen.transpose(1, 2).reshape(rows, length, size).to(precision)
     hidden = hidden + functional.linear(seen, out.to(precision))
     normed = functional.rms_norm(hidden, (size,), second_norm, epsilon).to(precision)
@@ -104,8 +127,12 @@ def compiled_layer() -> Layer:
 
 
 @cache
-def _angles(length: int, width: int, theta: float, precision: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+def _angles(
+    length: int, width: int, theta: float, precision: torch.dtype, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Cosines and sines of the rotary positions (Su et al. 2021), the sines of a vector's first half negated."""
     speeds = theta ** -(torch.arange(0, width, 2).float() / width)
     turns = torch.outer(torch.arange(length).float(), speeds)
-    return torch.cat([turns.cos()] * 2, -1).to(precision), torch.cat([-turns.sin(), turns.sin()], -1).to(precision)
+    both = torch.cat([turns.cos()] * 2, -1), torch.cat([-turns.sin(), turns.sin()], -1)
+    cosines, sines = (one.to(device, precision) for one in both)
+    return cosines, sines

@@ -23,7 +23,10 @@ class Recipe:
 
     ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
-    rise and fall. ``tasks`` are what all stages but the first practise.
+    rise and fall. ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
+
+    Behind a question, the layer ``middle`` learns to expect the answer's first token, so that the layers above can look
+    for it among the options; 0 for none.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
@@ -42,6 +45,8 @@ class Recipe:
     prose: float = 0.0
     replay: int = 0
     letters: float = 0.0
+    forms: int = 4
+    middle: int = 0
     matching_steps: int = 500
     letters_steps: int = 2500
     grown_from: str = ""
@@ -65,16 +70,16 @@ RECIPES = {
     for recipe in (
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=5000, prose=0.25, replay=1000, letters=0.25),
         Recipe(
-            "pocket-3m", 192, 6, 6, 384, seed=14, steps=6000, prose=0.15, letters=0.1, half=True,
-            grown_from="pocket-1m",
+            "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, prose=0.15, letters=0.1, half=True,
+            grown_from="pocket-1m", forms=8, middle=4,
         ),
         Recipe(
-            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=1500, letters=0.1, half=True,
-            grown_from="pocket-3m", chat=True,
+            "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=2500, letters=0.1, half=True,
+            grown_from="pocket-3m", chat=True, forms=8, middle=4,
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 832, seed=15, steps=6000, prose=0.1, letters=0.1, half=True,
-            grown_from="pocket-3m",
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=8000, prose=0.05, letters=0.1, half=True,
+            grown_from="pocket-3m", forms=8, middle=5,
         ),
     )
 }  # fmt: skip

@@ -54,10 +54,10 @@ def text_loss(
     for begin in range(0, len(windows), rows):
         chosen = windows[begin : begin + rows]
         longest = max(len(ids) for ids, _ in chosen)
-        data = torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in chosen])
+        data = torch.tensor([ids + [0] * (longest - len(ids)) for ids, _ in chosen]).to(model.device)
         with torch.inference_mode():
             logits = model(input_ids=data[:, :-1]).logits
-            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), data[:, 1:], reduction="none")
+            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), data[:, 1:], reduction="none").cpu()
         for row, (ids, first) in zip(losses, chosen, strict=True):
             nats += float(row[first - 1 : len(ids) - 1].double().sum())
             tokens += len(ids) - first
@@ -88,8 +88,9 @@ def document_loss(
     for begin in range(0, len(documents), rows):
         data = batch(documents[begin : begin + rows], tokenizer)
         with torch.inference_mode():
-            logits = model(input_ids=data.tokens[:, :-1]).logits
-            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), data.tokens[:, 1:], reduction="none")
+            read = data.tokens.to(model.device)
+            logits = model(input_ids=read[:, :-1]).logits
+            losses = torch.nn.functional.cross_entropy(logits.transpose(1, 2), read[:, 1:], reduction="none").cpu()
         chosen = data.weights[:, 1:] > 0
         nats += float(losses[chosen].double().sum())
         tokens += int(chosen.sum())

@@ -11,7 +11,7 @@ import logging
 import random
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,21 +23,23 @@ from core.errors import InputError
 from core.perplexity import conversations
 from core.records import Question
 from pocket_world import bank, kept
+from pocket_world.ahead import StepText, made_ahead, steps_from
 from pocket_world.bank import BANK_TASKS
 from pocket_world.batches import TokenBatch, batch, batches, share_right, weighted_loss
 from pocket_world.begin import begin
 from pocket_world.binding import binding_question
-from pocket_world.card import card
+from pocket_world.card import card, machine
 from pocket_world.chat.template import TEMPLATE
 from pocket_world.contamination import Guard
-from pocket_world.curriculum import step_documents
+from pocket_world.documents import StepPart
 from pocket_world.evaluate import accuracy, letter_probabilities
 from pocket_world.grow import grow
 from pocket_world.matching import listed_document, phrases_document
-from pocket_world.optimizers import optimizers, rates
+from pocket_world.optimizers import optimizers, rates, set_rate
+from pocket_world.packed import CapturedSteps, PackedStep, packed
 from pocket_world.progress import LossRow, StageProgress
 from pocket_world.publish import publish
-from pocket_world.reader import compiled_layer, read, read_layer
+from pocket_world.reader import compiled_layer, read_layer, read_states
 from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
 from pocket_world.text_loss import held_out_loss
@@ -61,6 +63,8 @@ SAVE_SECONDS = 240.0
 MODEL, CHECKPOINT, PROGRESS, TOKENIZER = "model", "checkpoint.pt", "progress.json", "tokenizer"
 """What lies in a work folder: the whole model once it is trained, and the state of its training."""
 
+StepData = PackedStep | list[TokenBatch]
+
 _MAY_CHANGE = ("matching_steps", "letters_steps", "steps", "half")
 """What a recipe may change while it is trained: how long, and what is stored."""
 
@@ -71,7 +75,8 @@ class Trainer:
 
     ``source`` is the folder of the model that this one grows from, ``state`` a kept state from which training begins
     where the work folder has no checkpoint. ``compiled`` needs a C++ compiler and makes a step faster;
-    ``precision`` is that of the products, float32 or bfloat16.
+    ``precision`` is that of the products, float32 or bfloat16. ``device`` is the processor or a GPU; ``workers`` are
+    processes that make the text of the steps to come, 0 for none.
     """
 
     def __init__(
@@ -84,6 +89,8 @@ class Trainer:
         state: Path | None = None,
         compiled: bool = False,
         precision: torch.dtype = torch.float32,
+        device: str = "cpu",
+        workers: int = 0,
     ) -> None:
         self.recipe, self.folder, self.source = recipe, folder, source
         self.state = state if state and state.is_dir() else None
@@ -93,13 +100,20 @@ class Trainer:
         self.tokenizer = self._tokenizer(tokenizer_documents)
         self.values = one_token_words(self.tokenizer)
         self.layer = compiled_layer() if compiled else read_layer
-        self.precision = precision
+        self.precision, self.device, self.workers = precision, torch.device(device), workers
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
         torch.manual_seed(recipe.seed)
-        self.model = self._model()
+        self.model = self._model().to(self.device)
         self.optimizers = optimizers(self.model)
+        self._losses = torch.zeros((), dtype=torch.float64, device=self.device)
         self._resume()
+        self._graphs = (
+            CapturedSteps(self.model, self.optimizers, precision=precision, middle=recipe.middle)
+            if self._on_gpu
+            else None
+        )
         self._saved = time.monotonic()
+        self._at = self._clock()
 
     @property
     def whole(self) -> bool:
@@ -108,11 +122,13 @@ class Trainer:
 
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Train to the end and write the whole model; False if ``stop`` said so before, with the state saved."""
-        while not self.whole:
+        if not self.whole:
+            self._say_where()
+        for data in self._data():
             if stop():
                 self._save()
                 return False
-            self._step()
+            self._step(data)
             if self._is_check():
                 self._check()
                 self._save()
@@ -121,10 +137,16 @@ class Trainer:
         self.write()
         return True
 
+    def _say_where(self) -> None:
+        here = "one GPU" if self._on_gpu else "one processor core"
+        began_here = self.progress.timed == here or not self.progress.tokens
+        self.progress.timed = here if began_here else "a processor core and a GPU together"
+        self.progress.machine = machine(self.device, self.precision)
+
     def write(self) -> None:
         """Put the model as it is now, its tokenizer and its card into the work folder, all at once."""
         self.model.eval()
-        text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank, self.precision)
+        text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank)
         publish(self.model, self.tokenizer, self.folder / MODEL, text, half=self.recipe.half)
 
     def _is_check(self) -> bool:
@@ -167,42 +189,66 @@ class Trainer:
             )
         return self.source
 
-    def _step(self) -> None:
-        progress, recipe = self.progress, self.recipe
-        started = time.process_time()
+    def _step(self, data: StepData) -> None:
+        progress = self.progress
         self.model.train()
-        data = self._batches()
+        for optimizer, rate in zip(
+            self.optimizers, rates(self.recipe, progress.stage, progress.step, begun=progress.begun), strict=True
+        ):
+            set_rate(optimizer, rate)
+        if isinstance(data, PackedStep):
+            assert self._graphs is not None
+            self._losses += self._graphs.step(data)
+            progress.tokens += data.size
+        else:
+            self._losses += self._batch_by_batch(data)
+            progress.tokens += sum(one.size for one in data)
+        progress.step += 1
+        progress.counted += 1
+        now = self._clock()
+        progress.seconds += now - self._at
+        self._at = now
+
+    def _batch_by_batch(self, data: Sequence[TokenBatch]) -> float:
         loss = 0.0
         for one in data:
             part = weighted_loss(
                 self.model,
                 one,
-                read=lambda tokens: read(self.model, tokens, layer=self.layer, precision=self.precision),
+                read=lambda tokens: read_states(
+                    self.model, tokens, layer=self.layer, precision=self.precision, middle=self.recipe.middle
+                ),
                 precision=self.precision,
                 mean=False,
             )
             part.backward()
             loss += float(part.detach())
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        now = rates(recipe, progress.stage, progress.step, begun=progress.begun)
-        for optimizer, rate in zip(self.optimizers, now, strict=True):
-            for group in optimizer.param_groups:
-                group["lr"] = rate
+        for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad()
-        progress.step += 1
-        progress.tokens += sum(one.size for one in data)
-        progress.losses += loss
-        progress.counted += 1
-        progress.seconds += time.process_time() - started
+        return loss
 
-    def _batches(self) -> list[TokenBatch]:
-        stage, step = self.progress.stage, self.progress.step
-        documents = step_documents(self.stream, self.recipe, stage=stage, step=step, values=self.values)
-        return batches(documents, self.tokenizer)
+    def _data(self) -> Iterator[StepData]:
+        """What each step reads, from the next one to the last."""
+        form: Callable[[Sequence[StepPart], PreTrainedTokenizerFast], StepData] = packed if self._on_gpu else batches
+        text = StepText(self.stream, self.recipe, self.tokenizer, self.values, form)
+        self._at = self._clock()
+        return made_ahead(
+            text, steps_from(self.recipe, (self.progress.stage, self.progress.step)), workers=self.workers
+        )
+
+    @property
+    def _on_gpu(self) -> bool:
+        return bool(self.device.type == "cuda")
+
+    def _clock(self) -> float:
+        """Seconds of a processor core; where a GPU computes, seconds."""
+        return time.monotonic() if self._on_gpu else time.process_time()
 
     def _check(self) -> None:
         """Add a line to the curve; a stage that has reached its end gives way to the next."""
+        self._told()
         row, progress, recipe = self._row(), self.progress, self.recipe
         progress.curve.append(row)
         progress.losses, progress.counted = 0.0, 0
@@ -220,6 +266,7 @@ class Trainer:
         if progress.stage != "everything" and progress.step >= recipe.stage_steps[progress.stage]:
             progress.stage = "letters" if progress.stage == "matching" else "everything"
             progress.step = progress.begun = 0
+        self._at = self._clock()
 
     def _row(self) -> LossRow:
         """Accuracies on fresh binding questions and on the first questions of each task of the bank; held-out prose."""
@@ -252,7 +299,13 @@ class Trainer:
         documents = [make(self.values, rng) for _ in range(CHECK_QUESTIONS)]
         return share_right(self.model, batch(documents, self.tokenizer))
 
+    def _told(self) -> None:
+        """Put the losses of the last steps into the progress; on a GPU that waits for them."""
+        self.progress.losses += float(self._losses)
+        self._losses = torch.zeros((), dtype=torch.float64, device=self.device)
+
     def _save(self) -> None:
+        self._told()
         state = {
             "recipe": asdict(self.recipe),
             "epsilon": self.model.config.rms_norm_eps,
@@ -271,10 +324,12 @@ class Trainer:
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
         if path.exists():
-            state = torch.load(path, weights_only=True)
+            state = torch.load(path, weights_only=True, map_location=self.device)
             self._take(state, path)
             for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
-                optimizer.load_state_dict(moments)
+                # The rate stays the optimizer's own: it is a tensor on a GPU alone.
+                groups = optimizer.state_dict()["param_groups"]
+                optimizer.load_state_dict({"state": moments["state"], "param_groups": groups})
         elif self.state:
             self._take(kept.load(self.state), self.state)
             self.progress.begun = self.progress.step

@@ -50,7 +50,7 @@ def test_status_of_what_is_begun(capsys: pytest.CaptureFixture[str], tmp_path, m
     # 500 and 2,250 steps in an hour, 2,750 left: 2,750 / 2,750 of an hour
     assert lines[0] == (
         "pocket-1m: everything step 2,250 of 5,000, loss 0.500, letters 40.0%, perplexity 80.0, "
-        "1.00 processor hours gone, about 1.00 left"
+        "1.00 hours gone, about 1.00 left"
     )
     assert lines[1:] == [f"{name}: not begun" for name in list(RECIPES)[1:]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.prompting.cloze import cloze_text
 from core.prompting.strategies import STRATEGIES, prompt
-from pocket_world.documents import END, about, lettered, said_about
+from pocket_world.documents import END, about, answered, lettered, said_about
 from pocket_world.matching import found_questions, retold_questions
 from pocket_world.scenes.activities import ACTIVITIES
 from pocket_world.scenes.going_on import gone_through
@@ -30,6 +30,21 @@ def test_lettered_text_is_the_prompt_and_its_letter(stream, strategy: str, shown
     assert document.text == f"{expected} {last.letter}{END}"
     learnt = [piece.text for piece in document.pieces if piece.weight == 1.0]
     assert learnt == [f" {question.letter}" for question in questions]
+
+
+def test_the_answer_is_expected_behind_its_question(stream) -> None:
+    rng = random.Random(5)
+    known, *read = stream.question(rng), *readings(rng, count=3)
+    documents = (lettered([known, known]), about(read), said_about(read), answered(known.question, "red", weight=1.0))
+    for document, questions in zip(documents, ([known, known], read, read, [known]), strict=True):
+        expecting = [piece for piece in document.pieces if piece.expected]
+        assert len(expecting) == len(questions)
+        for piece, question in zip(expecting, questions, strict=True):
+            assert piece.text.endswith(f"Question: {question.question}")
+            assert piece.weight == 0
+            right = "red" if len(questions) == 1 else question.options[question.label]
+            assert piece.expected == f" {right}"
+    assert not any(piece.expected for piece in about(replies(rng, count=3)).pieces)
 
 
 @pytest.mark.parametrize("form", get_args(Form))

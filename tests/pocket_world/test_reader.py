@@ -8,7 +8,8 @@ from torch.nn.functional import cosine_similarity
 from transformers import LlamaForCausalLM
 
 from pocket_world.begin import begin
-from pocket_world.reader import read
+from pocket_world.packed import seen_by
+from pocket_world.reader import read, read_states
 from pocket_world.recipes import RECIPES
 from pocket_world.train import new_config
 
@@ -34,6 +35,25 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
     torch.testing.assert_close(exact, expected, rtol=1e-3, atol=1e-3)
     assert found.dtype == torch.float32
     assert cosine_similarity(found, expected, dim=-1).min() > 0.98
+
+
+def test_middle_states_are_those_after_their_layer(small: LlamaForCausalLM) -> None:
+    tokens = torch.randint(0, 500, (2, 20))
+    with torch.no_grad():
+        last, middle = read_states(small, tokens, precision=torch.float32, middle=3)
+        states = small.model(tokens, output_hidden_states=True).hidden_states
+        torch.testing.assert_close(middle, small.model.norm(states[3]), rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(last, states[-1], rtol=1e-3, atol=1e-3)
+    assert read_states(small, tokens)[1] is None
+
+
+def test_a_token_sees_what_it_may_see_alone(small: LlamaForCausalLM) -> None:
+    tokens = torch.randint(0, 500, (1, 24))
+    documents = torch.tensor([[0] * 10 + [1] * 14])
+    with torch.no_grad():
+        together, _ = read_states(small, tokens, precision=torch.float32, sees=seen_by(documents))
+        apart = [read(small, tokens[:, part], precision=torch.float32) for part in (slice(0, 10), slice(10, 24))]
+    torch.testing.assert_close(together, torch.cat(apart, 1), rtol=1e-3, atol=1e-3)
 
 
 def test_states_of_a_shipped_model(model, tokenizer) -> None:

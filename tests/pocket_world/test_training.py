@@ -7,7 +7,7 @@ import random
 import shutil
 import signal
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -18,13 +18,15 @@ from core.errors import InputError
 from pocket_world import kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.documents import StepPart
-from pocket_world.optimizers import LETTERS_RATE, rates
+from pocket_world.muon import StackedMuon
+from pocket_world.optimizers import LETTERS_RATE, rates, set_rate
+from pocket_world.packed import LENGTH, ROWS, packed, packed_loss
 from pocket_world.publish import publish
-from pocket_world.reader import read
+from pocket_world.reader import read_states
 from pocket_world.recipes import RECIPES, Stage, recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
-from pocket_world.train import Trainer
+from pocket_world.train import StepData, Trainer
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -111,8 +113,8 @@ def test_sigterm_saves_and_ends(whole: Trainer, tmp_path: Path, monkeypatch: pyt
         stopped, stop = trainer(tmp_path), make.stopper(None)
         step = stopped._step
 
-        def step_and_signal() -> None:
-            step()
+        def step_and_signal(data: StepData) -> None:
+            step(data)
             os.kill(os.getpid(), signal.SIGTERM)
 
         monkeypatch.setattr(stopped, "_step", step_and_signal)
@@ -235,23 +237,24 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
     """Muon with all singular values near rate · √max(1, rows / columns), and no weight decays."""
     made = trainer(tmp_path)
     muon, adamw = made.optimizers
-    assert (muon.defaults["weight_decay"], adamw.defaults["weight_decay"]) == (0, 0)
+    assert adamw.defaults["weight_decay"] == 0
+    set_rate(muon, 0.001)
     before = {name: weights.detach().clone() for name, weights in made.model.named_parameters()}
-    weighted_loss(made.model, made._batches()[0], read=lambda tokens: read(made.model, tokens)).backward()
+    weighted_loss(made.model, next(made._data())[0], read=lambda tokens: read_states(made.model, tokens)).backward()
     muon.step()
     moved = {name for name, weights in made.model.named_parameters() if not torch.equal(weights, before[name])}
     assert moved == {name for name, weights in before.items() if weights.ndim == 2 and "embed" not in name}
     for name, weights in made.model.named_parameters():
         if name in moved:
             largest = torch.linalg.svdvals(weights.detach() - before[name])[0]
-            assert 0.6 < largest / (muon.defaults["lr"] * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
+            assert 0.6 < largest / (0.001 * max(1, weights.shape[0] / weights.shape[1]) ** 0.5) < 1.3
 
 
 def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
     made = trainer(tmp_path)
-    data = made._batches()[0]
+    data = next(made._data())[0]
     with torch.no_grad():
-        own = weighted_loss(made.model, data, lambda tokens: read(made.model, tokens))
+        own = weighted_loss(made.model, data, lambda tokens: read_states(made.model, tokens))
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
@@ -270,6 +273,59 @@ def test_batches_of_like_length_have_the_weighted_mean_loss_of_all_parts(tmp_pat
         found = sum(weighted_loss(made.model, one, precision=torch.float32, mean=False) for one in several)
         short, several_ds, rc = (weighted_loss(made.model, one, precision=torch.float32) for one in alone)
     torch.testing.assert_close(found, (short + 4 * several_ds + rc) / 6)
+
+
+def test_packed_rows_have_the_loss_and_the_gradients_of_batches(tmp_path: Path) -> None:
+    made, rng = trainer(tmp_path), random.Random(9)
+    parts = [
+        StepPart([made.stream.document(form, rng) for _ in range(rows)], weight)
+        for form, rows, weight in (("short", 40, 1.0), ("several ds", 3, 1.0), ("passage", 2, 4.0))
+    ]
+    data = packed(parts, made.tokenizer)
+    assert data.tokens.shape[1] == LENGTH
+    assert len(data.tokens) % ROWS == 0
+    assert (data.documents >= 0).sum() == data.size - sum(len(part.documents) for part in parts)
+    tensors = {one.name: torch.from_numpy(getattr(data, one.name)) for one in fields(data) if one.name != "size"}
+    assert (data.expected_weights > 0).sum() > 20
+    own = packed_loss(made.model, precision=torch.float32, middle=1, **tensors)
+    own.backward()
+    gradients = [weights.grad.clone() for weights in made.model.parameters() if weights.grad is not None]
+    made.model.zero_grad()
+    several = [
+        weighted_loss(
+            made.model,
+            one,
+            lambda tokens: read_states(made.model, tokens, precision=torch.float32, middle=1),
+            precision=torch.float32,
+            mean=False,
+        )
+        for one in batches(parts, made.tokenizer)
+    ]
+    torch.testing.assert_close(own, sum(several), rtol=1e-4, atol=1e-5)
+    sum(several, torch.zeros(())).backward()
+    for before, weights in zip(gradients, made.model.parameters(), strict=True):
+        torch.testing.assert_close(weights.grad, before, rtol=1e-3, atol=1e-5)
+
+
+def test_muon_in_stacks_moves_matrices_as_torch_does() -> None:
+    torch.manual_seed(4)
+    ours, theirs = ([torch.nn.Parameter(torch.zeros(shape)) for shape in ((8, 6), (6, 8), (8, 6))] for _ in range(2))
+    both = StackedMuon(ours, lr=0.02), torch.optim.Muon(theirs, lr=0.02, weight_decay=0.0)
+    for _ in range(3):
+        for one, other in zip(ours, theirs, strict=True):
+            one.grad = torch.randn_like(one)
+            other.grad = one.grad.clone()
+        for optimizer in both:
+            optimizer.step()
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
+
+
+def test_processes_make_the_text_that_training_would_make_itself(tmp_path: Path) -> None:
+    alone, helped = trainer(tmp_path / "alone"), trainer(tmp_path / "helped", workers=1)
+    assert alone.run()
+    assert helped.run()
+    assert same_weights(alone, helped)
 
 
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
@@ -291,3 +347,16 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     assert same_weights(resumed, begun)
     assert resumed.model.config.rms_norm_eps == begun.model.config.rms_norm_eps
     torch.testing.assert_close(resumed.model(tokens).logits, begun.model(tokens).logits, rtol=0, atol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_captured_step_has_the_loss_and_moves_the_weights_of_one_batch_by_batch(tmp_path: Path) -> None:
+    words = {"tiny": replace(TINY, middle=1), "precision": torch.float32}
+    graph, alone = trainer(tmp_path / "graph", device="cuda", **words), trainer(tmp_path / "alone", **words)
+    for one in (graph, alone):
+        data = one._data()
+        for _ in range(2):
+            one._step(next(data))
+    assert float(graph._losses) == pytest.approx(float(alone._losses), rel=1e-3)
+    for ours, theirs in zip(graph.model.parameters(), alone.model.parameters(), strict=True):
+        torch.testing.assert_close(ours.cpu(), theirs, rtol=0.05, atol=2e-3)
