@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
     made.add_argument(
-        "--workers", type=int, default=0, help="processes that make the text ahead; a GPU needs about 4 (default: 0)"
+        "--workers", type=_positive, default=0, help="processes that make the text ahead; a GPU needs about 4"
     )
     commands.add_parser("status", help="say how far each model is")
     kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")

@@ -83,6 +83,8 @@ def make(
 
     import torch
 
+    if device == "cuda" and not torch.cuda.is_available():
+        raise InputError("--device cuda needs a GPU, and torch finds none here; without it the processor trains")
     torch.set_num_threads(threads)
     return all(
         is_whole(name) or trainer(recipe(name), compiled=compiled, device=device, workers=workers).run(stop=stop)

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 
 import pytest
+import torch
 
 from pocket_world.__main__ import main
 from pocket_world.make import with_sources
@@ -68,3 +69,9 @@ def test_check_of_every_thousandth_step(capsys: pytest.CaptureFixture[str]) -> N
     said = capsys.readouterr().out
     assert "0 question texts and 0 runs" in said
     assert "0 runs of 8 words of the 9 conversations" in said
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["make", "--device", "cuda"]) == 2
+    assert "torch finds none here" in capsys.readouterr().err
