@@ -26,8 +26,8 @@ Read = Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor | None]]
 class TokenBatch:
     """``tokens`` (rows, length) int64, padded with 0; ``weights`` (rows, length) float32, 0 on padding.
 
-    ``expected`` (rows, length) int64 are the tokens that should come to mind behind a token, ``expected_weights`` their
-    weights, 0 at most. ``size`` counts tokens without padding.
+    ``expected`` (rows, length) int64 holds the token that the middle layer should predict at each place, and
+    ``expected_weights`` (rows, length) its weight, which is 0 at most places. ``size`` counts tokens without padding.
     """
 
     tokens: torch.Tensor
@@ -39,21 +39,22 @@ class TokenBatch:
 
 @dataclass(frozen=True, slots=True)
 class WeightedRow:
-    """A document's tokens and their weights; and by place the tokens that should come to mind there, of ``weight``."""
+    """A document's tokens and their weights. ``expected`` maps a place to the token that the middle layer should
+    predict there; each of these has the weight ``expected_weight``."""
 
     tokens: list[int]
     weights: list[float]
     expected: dict[int, int]
-    weight: float = 1.0
+    expected_weight: float
 
     def scaled(self, share: float) -> WeightedRow:
         """The same row, its weights times a share."""
         weights = [weight * share for weight in self.weights]
-        return WeightedRow(self.tokens, weights, self.expected, self.weight * share)
+        return WeightedRow(self.tokens, weights, self.expected, self.expected_weight * share)
 
 
 EXPECTED_WEIGHT = 0.5
-"""The weight of a token that should come to mind, beside that of a letter."""
+"""The weight of a token that the middle layer should predict; that of a letter is 1."""
 
 
 def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> TokenBatch:
@@ -120,7 +121,7 @@ def _padded(rows: Sequence[WeightedRow], length: int) -> TokenBatch:
     )
     for number, row in enumerate(rows):
         for place, token in row.expected.items():
-            made.expected[number, place], made.expected_weights[number, place] = token, row.weight
+            made.expected[number, place], made.expected_weights[number, place] = token, row.expected_weight
     return made
 
 
@@ -136,7 +137,7 @@ def weighted_loss(
 
     Only positions whose next token has a weight go through the output layer, which for a model this small and a
     vocabulary this large is a fifth of the work. Where ``read`` gives middle states too, the loss of the tokens that
-    should come to mind is added, read off these. Padding stands on the right, so that no real token sees it. ``read``
+    they should predict is added. Padding stands on the right, so that no real token sees it. ``read``
     is by default what transformers computes; ``precision`` is float32 or bfloat16.
     """
     weights, targets = data.weights[:, 1:].flatten(), data.tokens[:, 1:].flatten()

@@ -91,7 +91,7 @@ REPLAY = 0.8
 
 BARE_ROWS = 64
 
-ROWS_SHARE = 4
+ROWS_DIVISOR = 4
 """A part of a step has a quarter of the rows that the tables name."""
 
 PROSE_WEIGHT = 4.0
@@ -133,7 +133,7 @@ def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random
     start = rng.random()
     places = [bisect(weights, (start + part) / parts * weights[-1]) for part in range(parts)]
     return [
-        (form, max(1, rows // ROWS_SHARE)) for form, rows in (forms[min(place, len(forms) - 1)] for place in places)
+        (form, max(1, rows // ROWS_DIVISOR)) for form, rows in (forms[min(place, len(forms) - 1)] for place in places)
     ]
 
 

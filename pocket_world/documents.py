@@ -22,8 +22,8 @@ EXPECTED_TASKS = ("qa", "rc")
 class Piece:
     """Text and the weight of each of its tokens as a target; 0 is read but not learned.
 
-    ``expected`` is what should come to mind where the text ends, though other text follows: an answer, behind its
-    question. A model's middle layers learn to expect its first token.
+    ``expected`` is the answer, where the text ends with its question, though options follow. The recipe's middle layer
+    learns to predict its first token there.
     """
 
     text: str
@@ -61,9 +61,9 @@ def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Docume
     pieces: list[Piece] = []
     for question in shown:
         head, mark, rendered = rendered.partition(f"\nAnswer: {question.letter}\n\n")
-        pieces += [*_read(f"{head}\nAnswer:", question), Piece(f" {question.letter}", 1.0)]
+        pieces += [*_asked(f"{head}\nAnswer:", question), Piece(f" {question.letter}", 1.0)]
         rendered = f"\n\n{rendered}" if mark else rendered
-    pieces += [*_read(rendered, last), Piece(f" {last.letter}", 1.0), Piece(END, END_WEIGHT)]
+    pieces += [*_asked(rendered, last), Piece(f" {last.letter}", 1.0), Piece(END, END_WEIGHT)]
     return Document(tuple(pieces))
 
 
@@ -75,13 +75,13 @@ def about(questions: Sequence[Question]) -> Document:
     return _about(questions, question_text, [f" {question.letter}" for question in questions])
 
 
-def _read(text: str, question: Question) -> list[Piece]:
-    """A text that is read and not learned; behind the question its answer is expected, if it is a short one."""
-    asked, mark, rest = text.rpartition(f"Question: {question.question}\n")
+def _asked(text: str, question: Question) -> list[Piece]:
+    """A text of weight 0 that asks a question; where the question ends, a short answer is expected."""
+    before, mark, rest = text.rpartition(f"Question: {question.question}\n")
     if not mark or question.task not in EXPECTED_TASKS:
         return [Piece(text, 0.0)]
     return [
-        Piece(f"{asked}{mark[:-1]}", 0.0, expected=f" {question.options[question.label]}"),
+        Piece(f"{before}{mark[:-1]}", 0.0, expected=f" {question.options[question.label]}"),
         Piece(f"\n{rest}", 0.0),
     ]
 
@@ -96,7 +96,7 @@ def _about(questions: Sequence[Question], asked: Callable[[Question], str], answ
     pieces: list[Piece] = []
     for question, answer in zip(questions, answers, strict=True):
         text = BETWEEN + asked(replace(question, context="")) if pieces else asked(question)
-        pieces += [*_read(text, question), Piece(answer, 1.0)]
+        pieces += [*_asked(text, question), Piece(answer, 1.0)]
     return Document((*pieces, Piece(END, END_WEIGHT)))
 
 

@@ -15,7 +15,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from pocket_world.batches import token_loss, weighted_rows
 from pocket_world.documents import StepPart
-from pocket_world.reader import read_states
+from pocket_world.reader import read
 
 LENGTH = 512
 """Tokens of a row."""
@@ -24,14 +24,17 @@ ROWS = 4
 """The number of rows is a multiple of this, so that few graphs serve all steps."""
 
 _WARM_UP = 3
-"""Steps before a capture, which prepare what a graph can't; they change nothing."""
+"""Steps before a capture, in which libraries allocate what a graph can't. What they change is put back."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackedStep:
-    """The documents of a step, (rows, :data:`LENGTH`) each: tokens, the tokens that follow them and their weights, the
-    tokens that should come to mind and their weights, and the number of the document, −1 where there is none. ``size``
-    counts tokens."""
+    """The documents of a step as arrays of the shape (rows, :data:`LENGTH`).
+
+    ``targets`` are the tokens that follow ``tokens``, with their ``weights``. ``expected`` are those that the middle
+    layer should predict, with theirs. ``documents`` holds the number of the document, −1 where there is none. ``size``
+    counts tokens.
+    """
 
     tokens: np.ndarray
     targets: np.ndarray
@@ -75,7 +78,7 @@ def packed(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast) -> Pac
         made.tokens[where], made.targets[where] = one.tokens[:-1], one.tokens[1:]
         made.weights[where], made.documents[where] = one.weights[1:], number
         for place, token in one.expected.items():
-            made.expected[row, start + place], made.expected_weights[row, start + place] = token, one.weight
+            made.expected[row, start + place], made.expected_weights[row, start + place] = token, one.expected_weight
     return made
 
 
@@ -122,7 +125,7 @@ class CapturedSteps:
                 optimizer.step()
             return loss.detach()
 
-        put_back = self._standing()
+        restore = self._snapshot()
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
@@ -132,11 +135,12 @@ class CapturedSteps:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             loss = whole()
-        put_back()
+        restore()
         return graph, inputs, loss
 
-    def _standing(self) -> Callable[[], None]:
-        """What puts weights and optimizers back, in place, as they are now; a new optimizer has zeros alone."""
+    def _snapshot(self) -> Callable[[], None]:
+        """A function that restores weights and optimizer states, in place, as they are now. States that don't exist yet
+        become zeros, with which an optimizer begins."""
         weights = [(one, one.detach().clone()) for one in self._model.parameters()]
         states = {
             id(value): value.clone()
@@ -145,7 +149,7 @@ class CapturedSteps:
             for value in state.values()
         }
 
-        def put_back() -> None:
+        def restore() -> None:
             for one, before in weights:
                 one.data.copy_(before)
             for optimizer in self._optimizers:
@@ -153,7 +157,7 @@ class CapturedSteps:
                     for value in state.values():
                         value.copy_(states[id(value)]) if id(value) in states else value.zero_()
 
-        return put_back
+        return restore
 
 
 def packed_loss(
@@ -169,7 +173,7 @@ def packed_loss(
     middle: int = 0,
 ) -> torch.Tensor:
     """That of :func:`pocket_world.batches.weighted_loss`, not divided, of a packed step."""
-    last, halfway = read_states(model, tokens, precision=precision, sees=seen_by(documents), middle=middle)
+    last, halfway = read(model, tokens, precision=precision, sees=seen_by(documents), middle=middle)
     loss = token_loss(model, last.flatten(0, 1), targets.flatten(), weights.flatten(), precision)
     if halfway is None:
         return loss

@@ -17,12 +17,7 @@ from transformers import LlamaForCausalLM
 Layer = Callable[..., torch.Tensor]
 
 
-def read(model: LlamaForCausalLM, tokens: torch.Tensor, *, precision: torch.dtype = torch.bfloat16) -> torch.Tensor:
-    """The last hidden states (rows, length, hidden) of ``tokens`` (rows, length), float32; no row sees its future."""
-    return read_states(model, tokens, precision=precision)[0]
-
-
-def read_states(
+def read(
     model: LlamaForCausalLM,
     tokens: torch.Tensor,
     *,
@@ -31,8 +26,8 @@ def read_states(
     sees: torch.Tensor | None = None,
     middle: int = 0,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The states that :func:`read` gives, and those after the layer ``middle`` (1 for the first), None for 0; both
-    through the last norm.
+    """The hidden states (rows, length, hidden) of ``tokens`` (rows, length) after the last layer, and those after the
+    layer ``middle`` (1 for the first), None for 0; both through the last norm, float32. No row sees its future.
 
     ``sees`` (rows, 1, length, length) says which tokens each token sees, by default itself and all before it;
     ``layer`` is :func:`read_layer` or :func:`compiled_layer`'s.

@@ -21,12 +21,12 @@ class Recipe:
     for ``steps``. From the letters on, the share ``prose`` of the text is prose. In everything, a share of the rest
     that falls to ``letters`` by the step ``replay`` repeats letters.
 
-    ``rate`` is that of the matrices in everything (:class:`torch.optim.Muon`), by which one step changes their largest
+    ``rate`` is that of the matrices in everything (:mod:`pocket_world.muon`), by which one step changes their largest
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
     rise and fall. ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
 
-    Behind a question, the layer ``middle`` learns to expect the answer's first token, so that the layers above can look
-    for it among the options; 0 for none.
+    At the end of a question, the layer ``middle`` (1 for the first) learns to predict the answer's first token, so that
+    the layers above can look for it among the options. With 0 no layer does.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on

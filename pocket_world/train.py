@@ -39,7 +39,7 @@ from pocket_world.optimizers import optimizers, rates, set_rate
 from pocket_world.packed import CapturedSteps, PackedStep, packed
 from pocket_world.progress import LossRow, StageProgress
 from pocket_world.publish import publish
-from pocket_world.reader import compiled_layer, read_layer, read_states
+from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
 from pocket_world.text_loss import held_out_loss
@@ -123,7 +123,7 @@ class Trainer:
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
         """Train to the end and write the whole model; False if ``stop`` said so before, with the state saved."""
         if not self.whole:
-            self._say_where()
+            self._note_machine()
         for data in self._data():
             if stop():
                 self._save()
@@ -137,7 +137,7 @@ class Trainer:
         self.write()
         return True
 
-    def _say_where(self) -> None:
+    def _note_machine(self) -> None:
         here = "one GPU" if self._on_gpu else "one processor core"
         began_here = self.progress.timed == here or not self.progress.tokens
         self.progress.timed = here if began_here else "a processor core and a GPU together"
@@ -215,7 +215,7 @@ class Trainer:
             part = weighted_loss(
                 self.model,
                 one,
-                read=lambda tokens: read_states(
+                read=lambda tokens: read(
                     self.model, tokens, layer=self.layer, precision=self.precision, middle=self.recipe.middle
                 ),
                 precision=self.precision,

@@ -9,7 +9,7 @@ from transformers import LlamaForCausalLM
 
 from pocket_world.begin import begin
 from pocket_world.packed import seen_by
-from pocket_world.reader import read, read_states
+from pocket_world.reader import read
 from pocket_world.recipes import RECIPES
 from pocket_world.train import new_config
 
@@ -30,8 +30,8 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
     tokens = torch.randint(0, len(tokenizer), (3, 45))
     with torch.no_grad():
         expected = small.model(tokens).last_hidden_state
-        exact = read(small, tokens, precision=torch.float32)
-        found = read(small, tokens)
+        exact = read(small, tokens, precision=torch.float32)[0]
+        found = read(small, tokens)[0]
     torch.testing.assert_close(exact, expected, rtol=1e-3, atol=1e-3)
     assert found.dtype == torch.float32
     assert cosine_similarity(found, expected, dim=-1).min() > 0.98
@@ -40,19 +40,19 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
 def test_middle_states_are_those_after_their_layer(small: LlamaForCausalLM) -> None:
     tokens = torch.randint(0, 500, (2, 20))
     with torch.no_grad():
-        last, middle = read_states(small, tokens, precision=torch.float32, middle=3)
+        last, middle = read(small, tokens, precision=torch.float32, middle=3)
         states = small.model(tokens, output_hidden_states=True).hidden_states
         torch.testing.assert_close(middle, small.model.norm(states[3]), rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(last, states[-1], rtol=1e-3, atol=1e-3)
-    assert read_states(small, tokens)[1] is None
+    assert read(small, tokens)[1] is None
 
 
 def test_a_token_sees_what_it_may_see_alone(small: LlamaForCausalLM) -> None:
     tokens = torch.randint(0, 500, (1, 24))
     documents = torch.tensor([[0] * 10 + [1] * 14])
     with torch.no_grad():
-        together, _ = read_states(small, tokens, precision=torch.float32, sees=seen_by(documents))
-        apart = [read(small, tokens[:, part], precision=torch.float32) for part in (slice(0, 10), slice(10, 24))]
+        together, _ = read(small, tokens, precision=torch.float32, sees=seen_by(documents))
+        apart = [read(small, tokens[:, part], precision=torch.float32)[0] for part in (slice(0, 10), slice(10, 24))]
     torch.testing.assert_close(together, torch.cat(apart, 1), rtol=1e-3, atol=1e-3)
 
 
@@ -60,7 +60,7 @@ def test_states_of_a_shipped_model(model, tokenizer) -> None:
     tokens = torch.tensor([tokenizer.encode("Question: What is the capital of France?\nA. Rome\nB. Paris\nAnswer:")])
     with torch.no_grad():
         states = model.model(tokens).last_hidden_state
-        assert cosine_similarity(read(model, tokens), states, dim=-1).min() > 0.99
+        assert cosine_similarity(read(model, tokens)[0], states, dim=-1).min() > 0.99
 
 
 def test_no_row_sees_its_future(small: LlamaForCausalLM) -> None:
@@ -68,7 +68,7 @@ def test_no_row_sees_its_future(small: LlamaForCausalLM) -> None:
     changed = tokens.clone()
     changed[:, 12:] += 1
     with torch.no_grad():
-        before, after = read(small, tokens), read(small, changed)
+        before, after = read(small, tokens)[0], read(small, changed)[0]
     torch.testing.assert_close(before[:, :12], after[:, :12])
     assert not torch.allclose(before[:, 12:], after[:, 12:])
 
@@ -77,7 +77,7 @@ def test_gradients_are_those_of_transformers(small: LlamaForCausalLM) -> None:
     tokens = torch.randint(0, 500, (2, 20))
     aim = torch.randn(2, 20, small.config.hidden_size)
     found = {}
-    for name, states in (("own", read(small, tokens)), ("theirs", small.model(tokens).last_hidden_state)):
+    for name, states in (("own", read(small, tokens)[0]), ("theirs", small.model(tokens).last_hidden_state)):
         small.zero_grad()
         (states * aim).sum().backward()
         found[name] = {key: weights.grad.clone() for key, weights in small.named_parameters()}

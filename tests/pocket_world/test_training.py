@@ -22,7 +22,7 @@ from pocket_world.muon import StackedMuon
 from pocket_world.optimizers import LETTERS_RATE, rates, set_rate
 from pocket_world.packed import LENGTH, ROWS, packed, packed_loss
 from pocket_world.publish import publish
-from pocket_world.reader import read_states
+from pocket_world.reader import read
 from pocket_world.recipes import RECIPES, Stage, recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
@@ -240,7 +240,7 @@ def test_one_step_moves_matrices_along_the_nearest_orthogonal_matrix(tmp_path: P
     assert adamw.defaults["weight_decay"] == 0
     set_rate(muon, 0.001)
     before = {name: weights.detach().clone() for name, weights in made.model.named_parameters()}
-    weighted_loss(made.model, next(made._data())[0], read=lambda tokens: read_states(made.model, tokens)).backward()
+    weighted_loss(made.model, next(made._data())[0], read=lambda tokens: read(made.model, tokens)).backward()
     muon.step()
     moved = {name for name, weights in made.model.named_parameters() if not torch.equal(weights, before[name])}
     assert moved == {name for name, weights in before.items() if weights.ndim == 2 and "embed" not in name}
@@ -254,7 +254,7 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
     made = trainer(tmp_path)
     data = next(made._data())[0]
     with torch.no_grad():
-        own = weighted_loss(made.model, data, lambda tokens: read_states(made.model, tokens))
+        own = weighted_loss(made.model, data, lambda tokens: read(made.model, tokens))
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
@@ -295,7 +295,7 @@ def test_packed_rows_have_the_loss_and_the_gradients_of_batches(tmp_path: Path) 
         weighted_loss(
             made.model,
             one,
-            lambda tokens: read_states(made.model, tokens, precision=torch.float32, middle=1),
+            lambda tokens: read(made.model, tokens, precision=torch.float32, middle=1),
             precision=torch.float32,
             mean=False,
         )
