@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
-from core.errors import InputError
+from pocket_world import checkpoint
 from pocket_world.publish import replace_folder
 
 _WEIGHTS, _STATE, _TOKENIZER = "weights.safetensors", "state.json", "tokenizer"
@@ -27,12 +27,7 @@ def keep(work: Path, target: Path) -> None:
 
     Raises :class:`InputError` if there is no checkpoint.
     """
-    checkpoint = work / "checkpoint.pt"
-    if not checkpoint.exists():
-        raise InputError(
-            f"there is no checkpoint in {work}; `python -m pocket_world make` writes one every few minutes"
-        )
-    state = torch.load(checkpoint, weights_only=True)
+    state = checkpoint.read(work)
     progress, recipe = state["progress"], state["recipe"]
     is_whole = progress["stage"] == "everything" and progress["step"] >= recipe["steps"]
     stored = torch.float16 if recipe["half"] else torch.float32
@@ -55,8 +50,3 @@ def load(folder: Path) -> dict[str, Any]:
     weights = {name: tensor.float() for name, tensor in load_file(folder / _WEIGHTS).items()}
     state["model"] = weights | {_TIED: weights["model.embed_tokens.weight"]}
     return state
-
-
-def plain(value: Any) -> Any:
-    """A value as it comes back from JSON: tuples are lists there."""
-    return list(value) if isinstance(value, tuple) else value

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from core.errors import InputError
 from core.settings import ASSETS, settings
 from pocket_world.precision import fastest
-from pocket_world.progress import StageProgress
+from pocket_world.progress import PROGRESS, StageProgress
 from pocket_world.publish import replace_folder
 from pocket_world.recipes import RECIPES, Recipe, Stage, recipe
 
@@ -58,7 +58,7 @@ def is_whole(name: str) -> bool:
 
 def progress_of(name: str) -> StageProgress | None:
     """How far a model's training was at its last checkpoint; of a model not begun that of its kept state, or None."""
-    path = work_folder(name) / "progress.json"
+    path = work_folder(name) / PROGRESS
     if path.exists():
         return StageProgress(**json.loads(path.read_text(encoding="utf-8")))
     state = KEPT / name / "state.json"

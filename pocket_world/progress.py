@@ -7,6 +7,9 @@ from typing import TypedDict
 
 from pocket_world.recipes import Stage
 
+PROGRESS = "progress.json"
+"""The file of a work folder that holds the progress alone."""
+
 
 class LossRow(TypedDict):
     """One line of the loss curve; accuracies from 0 to 1, seconds since training began, loss a mean since the last.

@@ -6,7 +6,6 @@ So a resumed training reads the same text as one that never stopped, and ends in
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import shutil
@@ -22,7 +21,7 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTraine
 from core.errors import InputError
 from core.perplexity import conversations
 from core.records import Question
-from pocket_world import bank, kept
+from pocket_world import bank, checkpoint, kept
 from pocket_world.ahead import StepText, made_ahead, steps_from
 from pocket_world.bank import BANK_TASKS
 from pocket_world.batches import TokenBatch, batch, batches, share_right, weighted_loss
@@ -60,13 +59,10 @@ CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 
 SAVE_SECONDS = 240.0
 """The most seconds between two checkpoints."""
 
-MODEL, CHECKPOINT, PROGRESS, TOKENIZER = "model", "checkpoint.pt", "progress.json", "tokenizer"
-"""What lies in a work folder: the whole model once it is trained, and the state of its training."""
+MODEL, TOKENIZER = "model", "tokenizer"
+"""What lies in a work folder beside the state of the training: the whole model once it is trained."""
 
 StepData = PackedStep | list[TokenBatch]
-
-_MAY_CHANGE = ("matching_steps", "letters_steps", "steps", "half")
-"""What a recipe may change while it is trained: how long, and what is stored."""
 
 
 class Trainer:
@@ -173,7 +169,7 @@ class Trainer:
     def _model(self) -> LlamaForCausalLM:
         """The model before its first step; its weights are of no matter where a state follows."""
         config = new_config(self.recipe, self.tokenizer)
-        if (self.folder / CHECKPOINT).exists() or self.state:
+        if checkpoint.exists(self.folder) or self.state:
             return LlamaForCausalLM(config)
         if self.recipe.grown_from:
             return grow(LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32), config)
@@ -313,19 +309,13 @@ class Trainer:
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "progress": asdict(self.progress),
         }
-        temporary = self.folder / "checkpoint.tmp"
-        torch.save(state, temporary)
-        temporary.replace(self.folder / CHECKPOINT)
-        said = self.folder / "progress.tmp"
-        said.write_text(json.dumps(asdict(self.progress)), encoding="utf-8")
-        said.replace(self.folder / PROGRESS)
+        checkpoint.write(self.folder, state)
         self._saved = time.monotonic()
 
     def _resume(self) -> None:
-        path = self.folder / CHECKPOINT
-        if path.exists():
-            state = torch.load(path, weights_only=True, map_location=self.device)
-            self._take(state, path)
+        if checkpoint.exists(self.folder):
+            state = checkpoint.read(self.folder, self.device)
+            self._take(state, self.folder)
             for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
                 # The rate stays the optimizer's own: it is a tensor on a GPU alone.
                 groups = optimizer.state_dict()["param_groups"]
@@ -337,17 +327,9 @@ class Trainer:
             return
         LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)
 
-    def _take(self, state: Mapping[str, Any], path: Path) -> None:
+    def _take(self, state: Mapping[str, Any], folder: Path) -> None:
         """Weights and progress of a state; InputError if it is of another recipe."""
-        differing = [
-            name
-            for name, value in asdict(self.recipe).items()
-            if name not in _MAY_CHANGE and kept.plain(state["recipe"].get(name)) != kept.plain(value)
-        ]
-        if differing:
-            raise InputError(
-                f"{path} was trained with other values of {', '.join(differing)}; delete it or take back the change"
-            )
+        checkpoint.check_recipe(state, self.recipe, folder)
         self.model.load_state_dict(state["model"])
         self.progress = StageProgress(**state["progress"])
         set_epsilon(self.model, state["epsilon"])
