@@ -18,33 +18,35 @@ are prepared anew for every size that they meet."""
 FEWEST = 300
 """Padded tokens of a batch; fewer are read with the next longer rows."""
 
-Read = Callable[[torch.Tensor], tuple[torch.Tensor, torch.Tensor | None]]
-"""From tokens (rows, length) to hidden states (rows, length, hidden), the last ones and, if asked for, middle ones."""
+Read = Callable[[torch.Tensor], tuple[torch.Tensor, list[torch.Tensor]]]
+"""From tokens (rows, length) to hidden states (rows, length, hidden), the last ones and those of each middle layer."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
     """``tokens`` (rows, length) int64, padded with 0; ``weights`` (rows, length) float32, 0 on padding.
 
-    ``expected`` (rows, length) int64 holds the token that the middle layer should predict at each place, and
-    ``expected_weights`` (rows, length) its weight, which is 0 at most places. ``size`` counts tokens without padding.
+    ``expected`` (rows, length) int64 holds the token that a middle layer should predict at each place, ``expected_by``
+    which one, from 0, and ``expected_weights`` (rows, length) its weight, which is 0 at most places. ``size`` counts
+    tokens without padding.
     """
 
     tokens: torch.Tensor
     weights: torch.Tensor
     expected: torch.Tensor
+    expected_by: torch.Tensor
     expected_weights: torch.Tensor
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRow:
-    """A document's tokens and their weights. ``expected`` maps a place to the token that the middle layer should
-    predict there; each of these has the weight ``expected_weight``."""
+    """A document's tokens and their weights. ``expected`` maps a place to the token that a middle layer should predict
+    there, and to which one, from 0; each of these has the weight ``expected_weight``."""
 
     tokens: list[int]
     weights: list[float]
-    expected: dict[int, int]
+    expected: dict[int, tuple[int, int]]
     expected_weight: float
 
     def scaled(self, share: float) -> WeightedRow:
@@ -54,7 +56,7 @@ class WeightedRow:
 
 
 EXPECTED_WEIGHT = 0.5
-"""The weight of a token that the middle layer should predict; that of a letter is 1."""
+"""The weight of a token that a middle layer should predict; that of a letter is 1."""
 
 
 def batch(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> TokenBatch:
@@ -102,7 +104,7 @@ def _rows(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> 
             row.tokens.extend(ids)
             row.weights.extend([piece.weight] * len(ids))
             if expected:
-                row.expected[len(row.tokens) - 1] = expected[0]
+                row.expected[len(row.tokens) - 1] = (expected[0], int(piece.second))
         rows.append(row)
     return rows
 
@@ -116,12 +118,14 @@ def _padded(rows: Sequence[WeightedRow], length: int) -> TokenBatch:
         tokens=torch.tensor([row.tokens + [0] * (length - len(row.tokens)) for row in rows]),
         weights=torch.tensor([row.weights + [0.0] * (length - len(row.weights)) for row in rows]),
         expected=torch.zeros(len(rows), length, dtype=torch.int64),
+        expected_by=torch.zeros(len(rows), length, dtype=torch.int64),
         expected_weights=torch.zeros(len(rows), length),
         size=sum(len(row.tokens) for row in rows),
     )
     for number, row in enumerate(rows):
-        for place, token in row.expected.items():
-            made.expected[number, place], made.expected_weights[number, place] = token, row.expected_weight
+        for place, (token, by) in row.expected.items():
+            made.expected[number, place], made.expected_by[number, place] = token, by
+            made.expected_weights[number, place] = row.expected_weight
     return made
 
 
@@ -136,24 +140,23 @@ def weighted_loss(
     """Σ weight · −log p(token | tokens before it), with ``mean`` / Σ weight.
 
     Only positions whose next token has a weight go through the output layer, which for a model this small and a
-    vocabulary this large is a fifth of the work. Where ``read`` gives middle states too, the loss of the tokens that
-    they should predict is added. Padding stands on the right, so that no real token sees it. ``read``
+    vocabulary this large is a fifth of the work. The loss of the tokens that the middle states of ``read`` should
+    predict is added. Padding stands on the right, so that no real token sees it. ``read``
     is by default what transformers computes; ``precision`` is float32 or bfloat16.
     """
-    weights, targets = data.weights[:, 1:].flatten(), data.tokens[:, 1:].flatten()
-    places = weights.nonzero().flatten()
-    chosen = torch.nn.functional.pad(weights[places], (0, -len(places) % TARGET_STEP))
-    places = torch.nn.functional.pad(places, (0, len(chosen) - len(places)))
-    tokens = data.tokens[:, :-1]
-    read = read or (lambda tokens: (model.model(input_ids=tokens, use_cache=False).last_hidden_state, None))
-    last, middle = read(tokens)
-    loss = token_loss(model, last.flatten(0, 1)[places], targets[places], chosen, precision)
-    whole = chosen.sum()
-    if middle is not None:
-        weights, targets = data.expected_weights[:, :-1].flatten(), data.expected[:, :-1].flatten()
-        places = weights.nonzero().flatten()
-        loss = loss + token_loss(model, middle.flatten(0, 1)[places], targets[places], weights[places], precision)
-        whole = whole + weights.sum()
+    read = read or (lambda tokens: (model.model(input_ids=tokens, use_cache=False).last_hidden_state, []))
+    last, middle = read(data.tokens[:, :-1])
+    learned = [(last, data.tokens[:, 1:], data.weights[:, 1:])]
+    for number, states in enumerate(middle):
+        weights = data.expected_weights * (data.expected_by == number)
+        learned.append((states, data.expected[:, :-1], weights[:, :-1]))
+    loss, whole = torch.zeros(()), torch.zeros(())
+    for states, targets, weights in learned:
+        places = weights.flatten().nonzero().flatten()
+        chosen = torch.nn.functional.pad(weights.flatten()[places], (0, -len(places) % TARGET_STEP))
+        places = torch.nn.functional.pad(places, (0, len(chosen) - len(places)))
+        loss = loss + token_loss(model, states.flatten(0, 1)[places], targets.flatten()[places], chosen, precision)
+        whole = whole + chosen.sum()
     return loss / whole if mean else loss
 
 

@@ -51,16 +51,20 @@ def begin(model: LlamaForCausalLM) -> None:
         attention, units = layer.self_attn, layer.mlp
         for weights in (attention.q_proj.weight, attention.k_proj.weight):
             torch.nn.init.normal_(weights, std=0.7 * size**-0.5)
-        for head in range(heads // 2):
-            rows = slice(width * head, width * (head + 1))
-            same = _without_fast_pairs(_projection(size, width)) * _MATCH
-            attention.q_proj.weight.data[rows] = same
-            attention.k_proj.weight.data[rows] = same
+        matching_heads(attention.q_proj.weight.data, attention.k_proj.weight.data, width)
         for weights in (attention.v_proj.weight, units.gate_proj.weight, units.up_proj.weight):
             torch.nn.init.normal_(weights, std=size**-0.5)
         for weights in (attention.o_proj.weight, units.down_proj.weight):
             torch.nn.init.normal_(weights, std=_WRITE * size**-0.5)
     _induction_heads(model, slice(width * (heads // 2), width * (heads // 2 + 1)))
+
+
+def matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> None:
+    """Let half of the heads of these matrices (size, size), the first ones, look for what is like the token."""
+    size = len(queries)
+    for head in range(size // width // 2):
+        rows = slice(width * head, width * (head + 1))
+        queries[rows] = keys[rows] = _without_fast_pairs(_projection(size, width)) * _MATCH
 
 
 def _induction_heads(model: LlamaForCausalLM, rows: slice) -> None:

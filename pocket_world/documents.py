@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from core.prompting.cloze import cloze_text
 from core.prompting.strategies import BETWEEN, prompt, question_text
-from core.records import Question
+from core.records import LETTERS, Question
 
 END = "<|end|>"
 """Closes a document; the tokenizer's only special token besides the padding."""
@@ -22,13 +22,14 @@ EXPECTED_TASKS = ("qa", "rc")
 class Piece:
     """Text and the weight of each of its tokens as a target; 0 is read but not learned.
 
-    ``expected`` is the answer, where the text ends with its question, though options follow. The recipe's middle layer
-    learns to predict its first token there.
+    ``expected`` is text whose first token one of the recipe's middle layers learns to predict where the piece ends: the
+    first of them, or with ``second`` the second.
     """
 
     text: str
     weight: float
     expected: str = ""
+    second: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +77,23 @@ def about(questions: Sequence[Question]) -> Document:
 
 
 def _asked(text: str, question: Question) -> list[Piece]:
-    """A text of weight 0 that asks a question; where the question ends, a short answer is expected."""
+    """A text of weight 0 that asks a question.
+
+    The first middle layer expects a short answer where the question ends. The second expects each option where it ends,
+    and the answer at the end of the text, so that the layer above finds the two alike.
+    """
     before, mark, rest = text.rpartition(f"Question: {question.question}\n")
     if not mark or question.task not in EXPECTED_TASKS:
         return [Piece(text, 0.0)]
-    return [
-        Piece(f"{before}{mark[:-1]}", 0.0, expected=f" {question.options[question.label]}"),
-        Piece(f"\n{rest}", 0.0),
-    ]
+    answer = f" {question.options[question.label]}"
+    pieces = [Piece(f"{before}{mark[:-1]}", 0.0, expected=answer)]
+    rest = f"\n{rest}"
+    for letter, option in zip(LETTERS, question.options, strict=False):
+        line, found, later = rest.partition(f"\n{letter}. {option}")
+        if found:
+            pieces.append(Piece(f"{line}{found}", 0.0, expected=f" {option}", second=True))
+            rest = later
+    return [*pieces, Piece(rest, 0.0, expected=answer, second=True)]
 
 
 def said_about(questions: Sequence[Question]) -> Document:
@@ -110,7 +120,7 @@ def answered(question: str, answer: str, *, weight: float) -> Document:
     return Document(
         (
             Piece(f"Question: {question}", 0.0, expected=f" {answer}"),
-            Piece("\nAnswer:", 0.0),
+            Piece("\nAnswer:", 0.0, expected=f" {answer}", second=True),
             Piece(f" {answer}", weight),
             Piece(END, weight),
         )

@@ -31,15 +31,16 @@ _WARM_UP = 3
 class PackedStep:
     """The documents of a step as arrays of the shape (rows, :data:`LENGTH`).
 
-    ``targets`` are the tokens that follow ``tokens``, with their ``weights``. ``expected`` are those that the middle
-    layer should predict, with theirs. ``documents`` holds the number of the document, −1 where there is none. ``size``
-    counts tokens.
+    ``targets`` are the tokens that follow ``tokens``, with their ``weights``. ``expected`` are those that a middle
+    layer should predict, with theirs, and ``expected_by`` says which one, from 0. ``documents`` holds the number of the
+    document, −1 where there is none. ``size`` counts tokens.
     """
 
     tokens: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
     expected: np.ndarray
+    expected_by: np.ndarray
     expected_weights: np.ndarray
     documents: np.ndarray
     size: int
@@ -53,6 +54,7 @@ class PackedStep:
             targets=np.zeros(shape, np.int64),
             weights=np.zeros(shape, np.float32),
             expected=np.zeros(shape, np.int64),
+            expected_by=np.zeros(shape, np.int64),
             expected_weights=np.zeros(shape, np.float32),
             documents=np.full(shape, -1, np.int16),
             size=0,
@@ -77,8 +79,9 @@ def packed(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast) -> Pac
         where = (row, slice(start, start + len(one.tokens) - 1))
         made.tokens[where], made.targets[where] = one.tokens[:-1], one.tokens[1:]
         made.weights[where], made.documents[where] = one.weights[1:], number
-        for place, token in one.expected.items():
-            made.expected[row, start + place], made.expected_weights[row, start + place] = token, one.expected_weight
+        for place, (token, by) in one.expected.items():
+            at = row, start + place
+            made.expected[at], made.expected_by[at], made.expected_weights[at] = token, by, one.expected_weight
     return made
 
 
@@ -91,7 +94,7 @@ class CapturedSteps:
         optimizers: Sequence[torch.optim.Optimizer],
         *,
         precision: torch.dtype,
-        middle: int,
+        middle: Sequence[int],
     ) -> None:
         self._model, self._optimizers, self._precision, self._middle = model, optimizers, precision, middle
         self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, dict[str, torch.Tensor], torch.Tensor]] = {}
@@ -166,19 +169,20 @@ def packed_loss(
     targets: torch.Tensor,
     weights: torch.Tensor,
     expected: torch.Tensor,
+    expected_by: torch.Tensor,
     expected_weights: torch.Tensor,
     documents: torch.Tensor,
     *,
     precision: torch.dtype,
-    middle: int = 0,
+    middle: Sequence[int] = (),
 ) -> torch.Tensor:
     """That of :func:`pocket_world.batches.weighted_loss`, not divided, of a packed step."""
     last, halfway = read(model, tokens, precision=precision, sees=seen_by(documents), middle=middle)
     loss = token_loss(model, last.flatten(0, 1), targets.flatten(), weights.flatten(), precision)
-    if halfway is None:
-        return loss
-    halfway, expected, expected_weights = halfway.flatten(0, 1), expected.flatten(), expected_weights.flatten()
-    return loss + token_loss(model, halfway, expected, expected_weights, precision)
+    for number, states in enumerate(halfway):
+        weights = (expected_weights * (expected_by == number)).flatten()
+        loss = loss + token_loss(model, states.flatten(0, 1), expected.flatten(), weights, precision)
+    return loss
 
 
 def seen_by(documents: torch.Tensor) -> torch.Tensor:

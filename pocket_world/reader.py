@@ -7,7 +7,7 @@ compiling it once for a shape serves all layers.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import torch
@@ -24,10 +24,10 @@ def read(
     layer: Layer | None = None,
     precision: torch.dtype = torch.bfloat16,
     sees: torch.Tensor | None = None,
-    middle: int = 0,
-) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The hidden states (rows, length, hidden) of ``tokens`` (rows, length) after the last layer, and those after the
-    layer ``middle`` (1 for the first), None for 0; both through the last norm, float32. No row sees its future.
+    middle: Sequence[int] = (),
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """The hidden states (rows, length, hidden) of ``tokens`` (rows, length) after the last layer, and those after each
+    of the layers ``middle`` (1 for the first, rising), all through the last norm, float32. No row sees its future.
 
     ``sees`` (rows, 1, length, length) says which tokens each token sees, by default itself and all before it;
     ``layer`` is :func:`read_layer` or :func:`compiled_layer`'s.
@@ -43,7 +43,7 @@ def read(
         tokens.device,
     )
     hidden = model.model.embed_tokens(tokens)
-    halfway = None
+    halfway = []
     for number, one in enumerate(model.model.layers, 1):
         attention, units = one.self_attn, one.mlp
         hidden = layer(
@@ -60,8 +60,8 @@ def read(
             config.rms_norm_eps,
             sees,
         )
-        if number == middle:
-            halfway = _normed(model, hidden)
+        if number in middle:
+            halfway.append(_normed(model, hidden))
     return _normed(model, hidden), halfway
 
 

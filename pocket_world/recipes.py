@@ -25,8 +25,9 @@ class Recipe:
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
     rise and fall. ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
 
-    At the end of a question, the layer ``middle`` (1 for the first) learns to predict the answer's first token, so that
-    the layers above can look for it among the options. With 0 no layer does.
+    ``middle`` are layers (1 for the first) that learn to predict the answer's first token, so that those above can look
+    for it among the options: the first of them at the end of the question, the second, if there is one, where the
+    letter is due.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
@@ -46,7 +47,7 @@ class Recipe:
     replay: int = 0
     letters: float = 0.0
     forms: int = 4
-    middle: int = 0
+    middle: tuple[int, ...] = ()
     matching_steps: int = 500
     letters_steps: int = 2500
     grown_from: str = ""
@@ -71,15 +72,15 @@ RECIPES = {
         Recipe("pocket-1m", 128, 6, 4, 192, seed=9, steps=5000, prose=0.25, replay=1000, letters=0.25),
         Recipe(
             "pocket-3m", 192, 6, 6, 384, seed=14, steps=8000, prose=0.15, letters=0.1, half=True,
-            grown_from="pocket-1m", forms=8, middle=4,
+            grown_from="pocket-1m", forms=8, middle=(4,),
         ),
         Recipe(
             "pocket-3m-instruct", 192, 6, 6, 384, seed=12, steps=2500, letters=0.1, half=True,
-            grown_from="pocket-3m", chat=True, forms=8, middle=4,
+            grown_from="pocket-3m", chat=True, forms=8, middle=(4,),
         ),
         Recipe(
             "pocket-8m", 256, 8, 8, 832, seed=15, steps=8000, prose=0.05, letters=0.1, half=True,
-            grown_from="pocket-3m", forms=8, middle=5,
+            grown_from="pocket-3m", forms=8, middle=(5, 6),
         ),
     )
 }  # fmt: skip

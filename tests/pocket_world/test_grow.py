@@ -44,6 +44,16 @@ def test_gradients_reach_what_writes(tokenizer) -> None:
             assert weights.grad.abs().sum() > 0, name
 
 
+def test_half_of_the_heads_of_a_new_layer_look_for_what_is_like_the_token(tokenizer) -> None:
+    torch.manual_seed(3)
+    large = grow(LlamaForCausalLM(config(tokenizer)), config(tokenizer, layers=3))
+    new = next(place for place in range(3) if place not in layer_places(2, 3))
+    for place, layer in enumerate(large.model.layers):
+        same = layer.self_attn.q_proj.weight == layer.self_attn.k_proj.weight
+        assert bool(same[:16].all()) == (place == new)
+        assert not same[16:].any()
+
+
 def test_layers_keep_their_order() -> None:
     assert layer_places(4, 4) == [0, 1, 2, 3]
     assert layer_places(6, 8) == [0, 1, 3, 4, 5, 7]
