@@ -60,7 +60,8 @@ def begin(model: LlamaForCausalLM) -> None:
 
 
 def matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> None:
-    """Let half of the heads of these matrices (size, size), the first ones, look for what is like the token."""
+    """Let the first half of the heads attend to tokens like their own; each has ``width`` rows of ``queries`` and
+    ``keys`` (size, size), which are changed in place."""
     size = len(queries)
     for head in range(size // width // 2):
         rows = slice(width * head, width * (head + 1))

@@ -14,7 +14,7 @@ from core.errors import InputError
 from pocket_world.progress import PROGRESS
 from pocket_world.recipes import Recipe
 
-CHECKPOINT = "checkpoint.pt"
+_CHECKPOINT = "checkpoint.pt"
 
 _MAY_CHANGE = ("matching_steps", "letters_steps", "steps", "half")
 """What a recipe may change while it is trained: how long, and what is stored."""
@@ -22,14 +22,14 @@ _MAY_CHANGE = ("matching_steps", "letters_steps", "steps", "half")
 
 def exists(folder: Path) -> bool:
     """Whether a work folder holds a checkpoint."""
-    return (folder / CHECKPOINT).exists()
+    return (folder / _CHECKPOINT).exists()
 
 
 def write(folder: Path, state: Mapping[str, Any]) -> None:
     """Put a state in place of the one before; a process that ends meanwhile leaves one of the two."""
     temporary = folder / "checkpoint.tmp"
     torch.save(state, temporary)
-    temporary.replace(folder / CHECKPOINT)
+    temporary.replace(folder / _CHECKPOINT)
     said = folder / "progress.tmp"
     said.write_text(json.dumps(state["progress"]), encoding="utf-8")
     said.replace(folder / PROGRESS)
@@ -41,7 +41,7 @@ def read(folder: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
         raise InputError(
             f"there is no checkpoint in {folder}; `python -m pocket_world make` writes one every few minutes"
         )
-    state: dict[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True, map_location=device)
+    state: dict[str, Any] = torch.load(folder / _CHECKPOINT, weights_only=True, map_location=device)
     return state
 
 

@@ -3,7 +3,7 @@
 The new hidden dimensions are 0 everywhere, for nothing writes to them yet; the norms are scaled so that the old ones
 come out as before. New heads, new units and new layers are read at random weights and write nothing: their output
 matrices are 0. Gradients reach all of them at the first step. (Net2Net, Chen et al. 2016, widens by copies instead.)
-Half of the heads of a new layer look for what is like the token, as those of a new model do.
+Half of the heads of a new layer attend to tokens like their own, as those of a new model do.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def test_gradients_reach_what_writes(tokenizer) -> None:
             assert weights.grad.abs().sum() > 0, name
 
 
-def test_half_of_the_heads_of_a_new_layer_look_for_what_is_like_the_token(tokenizer) -> None:
+def test_half_of_the_heads_of_a_new_layer_attend_to_tokens_like_their_own(tokenizer) -> None:
     torch.manual_seed(3)
     large = grow(LlamaForCausalLM(config(tokenizer)), config(tokenizer, layers=3))
     new = next(place for place in range(3) if place not in layer_places(2, 3))
