@@ -7,7 +7,6 @@ So a resumed training reads the same text as one that never stopped, and ends in
 from __future__ import annotations
 
 import logging
-import random
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,39 +19,28 @@ from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTraine
 
 from core.errors import InputError
 from core.perplexity import conversations
-from core.records import Question
 from pocket_world import bank, checkpoint, kept
 from pocket_world.ahead import StepText, made_ahead, steps_from
-from pocket_world.bank import BANK_TASKS
-from pocket_world.batches import TokenBatch, batch, batches, share_right, weighted_loss
+from pocket_world.batches import TokenBatch, batches, weighted_loss
 from pocket_world.begin import begin
-from pocket_world.binding import binding_question
 from pocket_world.card import card, machine
 from pocket_world.chat.template import TEMPLATE
+from pocket_world.checks import loss_row
 from pocket_world.contamination import Guard
 from pocket_world.documents import StepPart
-from pocket_world.evaluate import accuracy, letter_probabilities
 from pocket_world.grow import grow
-from pocket_world.matching import listed_document, phrases_document
 from pocket_world.optimizers import optimizers, rates, set_rate
 from pocket_world.packed import CapturedSteps, PackedStep, packed
-from pocket_world.progress import LossRow, StageProgress
+from pocket_world.progress import StageProgress
 from pocket_world.publish import publish
 from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
-from pocket_world.text_loss import held_out_loss
 from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
-from pocket_world.world import world
 
 LOG = logging.getLogger("hedge.pocket")
 
 TOKENIZER_DOCUMENTS = 60_000
-
-CHECK_QUESTIONS = 200
-
-CHECK_TEXT = 8
-"""A check reads every such piece of held-out prose."""
 
 CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
 
@@ -245,7 +233,8 @@ class Trainer:
     def _check(self) -> None:
         """Add a line to the curve; a stage that has reached its end gives way to the next."""
         self._told()
-        row, progress, recipe = self._row(), self.progress, self.recipe
+        progress, recipe = self.progress, self.recipe
+        row = loss_row(self.model, self.tokenizer, recipe, progress, questions=self.bank, values=self.values)
         progress.curve.append(row)
         progress.losses, progress.counted = 0.0, 0
         LOG.info(
@@ -263,37 +252,6 @@ class Trainer:
             progress.stage = "letters" if progress.stage == "matching" else "everything"
             progress.step = progress.begun = 0
         self._at = self._clock()
-
-    def _row(self) -> LossRow:
-        """Accuracies on fresh binding questions and on the first questions of each task of the bank; held-out prose."""
-        progress = self.progress
-        rng = random.Random(f"{self.recipe.seed}|check|{progress.stage}|{progress.step}")
-        self.model.eval()
-        if progress.stage in ("matching", "letters"):
-            binding = self._listed_found(rng)
-        else:
-            binding = self._share([binding_question(world(), rng) for _ in range(CHECK_QUESTIONS)])
-        return {
-            "stage": progress.stage,
-            "step": progress.step,
-            "tokens": progress.tokens,
-            "seconds": round(progress.seconds, 1),
-            "loss": progress.losses / progress.counted,
-            "binding": binding,
-            "perplexity": held_out_loss(self.model, self.tokenizer, chat=self.recipe.chat, every=CHECK_TEXT).perplexity,
-            "tasks": {
-                task: self._share([q for q in self.bank if q.task == task][:CHECK_QUESTIONS]) for task in BANK_TASKS
-            },
-        }
-
-    def _share(self, questions: Sequence[Question]) -> float:
-        return accuracy(letter_probabilities(self.model, self.tokenizer, questions), questions).value
-
-    def _listed_found(self, rng: random.Random) -> float:
-        """How often the option is found that is listed, of one token while matching, of several later."""
-        make = listed_document if self.progress.stage == "matching" else phrases_document
-        documents = [make(self.values, rng) for _ in range(CHECK_QUESTIONS)]
-        return share_right(self.model, batch(documents, self.tokenizer))
 
     def _told(self) -> None:
         """Put the losses of the last steps into the progress; on a GPU that waits for them."""

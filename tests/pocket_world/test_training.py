@@ -15,7 +15,7 @@ import torch
 from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
-from pocket_world import kept, make, train
+from pocket_world import checks, kept, make, train
 from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.documents import StepPart
 from pocket_world.muon import StackedMuon
@@ -64,9 +64,9 @@ def _few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
 def few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Checks after every second step, of few questions and no text: what they find is no matter here."""
     monkeypatch.setattr(train, "train_tokenizer", one_tokenizer)
-    monkeypatch.setattr(train, "CHECK_QUESTIONS", 10)
+    monkeypatch.setattr(checks, "CHECK_QUESTIONS", 10)
     monkeypatch.setattr(train, "CHECK_EVERY", {"matching": 2, "letters": 2, "everything": 2})
-    monkeypatch.setattr(train, "held_out_loss", lambda *_, **__: TextLoss(1.0, 1, 1))
+    monkeypatch.setattr(checks, "held_out_loss", lambda *_, **__: TextLoss(1.0, 1, 1))
     monkeypatch.setattr(Trainer, "write", lambda self: None)
 
 
