@@ -9,7 +9,7 @@ from itertools import pairwise
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from pocket_world.documents import Document, StepPart
+from pocket_world.documents import MIDDLE, Document, StepPart
 
 LENGTHS, TARGET_STEP = (32, 64, 96, 128, 160, 192, 288, 384, 512), 128
 """Rows (less one token) are padded to one of these lengths, targets to a multiple of the step: the processor's kernels
@@ -26,27 +26,26 @@ Read = Callable[[torch.Tensor], tuple[torch.Tensor, list[torch.Tensor]]]
 class TokenBatch:
     """``tokens`` (rows, length) int64, padded with 0; ``weights`` (rows, length) float32, 0 on padding.
 
-    ``expected`` (rows, length) int64 holds the token that a middle layer should predict at each place, ``expected_by``
-    which one, from 0, and ``expected_weights`` (rows, length) its weight, which is 0 at most places. ``size`` counts
-    tokens without padding.
+    ``expected`` (:data:`~pocket_world.documents.MIDDLE`, rows, length) int64 holds the token that each middle layer
+    should predict at each place, and ``expected_weights`` of the same shape its weight, which is 0 at most places.
+    ``size`` counts tokens without padding.
     """
 
     tokens: torch.Tensor
     weights: torch.Tensor
     expected: torch.Tensor
-    expected_by: torch.Tensor
     expected_weights: torch.Tensor
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedRow:
-    """A document's tokens and their weights. ``expected`` maps a place to the token that a middle layer should predict
-    there, and to which one, from 0; each of these has the weight ``expected_weight``."""
+    """A document's tokens and their weights. ``expected`` maps the number of a middle layer, from 0, and a place to the
+    token that it should predict there; each of these has the weight ``expected_weight``."""
 
     tokens: list[int]
     weights: list[float]
-    expected: dict[int, tuple[int, int]]
+    expected: dict[tuple[int, int], int]
     expected_weight: float
 
     def scaled(self, share: float) -> WeightedRow:
@@ -94,17 +93,19 @@ def weighted_rows(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast)
 
 def _rows(documents: Sequence[Document], tokenizer: PreTrainedTokenizerFast) -> list[WeightedRow]:
     # In one call, past transformers' own checks, this takes two fifths of the time of a call for each document.
-    texts = [text for document in documents for piece in document.pieces for text in (piece.text, piece.expected)]
+    texts = [text for document in documents for piece in document.pieces for text in (piece.text, *piece.expected)]
     encoded = iter(tokenizer.backend_tokenizer.encode_batch_fast(texts))
     rows = []
     for document in documents:
         row = WeightedRow([], [], {}, EXPECTED_WEIGHT)
         for piece in document.pieces:
-            ids, expected = next(encoded).ids, next(encoded).ids
+            ids = next(encoded).ids
             row.tokens.extend(ids)
             row.weights.extend([piece.weight] * len(ids))
-            if expected:
-                row.expected[len(row.tokens) - 1] = (expected[0], int(piece.second))
+            for number, text in enumerate(piece.expected):
+                expected = next(encoded).ids
+                if text:
+                    row.expected[number, len(row.tokens) - 1] = expected[0]
         rows.append(row)
     return rows
 
@@ -117,15 +118,13 @@ def _padded(rows: Sequence[WeightedRow], length: int) -> TokenBatch:
     made = TokenBatch(
         tokens=torch.tensor([row.tokens + [0] * (length - len(row.tokens)) for row in rows]),
         weights=torch.tensor([row.weights + [0.0] * (length - len(row.weights)) for row in rows]),
-        expected=torch.zeros(len(rows), length, dtype=torch.int64),
-        expected_by=torch.zeros(len(rows), length, dtype=torch.int64),
-        expected_weights=torch.zeros(len(rows), length),
+        expected=torch.zeros(MIDDLE, len(rows), length, dtype=torch.int64),
+        expected_weights=torch.zeros(MIDDLE, len(rows), length),
         size=sum(len(row.tokens) for row in rows),
     )
-    for number, row in enumerate(rows):
-        for place, (token, by) in row.expected.items():
-            made.expected[number, place], made.expected_by[number, place] = token, by
-            made.expected_weights[number, place] = row.expected_weight
+    for place, row in enumerate(rows):
+        for (number, at), token in row.expected.items():
+            made.expected[number, place, at], made.expected_weights[number, place, at] = token, row.expected_weight
     return made
 
 
@@ -147,9 +146,8 @@ def weighted_loss(
     read = read or (lambda tokens: (model.model(input_ids=tokens, use_cache=False).last_hidden_state, []))
     last, middle = read(data.tokens[:, :-1])
     learned = [(last, data.tokens[:, 1:], data.weights[:, 1:])]
-    for number, states in enumerate(middle):
-        weights = data.expected_weights * (data.expected_by == number)
-        learned.append((states, data.expected[:, :-1], weights[:, :-1]))
+    for states, expected, weights in zip(middle, data.expected, data.expected_weights, strict=False):
+        learned.append((states, expected[:, :-1], weights[:, :-1]))
     loss, whole = torch.zeros(()), torch.zeros(())
     for states, targets, weights in learned:
         places = weights.flatten().nonzero().flatten()

@@ -51,7 +51,7 @@ def begin(model: LlamaForCausalLM) -> None:
         attention, units = layer.self_attn, layer.mlp
         for weights in (attention.q_proj.weight, attention.k_proj.weight):
             torch.nn.init.normal_(weights, std=0.7 * size**-0.5)
-        matching_heads(attention.q_proj.weight.data, attention.k_proj.weight.data, width)
+        _matching_heads(attention.q_proj.weight.data, attention.k_proj.weight.data, width)
         for weights in (attention.v_proj.weight, units.gate_proj.weight, units.up_proj.weight):
             torch.nn.init.normal_(weights, std=size**-0.5)
         for weights in (attention.o_proj.weight, units.down_proj.weight):
@@ -59,13 +59,34 @@ def begin(model: LlamaForCausalLM) -> None:
     _induction_heads(model, slice(width * (heads // 2), width * (heads // 2 + 1)))
 
 
-def matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> None:
+def _matching_heads(queries: torch.Tensor, keys: torch.Tensor, width: int) -> None:
     """Let the first half of the heads attend to tokens like their own; each has ``width`` rows of ``queries`` and
     ``keys`` (size, size), which are changed in place."""
     size = len(queries)
     for head in range(size // width // 2):
         rows = slice(width * head, width * (head + 1))
         queries[rows] = keys[rows] = _without_fast_pairs(_projection(size, width)) * _MATCH
+
+
+def comparing_heads(queries: torch.Tensor, keys: torch.Tensor, embeddings: torch.Tensor, width: int) -> None:
+    """Let the first half of the heads attend to places where the token is expected that their own place holds.
+
+    Its own token is read backwards, the last dimension first, as :func:`pocket_world.reader.read` reads the second
+    middle layer. Read forwards, every place would be most like itself. The first head compares the directions in which
+    the ``embeddings`` (vocabulary, size) differ most, each further head the next ones. Each has ``width`` rows of
+    ``queries`` and ``keys`` (size, size), which are changed in place.
+    """
+    size = len(queries)
+    directions = torch.linalg.svd(embeddings - embeddings.mean(0), full_matrices=False).Vh
+    slow = width // 2 - min(_FAST_PAIRS, width // 2)
+    for head in range(size // width // 2):
+        projection = torch.zeros(2, width // 2, size)
+        # The slowest pairs, which stand last, read the directions that differ most.
+        found = directions[2 * slow * head : 2 * slow * (head + 1)].flip(0)
+        projection[:, width // 2 - slow :] = found.unflatten(0, (slow, 2)).transpose(0, 1)
+        rows = slice(width * head, width * (head + 1))
+        keys[rows] = projection.flatten(0, 1) * _MATCH
+        queries[rows] = keys[rows].flip(-1)
 
 
 def _induction_heads(model: LlamaForCausalLM, rows: slice) -> None:

@@ -17,19 +17,24 @@ END_WEIGHT = 0.05
 EXPECTED_TASKS = ("qa", "rc")
 """Tasks whose answers are a few words, so that their first token says which one it is."""
 
+RIGHT, WRONG = " yes", " no"
+"""What the third middle layer says of an option."""
+
+MIDDLE = 3
+"""How many middle layers a recipe may have, each of which learns something else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """Text and the weight of each of its tokens as a target; 0 is read but not learned.
 
-    ``expected`` is text whose first token one of the recipe's middle layers learns to predict where the piece ends: the
-    first of them, or with ``second`` the second.
+    ``expected`` holds for each of the recipe's middle layers, in their order, the text whose first token it learns to
+    predict where the piece ends, "" for none.
     """
 
     text: str
     weight: float
-    expected: str = ""
-    second: bool = False
+    expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +84,23 @@ def about(questions: Sequence[Question]) -> Document:
 def _asked(text: str, question: Question) -> list[Piece]:
     """A text of weight 0 that asks a question.
 
-    The first middle layer expects a short answer where the question ends. The second expects each option where it ends,
-    and the answer at the end of the text, so that the layer above finds the two alike.
+    The first middle layer expects a short answer where the question ends. Where each option ends, the second expects
+    that option, so that the two can be compared, and the third says whether it is the right one. All that is left for
+    the last layers is to find the letter of the right one.
     """
     before, mark, rest = text.rpartition(f"Question: {question.question}\n")
-    if not mark or question.task not in EXPECTED_TASKS:
+    if not mark:
         return [Piece(text, 0.0)]
-    answer = f" {question.options[question.label]}"
-    pieces = [Piece(f"{before}{mark[:-1]}", 0.0, expected=answer)]
+    answer = (f" {question.options[question.label]}",) if question.task in EXPECTED_TASKS else ()
+    pieces = [Piece(f"{before}{mark[:-1]}", 0.0, answer)]
     rest = f"\n{rest}"
     for letter, option in zip(LETTERS, question.options, strict=False):
         line, found, later = rest.partition(f"\n{letter}. {option}")
         if found:
-            pieces.append(Piece(f"{line}{found}", 0.0, expected=f" {option}", second=True))
+            verdict = RIGHT if letter == question.letter else WRONG
+            pieces.append(Piece(f"{line}{found}", 0.0, ("", f" {option}", verdict)))
             rest = later
-    return [*pieces, Piece(rest, 0.0, expected=answer, second=True)]
+    return [*pieces, Piece(rest, 0.0)]
 
 
 def said_about(questions: Sequence[Question]) -> Document:
@@ -119,8 +126,8 @@ def answered(question: str, answer: str, *, weight: float) -> Document:
     """A question with its answer in words, no options."""
     return Document(
         (
-            Piece(f"Question: {question}", 0.0, expected=f" {answer}"),
-            Piece("\nAnswer:", 0.0, expected=f" {answer}", second=True),
+            Piece(f"Question: {question}", 0.0, (f" {answer}",)),
+            Piece("\nAnswer:", 0.0),
             Piece(f" {answer}", weight),
             Piece(END, weight),
         )

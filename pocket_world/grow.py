@@ -3,7 +3,7 @@
 The new hidden dimensions are 0 everywhere, for nothing writes to them yet; the norms are scaled so that the old ones
 come out as before. New heads, new units and new layers are read at random weights and write nothing: their output
 matrices are 0. Gradients reach all of them at the first step. (Net2Net, Chen et al. 2016, widens by copies instead.)
-Half of the heads of a new layer attend to tokens like their own, as those of a new model do.
+Half of the heads of a new layer attend to where the token of their own place is expected.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from core.errors import InputError
-from pocket_world.begin import matching_heads
+from pocket_world.begin import comparing_heads
 
 STD = 0.02
 
@@ -41,7 +41,7 @@ def grow(small: LlamaForCausalLM, config: LlamaConfig) -> LlamaForCausalLM:
         new[tuple(slice(size) for size in weights.shape)] = weights * scale if "norm" in name else weights
     for place in set(range(config.num_hidden_layers)) - set(places):
         queries, keys = (target[f"model.layers.{place}.self_attn.{name}.weight"] for name in ("q_proj", "k_proj"))
-        matching_heads(queries, keys, config.head_dim)
+        comparing_heads(queries, keys, target["model.embed_tokens.weight"], config.head_dim)
     large.load_state_dict(target)
     large.tie_weights()
     return large

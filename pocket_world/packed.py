@@ -14,7 +14,7 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from pocket_world.batches import token_loss, weighted_rows
-from pocket_world.documents import StepPart
+from pocket_world.documents import MIDDLE, StepPart
 from pocket_world.reader import read
 
 LENGTH = 512
@@ -31,16 +31,15 @@ _WARM_UP = 3
 class PackedStep:
     """The documents of a step as arrays of the shape (rows, :data:`LENGTH`).
 
-    ``targets`` are the tokens that follow ``tokens``, with their ``weights``. ``expected`` are those that a middle
-    layer should predict, with theirs, and ``expected_by`` says which one, from 0. ``documents`` holds the number of the
-    document, −1 where there is none. ``size`` counts tokens.
+    ``targets`` are the tokens that follow ``tokens``, with their ``weights``. ``expected`` are those that each middle
+    layer should predict, with theirs, of the shape (:data:`~pocket_world.documents.MIDDLE`, rows, :data:`LENGTH`).
+    ``documents`` holds the number of the document, −1 where there is none. ``size`` counts tokens.
     """
 
     tokens: np.ndarray
     targets: np.ndarray
     weights: np.ndarray
     expected: np.ndarray
-    expected_by: np.ndarray
     expected_weights: np.ndarray
     documents: np.ndarray
     size: int
@@ -53,9 +52,8 @@ class PackedStep:
             tokens=np.zeros(shape, np.int64),
             targets=np.zeros(shape, np.int64),
             weights=np.zeros(shape, np.float32),
-            expected=np.zeros(shape, np.int64),
-            expected_by=np.zeros(shape, np.int64),
-            expected_weights=np.zeros(shape, np.float32),
+            expected=np.zeros((MIDDLE, *shape), np.int64),
+            expected_weights=np.zeros((MIDDLE, *shape), np.float32),
             documents=np.full(shape, -1, np.int16),
             size=0,
         )
@@ -79,9 +77,9 @@ def packed(parts: Sequence[StepPart], tokenizer: PreTrainedTokenizerFast) -> Pac
         where = (row, slice(start, start + len(one.tokens) - 1))
         made.tokens[where], made.targets[where] = one.tokens[:-1], one.tokens[1:]
         made.weights[where], made.documents[where] = one.weights[1:], number
-        for place, (token, by) in one.expected.items():
-            at = row, start + place
-            made.expected[at], made.expected_by[at], made.expected_weights[at] = token, by, one.expected_weight
+        for (layer, place), token in one.expected.items():
+            at = layer, row, start + place
+            made.expected[at], made.expected_weights[at] = token, one.expected_weight
     return made
 
 
@@ -169,7 +167,6 @@ def packed_loss(
     targets: torch.Tensor,
     weights: torch.Tensor,
     expected: torch.Tensor,
-    expected_by: torch.Tensor,
     expected_weights: torch.Tensor,
     documents: torch.Tensor,
     *,
@@ -179,9 +176,8 @@ def packed_loss(
     """That of :func:`pocket_world.batches.weighted_loss`, not divided, of a packed step."""
     last, halfway = read(model, tokens, precision=precision, sees=seen_by(documents), middle=middle)
     loss = token_loss(model, last.flatten(0, 1), targets.flatten(), weights.flatten(), precision)
-    for number, states in enumerate(halfway):
-        weights = (expected_weights * (expected_by == number)).flatten()
-        loss = loss + token_loss(model, states.flatten(0, 1), expected.flatten(), weights, precision)
+    for states, wanted, counted in zip(halfway, expected, expected_weights, strict=False):
+        loss = loss + token_loss(model, states.flatten(0, 1), wanted.flatten(), counted.flatten(), precision)
     return loss
 
 

@@ -27,7 +27,9 @@ def read(
     middle: Sequence[int] = (),
 ) -> tuple[torch.Tensor, list[torch.Tensor]]:
     """The hidden states (rows, length, hidden) of ``tokens`` (rows, length) after the last layer, and those after each
-    of the layers ``middle`` (1 for the first, rising), all through the last norm, float32. No row sees its future.
+    of the layers ``middle`` (1 for the first, rising), all through the last norm, float32. No row sees its future. The
+    second of ``middle`` is read backwards, its last dimension first: a place can then hold a token of its own beside
+    the one that it expects, and heads can compare the two (:func:`pocket_world.begin.comparing_heads`).
 
     ``sees`` (rows, 1, length, length) says which tokens each token sees, by default itself and all before it;
     ``layer`` is :func:`read_layer` or :func:`compiled_layer`'s.
@@ -43,7 +45,7 @@ def read(
         tokens.device,
     )
     hidden = model.model.embed_tokens(tokens)
-    halfway = []
+    halfway = {}
     for number, one in enumerate(model.model.layers, 1):
         attention, units = one.self_attn, one.mlp
         hidden = layer(
@@ -61,8 +63,9 @@ def read(
             sees,
         )
         if number in middle:
-            halfway.append(_normed(model, hidden))
-    return _normed(model, hidden), halfway
+            halfway[number] = _normed(model, hidden)
+    states = [halfway[number] for number in middle]
+    return _normed(model, hidden), [*states[:1], *(one.flip(-1) for one in states[1:2]), *states[2:]]
 
 
 def _normed(model: LlamaForCausalLM, hidden: torch.Tensor) -> torch.Tensor:

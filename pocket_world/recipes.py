@@ -25,9 +25,9 @@ class Recipe:
     singular value; embeddings and norms learn at ``token_rate`` (AdamW). :mod:`pocket_world.optimizers` says how both
     rise and fall. ``tasks`` are what all stages but the first practise. A step reads ``forms`` forms of text.
 
-    ``middle`` are layers (1 for the first) that learn to predict the answer's first token, so that those above can look
-    for it among the options: the first of them at the end of the question, the second, if there is one, where the
-    letter is due.
+    ``middle`` are layers (1 for the first, rising) that learn what the layers above need: the first of them to predict
+    the answer's first token where the question ends, the second that of each option where it ends, read backwards
+    (:mod:`pocket_world.reader`), and the third whether that option is right. Two of them may be one layer.
 
     A recipe that is ``grown_from`` another model begins as that model, enlarged where it is larger
     (:mod:`pocket_world.grow`), with the same tokens, and begins with everything. One for ``chat`` is tuned on
@@ -79,8 +79,8 @@ RECIPES = {
             grown_from="pocket-3m", chat=True, forms=8, middle=(4,),
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 832, seed=15, steps=8000, prose=0.05, letters=0.1, half=True,
-            grown_from="pocket-3m", forms=8, middle=(5, 6),
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=5000, prose=0.05, letters=0.1, half=True,
+            grown_from="pocket-3m", forms=8, middle=(6, 6, 7),
         ),
     )
 }  # fmt: skip

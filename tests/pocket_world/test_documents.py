@@ -10,7 +10,7 @@ import pytest
 from core.prompting.cloze import cloze_text
 from core.prompting.strategies import STRATEGIES, prompt
 from core.records import LETTERS
-from pocket_world.documents import END, about, answered, lettered, said_about
+from pocket_world.documents import END, MIDDLE, RIGHT, WRONG, about, answered, lettered, said_about
 from pocket_world.matching import found_questions, retold_questions
 from pocket_world.scenes.activities import ACTIVITIES
 from pocket_world.scenes.going_on import gone_through
@@ -33,24 +33,32 @@ def test_lettered_text_is_the_prompt_and_its_letter(stream, strategy: str, shown
     assert learnt == [f" {question.letter}" for question in questions]
 
 
-def test_the_answer_is_expected_behind_its_question_and_where_it_is_due(stream) -> None:
+def test_the_answer_is_expected_behind_its_question(stream) -> None:
     rng = random.Random(5)
     known, *read = stream.question(rng), *readings(rng, count=3)
     documents = (lettered([known, known]), about(read), said_about(read), answered(known.question, "red", weight=1.0))
     for document, questions in zip(documents, ([known, known], read, read, [known]), strict=True):
-        asked = [piece for piece in document.pieces if piece.expected and not piece.second]
-        due = [piece for piece in document.pieces if piece.second and piece.text.endswith("\nAnswer:")]
-        assert len(asked) == len(due) == len(questions)
-        for first, second, question in zip(asked, due, questions, strict=True):
-            assert first.text.endswith(f"Question: {question.question}")
-            assert first.weight == second.weight == 0
+        asked = [piece for piece in document.pieces if len(piece.expected) == 1]
+        for piece, question in zip(asked, questions, strict=True):
+            assert piece.text.endswith(f"Question: {question.question}")
+            assert piece.weight == 0
             right = "red" if len(questions) == 1 else question.options[question.label]
-            assert first.expected == second.expected == f" {right}"
-    options = [piece for piece in lettered([known]).pieces if piece.second][:-1]
-    assert [piece.expected for piece in options] == [f" {option}" for option in known.options]
-    for piece, letter in zip(options, LETTERS, strict=False):
-        assert piece.text == f"\n{letter}.{piece.expected}"
-    assert not any(piece.expected for piece in about(replies(rng, count=3)).pieces)
+            assert piece.expected == (f" {right}",)
+    assert not any(len(piece.expected) == 1 for piece in about(replies(rng, count=3)).pieces)
+
+
+def test_each_option_is_expected_and_judged_where_it_ends(stream, tokenizer) -> None:
+    rng = random.Random(7)
+    asked = {task: [stream.question(rng, task) for _ in range(2)] for task in ("qa", "rc", "ci", "drs", "ds")}
+    for questions in asked.values():
+        judged = [piece for piece in lettered(questions, strategy="shared").pieces if len(piece.expected) == MIDDLE]
+        options = [(question, place) for question in questions for place in range(len(question.options))]
+        for piece, (question, place) in zip(judged, options, strict=True):
+            option = f" {question.options[place]}"
+            assert piece.text.endswith(f"\n{LETTERS[place]}.{option}")
+            assert piece.expected == ("", option, RIGHT if place == question.label else WRONG)
+    assert all(len(piece.expected) < MIDDLE for piece in said_about(readings(rng, count=3)).pieces)
+    assert tokenizer.encode(RIGHT)[0] != tokenizer.encode(WRONG)[0]
 
 
 @pytest.mark.parametrize("form", get_args(Form))

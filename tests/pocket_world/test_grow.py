@@ -9,6 +9,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 from core.errors import InputError
+from pocket_world.begin import comparing_heads
 from pocket_world.grow import grow, layer_places
 from pocket_world.recipes import RECIPES
 from pocket_world.train import new_config
@@ -44,14 +45,29 @@ def test_gradients_reach_what_writes(tokenizer) -> None:
             assert weights.grad.abs().sum() > 0, name
 
 
-def test_half_of_the_heads_of_a_new_layer_attend_to_tokens_like_their_own(tokenizer) -> None:
+def test_half_of_the_heads_of_a_new_layer_compare_what_is_expected(tokenizer) -> None:
     torch.manual_seed(3)
     large = grow(LlamaForCausalLM(config(tokenizer)), config(tokenizer, layers=3))
     new = next(place for place in range(3) if place not in layer_places(2, 3))
     for place, layer in enumerate(large.model.layers):
-        same = layer.self_attn.q_proj.weight == layer.self_attn.k_proj.weight
-        assert bool(same[:16].all()) == (place == new)
-        assert not same[16:].any()
+        backwards = layer.self_attn.q_proj.weight.flip(-1) == layer.self_attn.k_proj.weight
+        assert bool(backwards[:16].all()) == (place == new)
+        assert not backwards[16:].any()
+
+
+def test_a_place_attends_to_where_its_token_is_expected() -> None:
+    torch.manual_seed(3)
+    width, size = 32, 128
+    embeddings = torch.randn(200, size) * torch.linspace(3, 0.3, size)
+    queries, keys = torch.zeros(size, size), torch.zeros(size, size)
+    comparing_heads(queries, keys, embeddings, width)
+    expected = embeddings[:20]
+    own = expected.flip(-1) + embeddings[20:40]
+    for head in range(2):
+        rows = slice(width * head, width * (head + 1))
+        logits = (own @ queries[rows].T) @ (expected @ keys[rows].T).T
+        assert (logits.argmax(-1) == torch.arange(20)).float().mean() > 0.7
+    assert not queries[2 * width :].any()
 
 
 def test_layers_keep_their_order() -> None:

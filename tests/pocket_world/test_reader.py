@@ -40,10 +40,12 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
 def test_middle_states_are_those_after_their_layer(small: LlamaForCausalLM) -> None:
     tokens = torch.randint(0, 500, (2, 20))
     with torch.no_grad():
-        last, middle = read(small, tokens, precision=torch.float32, middle=(2, 3))
+        last, middle = read(small, tokens, precision=torch.float32, middle=(2, 2, 3))
         states = small.model(tokens, output_hidden_states=True).hidden_states
-        for number, found in zip((2, 3), middle, strict=True):
-            torch.testing.assert_close(found, small.model.norm(states[number]), rtol=1e-3, atol=1e-3)
+        answer, option, verdict = middle
+        torch.testing.assert_close(answer, small.model.norm(states[2]), rtol=1e-3, atol=1e-3)
+        torch.testing.assert_close(option, answer.flip(-1))
+        torch.testing.assert_close(verdict, small.model.norm(states[3]), rtol=1e-3, atol=1e-3)
         torch.testing.assert_close(last, states[-1], rtol=1e-3, atol=1e-3)
     assert read(small, tokens)[1] == []
 
