@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "bank": _bank,
             "make": _make,
             "status": _status,
+            "known": _known,
             "keep": _keep,
             "publish": _publish,
             "check": _check,
@@ -65,6 +66,10 @@ def _parser() -> argparse.ArgumentParser:
         "--workers", type=_positive, default=0, help="processes that make the text ahead; a GPU needs about 4"
     )
     commands.add_parser("status", help="say how far each model is")
+    known = commands.add_parser(
+        "known", help="say what a model knows of questions on the way to the letter, in training or shipped"
+    )
+    known.add_argument("--model", default="pocket-8m")
     kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")
     kept.add_argument("--model", default="pocket-1m")
     publish = commands.add_parser("publish", help="put a whole model into assets/models, with its card")
@@ -132,6 +137,16 @@ def _status(_: argparse.Namespace) -> int:
 
     for name in RECIPES:
         print(standing(name).line())
+    return 0
+
+
+def _known(options: argparse.Namespace) -> int:
+    from pocket_world.known import table
+    from pocket_world.make import work_folder
+    from pocket_world.recipes import recipe
+
+    chosen = recipe(options.model)
+    print(table(chosen, work_folder(chosen.name), _published(chosen)))
     return 0
 
 
