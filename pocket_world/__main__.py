@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("status", help="say how far each model is")
     known = commands.add_parser(
-        "known", help="say what a model knows of questions on the way to the letter, in training or shipped"
+        "known", help="say what a model in training, or a shipped one, knows of questions before it says a letter"
     )
     known.add_argument("--model", default="pocket-8m")
     kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")
@@ -142,11 +142,12 @@ def _status(_: argparse.Namespace) -> int:
 
 def _known(options: argparse.Namespace) -> int:
     from pocket_world.known import table
-    from pocket_world.make import work_folder
+    from pocket_world.make import KEPT, work_folder
     from pocket_world.recipes import recipe
 
     chosen = recipe(options.model)
-    print(table(chosen, work_folder(chosen.name), _published(chosen)))
+    work, kept_state = work_folder(chosen.name), KEPT / chosen.name
+    print(table(chosen, work=work, kept_state=kept_state, published=_published(chosen)))
     return 0
 
 

@@ -12,7 +12,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.perplexity import conversations
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
-from pocket_world import bank, checkpoint
+from pocket_world import bank, checkpoint, kept
 from pocket_world.batches import TokenBatch, batch
 from pocket_world.contamination import Guard
 from pocket_world.documents import EXPECTED_TASKS, RIGHT, WRONG, lettered
@@ -31,7 +31,7 @@ _SEED = 5
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Shares of questions, of options in ``option``; of no question where the recipe has no such middle layer.
+    """Shares of questions, and in ``option`` of options. Where the recipe has no such middle layer they count nothing.
 
     ``answer``: where the question ends, the first middle layer expects the right option rather than a wrong one, among
     those whose first tokens differ. ``option``: where an option ends, the second knows its first token. ``verdict``:
@@ -85,12 +85,13 @@ def _options(data: TokenBatch, question: Question) -> tuple[torch.Tensor, torch.
     return ends, data.expected[1, 0, ends]
 
 
-def table(recipe: Recipe, work: Path, published: Path) -> str:
-    """A Markdown table of what the model in a work folder knows, the published one where there is no training.
+def table(recipe: Recipe, *, work: Path, kept_state: Path, published: Path) -> str:
+    """A Markdown table of what a model knows: the one in training in the folder ``work``, else the kept state, else the
+    published model.
 
-    Raises :class:`InputError` where neither is a model.
+    Raises :class:`InputError` where there is none, or where the training is of another recipe.
     """
-    model, tokenizer = _model(recipe, work, published)
+    model, tokenizer = _model(recipe, work, kept_state, published)
     every = bank.questions()
     stream = Stream(Guard.of(every, conversations.bundled()), tasks=recipe.tasks)
     lines = ["| task | of | answer | options | verdict | letter |", "| --- | --- | --- | --- | --- | --- |"]
@@ -105,13 +106,18 @@ def table(recipe: Recipe, work: Path, published: Path) -> str:
     return "\n".join(lines)
 
 
-def _model(recipe: Recipe, work: Path, published: Path) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
-    if not checkpoint.exists(work) and (published / "config.json").is_file():
-        model = LlamaForCausalLM.from_pretrained(published, dtype=torch.float32).eval()
-        return model, published_tokenizer(published)
-    state = checkpoint.read(work)
-    checkpoint.check_recipe(state, recipe, work)
-    tokenizer = published_tokenizer(work / TOKENIZER)
+def _model(
+    recipe: Recipe, work: Path, kept_state: Path, published: Path
+) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
+    if checkpoint.exists(work):
+        folder, state = work, checkpoint.read(work)
+    elif kept_state.is_dir():
+        folder, state = kept_state, kept.load(kept_state)
+    else:
+        tokenizer = published_tokenizer(published)
+        return LlamaForCausalLM.from_pretrained(published, dtype=torch.float32).eval(), tokenizer
+    checkpoint.check_recipe(state, recipe, folder)
+    tokenizer = published_tokenizer(folder / TOKENIZER)
     model = LlamaForCausalLM(new_config(recipe, tokenizer)).eval()
     model.load_state_dict(state["model"])
     set_epsilon(model, state["epsilon"])

@@ -65,7 +65,7 @@ def read(
         if number in middle:
             halfway[number] = _normed(model, hidden)
     states = [halfway[number] for number in middle]
-    return _normed(model, hidden), [*states[:1], *(one.flip(-1) for one in states[1:2]), *states[2:]]
+    return _normed(model, hidden), [one.flip(-1) if place == 1 else one for place, one in enumerate(states)]
 
 
 def _normed(model: LlamaForCausalLM, hidden: torch.Tensor) -> torch.Tensor:
