@@ -28,7 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "make": _make,
             "status": _status,
             "known": _known,
-            "keep": _keep,
             "publish": _publish,
             "check": _check,
             "record": _record,
@@ -70,8 +69,6 @@ def _parser() -> argparse.ArgumentParser:
         "known", help="say what a model in training, or a shipped one, knows of questions before it says a letter"
     )
     known.add_argument("--model", default="pocket-8m")
-    kept = commands.add_parser("keep", help="write a model's last checkpoint into pocket_world/kept, to be committed")
-    kept.add_argument("--model", default="pocket-1m")
     publish = commands.add_parser("publish", help="put a whole model into assets/models, with its card")
     publish.add_argument("--model", default="pocket-1m")
     check = commands.add_parser("check", help="look for bank questions in the training text")
@@ -88,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
     juror.add_argument("--juror", default="juror-3m")
     jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
-    jury.add_argument("--base", choices=("pocket-1m", "pocket-8m"), help="only the one on this model's answers")
+    jury.add_argument(
+        "--base", choices=("pocket-3m-instruct", "pocket-8m"), help="only the one on this model's answers"
+    )
     ship = commands.add_parser("ship", help="make everything that depends on the trained models, from publish to jury")
     ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
     commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
@@ -142,23 +141,11 @@ def _status(_: argparse.Namespace) -> int:
 
 def _known(options: argparse.Namespace) -> int:
     from pocket_world.known import table
-    from pocket_world.make import KEPT, work_folder
+    from pocket_world.make import work_folder
     from pocket_world.recipes import recipe
 
     chosen = recipe(options.model)
-    work, kept_state = work_folder(chosen.name), KEPT / chosen.name
-    print(table(chosen, work=work, kept_state=kept_state, published=_published(chosen)))
-    return 0
-
-
-def _keep(options: argparse.Namespace) -> int:
-    from pocket_world.kept import keep
-    from pocket_world.make import KEPT, work_folder
-    from pocket_world.recipes import recipe
-
-    name = recipe(options.model).name
-    keep(work_folder(name), KEPT / name)
-    print(KEPT / name)
+    print(table(chosen, work=work_folder(chosen.name), published=_published(chosen)))
     return 0
 
 

@@ -48,17 +48,10 @@ def read(folder: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
 def check_recipe(state: Mapping[str, Any], recipe: Recipe, folder: Path) -> None:
     """Raises :class:`InputError` if a state was trained by a recipe from which this one can't go on."""
     differing = [
-        name
-        for name, value in asdict(recipe).items()
-        if name not in _MAY_CHANGE and _plain(state["recipe"].get(name)) != _plain(value)
+        name for name, value in asdict(recipe).items() if name not in _MAY_CHANGE and state["recipe"].get(name) != value
     ]
     if differing:
         raise InputError(
             f"the training in {folder} began with other values of {', '.join(differing)}; "
             "delete it or take back the change"
         )
-
-
-def _plain(value: Any) -> Any:
-    """A value as it comes back from JSON: tuples are lists there."""
-    return list(value) if isinstance(value, tuple) else value

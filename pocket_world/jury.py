@@ -1,4 +1,4 @@
-"""The juries that ship: pocket models on the free answers of the smallest and of the largest one.
+"""The juries that ship: pocket models on the free answers of the chat-tuned one and of the largest one.
 
 Each is made by the path that anyone takes (:mod:`core.jury_pipeline.jury_spec`); ``python -m core jury make`` with
 the same words repeats it.
@@ -23,10 +23,10 @@ from pocket_world.record import empty_home
 LOG = logging.getLogger("hedge.pocket")
 FOLDER = ASSETS / "juries"
 SPECS = {
-    "pocket-1m": JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
+    "pocket-3m-instruct": JurySpec(base="pocket-3m-instruct", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
     "pocket-8m": JurySpec(base="pocket-8m", jurors=tuple(JURORS)),
 }
-"""By the model that answers: pocket-1m's jurors are tuned on the way, pocket-8m's ship."""
+"""By the model that answers: pocket-3m-instruct's jurors are tuned on the way, pocket-8m's ship."""
 
 
 def make(spec: JurySpec, folder: Path = FOLDER) -> str:

@@ -12,16 +12,17 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.perplexity import conversations
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
-from pocket_world import bank, checkpoint, kept
+from pocket_world import bank, checkpoint
 from pocket_world.batches import TokenBatch, batch
 from pocket_world.contamination import Guard
 from pocket_world.documents import EXPECTED_TASKS, RIGHT, WRONG, lettered
 from pocket_world.evaluate import Share, letter_ids
+from pocket_world.model import new_config, set_epsilon
 from pocket_world.reader import read
 from pocket_world.recipes import Recipe
 from pocket_world.stream import Stream
 from pocket_world.tokens import published_tokenizer
-from pocket_world.train import TOKENIZER, new_config, set_epsilon
+from pocket_world.train import TOKENIZER
 
 QUESTIONS = 300
 """So many of each task are asked, of training and of the bank."""
@@ -85,13 +86,12 @@ def _options(data: TokenBatch, question: Question) -> tuple[torch.Tensor, torch.
     return ends, data.expected[1, 0, ends]
 
 
-def table(recipe: Recipe, *, work: Path, kept_state: Path, published: Path) -> str:
-    """A Markdown table of what a model knows: the one in training in the folder ``work``, else the kept state, else the
-    published model.
+def table(recipe: Recipe, *, work: Path, published: Path) -> str:
+    """A Markdown table of what a model knows: the one in training in the folder ``work``, else the published one.
 
     Raises :class:`InputError` where there is none, or where the training is of another recipe.
     """
-    model, tokenizer = _model(recipe, work, kept_state, published)
+    model, tokenizer = _model(recipe, work, published)
     every = bank.questions()
     stream = Stream(Guard.of(every, conversations.bundled()), tasks=recipe.tasks)
     lines = ["| task | of | answer | options | verdict | letter |", "| --- | --- | --- | --- | --- | --- |"]
@@ -106,18 +106,13 @@ def table(recipe: Recipe, *, work: Path, kept_state: Path, published: Path) -> s
     return "\n".join(lines)
 
 
-def _model(
-    recipe: Recipe, work: Path, kept_state: Path, published: Path
-) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
-    if checkpoint.exists(work):
-        folder, state = work, checkpoint.read(work)
-    elif kept_state.is_dir():
-        folder, state = kept_state, kept.load(kept_state)
-    else:
+def _model(recipe: Recipe, work: Path, published: Path) -> tuple[LlamaForCausalLM, PreTrainedTokenizerFast]:
+    if not checkpoint.exists(work):
         tokenizer = published_tokenizer(published)
         return LlamaForCausalLM.from_pretrained(published, dtype=torch.float32).eval(), tokenizer
-    checkpoint.check_recipe(state, recipe, folder)
-    tokenizer = published_tokenizer(folder / TOKENIZER)
+    state = checkpoint.read(work)
+    checkpoint.check_recipe(state, recipe, work)
+    tokenizer = published_tokenizer(work / TOKENIZER)
     model = LlamaForCausalLM(new_config(recipe, tokenizer)).eval()
     model.load_state_dict(state["model"])
     set_epsilon(model, state["epsilon"])

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("hedge.pocket")
 
-KEPT = Path(__file__).parent / "kept"
-"""States that were kept, a folder for each model."""
-
 
 def work_folder(name: str) -> Path:
     """Where a model is made."""
@@ -57,13 +54,10 @@ def is_whole(name: str) -> bool:
 
 
 def progress_of(name: str) -> StageProgress | None:
-    """How far a model's training was at its last checkpoint; of a model not begun that of its kept state, or None."""
+    """How far a model's training was at its last checkpoint, None for one not begun."""
     path = work_folder(name) / PROGRESS
     if path.exists():
         return StageProgress(**json.loads(path.read_text(encoding="utf-8")))
-    state = KEPT / name / "state.json"
-    if state.exists():
-        return StageProgress(**json.loads(state.read_text(encoding="utf-8"))["progress"])
     return None
 
 
@@ -93,7 +87,7 @@ def make(
 
 
 def trainer(chosen: Recipe, *, compiled: bool = False, device: str = "cpu", workers: int = 0) -> Trainer:
-    """A model's training where it stands: its checkpoint, else its kept state, else its beginning."""
+    """A model's training where it stands: its checkpoint, else its beginning."""
     import torch
 
     from pocket_world.train import Trainer
@@ -102,7 +96,6 @@ def trainer(chosen: Recipe, *, compiled: bool = False, device: str = "cpu", work
         chosen,
         folder=work_folder(chosen.name),
         source=made_model(chosen.grown_from) if chosen.grown_from else None,
-        state=KEPT / chosen.name,
         compiled=compiled,
         precision=getattr(torch, fastest()) if device == "cpu" else torch.bfloat16,
         device=device,

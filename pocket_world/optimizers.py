@@ -14,9 +14,6 @@ LETTERS_RATE = 0.015
 RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
 """Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
 
-RISE_AGAIN = 50
-"""The same where the optimizer begins anew within a stage."""
-
 LEAST_SHARE = 0.05
 
 
@@ -44,15 +41,14 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
             group["lr"] = rate
 
 
-def rates(recipe: Recipe, stage: Stage, step: int, *, begun: int = 0) -> tuple[float, float]:
+def rates(recipe: Recipe, stage: Stage, step: int) -> tuple[float, float]:
     """The learning rates of the matrices and of the rest at a step.
 
-    Both rise at the beginning of a stage, and again where the optimizers began anew at the step ``begun``. That of the
-    matrices falls in the second half of letters to the rate of everything. In everything both fall in a straight line
-    to a twentieth: Muon's steps are all of one length, so that at a rate that stays high, chance alone wears away what
-    was learned.
+    Both rise at the beginning of a stage. That of the matrices falls in the second half of letters to the rate of
+    everything. In everything both fall in a straight line to a twentieth: Muon's steps are all of one length, so that
+    at a rate that stays high, chance alone wears away what was learned.
     """
-    rise = min(1.0, (step - begun + 1) / (RISE_AGAIN if begun else RISE[stage]))
+    rise = min(1.0, (step + 1) / RISE[stage])
     if stage == "everything":
         share = min(rise, max(1 - step / recipe.steps, LEAST_SHARE))
         return recipe.rate * share, recipe.token_rate * share

@@ -33,14 +33,12 @@ class LossRow(TypedDict):
 class StageProgress:
     """A stage, the steps done in it, and tokens and seconds over all stages.
 
-    ``begun`` is the step of the stage at which the optimizer began: 0, or where a kept state was taken up. ``losses``
-    and ``counted`` are the sum and the number of the losses since the last check. ``seconds`` are those of what
-    ``timed`` names; ``machine`` says where the last steps were done, in words.
+    ``losses`` and ``counted`` are the sum and the number of the losses since the last check. ``seconds`` are those of
+    what ``timed`` names; ``machine`` says where the last steps were done, in words.
     """
 
     stage: Stage = "matching"
     step: int = 0
-    begun: int = 0
     losses: float = 0.0
     counted: int = 0
     tokens: int = 0

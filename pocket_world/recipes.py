@@ -79,7 +79,7 @@ RECIPES = {
             grown_from="pocket-3m", chat=True, forms=8, middle=(4,),
         ),
         Recipe(
-            "pocket-8m", 256, 8, 8, 832, seed=15, steps=5000, prose=0.05, letters=0.1, half=True,
+            "pocket-8m", 256, 8, 8, 832, seed=15, steps=10000, prose=0.05, letters=0.1, half=True,
             grown_from="pocket-3m", forms=8, middle=(6, 6, 7),
         ),
     )

@@ -65,7 +65,8 @@ def words_spec(model: str) -> RunSpec:
 def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
     """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
 
-    Raises :class:`InputError` for a task that is not in the bank.
+    The run of words takes the place of an older one of other texts. Raises :class:`InputError` for a task that is not
+    in the bank.
     """
     for task in tasks:
         if task not in BANK_TASKS:
@@ -82,6 +83,10 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
                     shutil.copyfile(settings().runs / ids[-1] / name, target / name)
             if spec.answers:
                 share(target)
+                continue
+            for other in folder.glob(f"{model}-{spec.task.partition('@')[0]}-*"):
+                if other != target:
+                    shutil.rmtree(other)
     return ids
 
 

@@ -7,19 +7,17 @@ So a resumed training reads the same text as one that never stopped, and ends in
 from __future__ import annotations
 
 import logging
-import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
-from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
 from core.perplexity import conversations
-from pocket_world import bank, checkpoint, kept
+from pocket_world import bank, checkpoint
 from pocket_world.ahead import StepText, made_ahead, steps_from
 from pocket_world.batches import TokenBatch, batches, weighted_loss
 from pocket_world.begin import begin
@@ -29,6 +27,7 @@ from pocket_world.checks import loss_row
 from pocket_world.contamination import Guard
 from pocket_world.documents import StepPart
 from pocket_world.grow import grow
+from pocket_world.model import new_config, set_epsilon
 from pocket_world.optimizers import optimizers, rates, set_rate
 from pocket_world.packed import CapturedSteps, PackedStep, packed
 from pocket_world.progress import StageProgress
@@ -36,7 +35,7 @@ from pocket_world.publish import publish
 from pocket_world.reader import compiled_layer, read, read_layer
 from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
-from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
+from pocket_world.tokens import one_token_words, published_tokenizer, train_tokenizer
 
 LOG = logging.getLogger("hedge.pocket")
 
@@ -57,10 +56,9 @@ class Trainer:
     """One training and its work folder: the tokenizer, ``checkpoint.pt`` (tensors and numbers only), its progress alone
     in ``progress.json``, and at the end the whole model with its card in ``model``.
 
-    ``source`` is the folder of the model that this one grows from, ``state`` a kept state from which training begins
-    where the work folder has no checkpoint. ``compiled`` needs a C++ compiler and makes a step faster;
-    ``precision`` is that of the products, float32 or bfloat16. ``device`` is the processor or a GPU; ``workers`` are
-    processes that make the text of the steps to come, 0 for none.
+    ``source`` is the folder of the model that this one grows from. ``compiled`` needs a C++ compiler and makes a step
+    faster; ``precision`` is that of the products, float32 or bfloat16. ``device`` is the processor or a GPU;
+    ``workers`` are processes that make the text of the steps to come, 0 for none.
     """
 
     def __init__(
@@ -70,14 +68,12 @@ class Trainer:
         folder: Path,
         tokenizer_documents: int = TOKENIZER_DOCUMENTS,
         source: Path | None = None,
-        state: Path | None = None,
         compiled: bool = False,
         precision: torch.dtype = torch.float32,
         device: str = "cpu",
         workers: int = 0,
     ) -> None:
         self.recipe, self.folder, self.source = recipe, folder, source
-        self.state = state if state and state.is_dir() else None
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
         self.stream = Stream(Guard.of(self.bank, conversations.bundled()), tasks=recipe.tasks, chat=recipe.chat)
@@ -140,8 +136,6 @@ class Trainer:
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else that of its source, else a new one; kept in the work folder."""
         folder = self.folder / TOKENIZER
-        if not folder.exists() and self.state:
-            shutil.copytree(self.state / TOKENIZER, folder)
         if not folder.exists():
             made = self._made_tokenizer(documents)
             made.chat_template = TEMPLATE if self.recipe.chat else None
@@ -155,9 +149,9 @@ class Trainer:
         return train_tokenizer(self.stream, seed=TOKENIZER_SEED, documents=documents, vocabulary=self.recipe.vocabulary)
 
     def _model(self) -> LlamaForCausalLM:
-        """The model before its first step; its weights are of no matter where a state follows."""
+        """The model before its first step; its weights are of no matter where a checkpoint follows."""
         config = new_config(self.recipe, self.tokenizer)
-        if checkpoint.exists(self.folder) or self.state:
+        if checkpoint.exists(self.folder):
             return LlamaForCausalLM(config)
         if self.recipe.grown_from:
             return grow(LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32), config)
@@ -176,9 +170,7 @@ class Trainer:
     def _step(self, data: StepData) -> None:
         progress = self.progress
         self.model.train()
-        for optimizer, rate in zip(
-            self.optimizers, rates(self.recipe, progress.stage, progress.step, begun=progress.begun), strict=True
-        ):
+        for optimizer, rate in zip(self.optimizers, rates(self.recipe, progress.stage, progress.step), strict=True):
             set_rate(optimizer, rate)
         if isinstance(data, PackedStep):
             assert self._graphs is not None
@@ -250,7 +242,7 @@ class Trainer:
         )
         if progress.stage != "everything" and progress.step >= recipe.stage_steps[progress.stage]:
             progress.stage = "letters" if progress.stage == "matching" else "everything"
-            progress.step = progress.begun = 0
+            progress.step = 0
         self._at = self._clock()
 
     def _told(self) -> None:
@@ -271,49 +263,16 @@ class Trainer:
         self._saved = time.monotonic()
 
     def _resume(self) -> None:
-        if checkpoint.exists(self.folder):
-            state = checkpoint.read(self.folder, self.device)
-            self._take(state, self.folder)
-            for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
-                # The rate stays the optimizer's own: it is a tensor on a GPU alone.
-                groups = optimizer.state_dict()["param_groups"]
-                optimizer.load_state_dict({"state": moments["state"], "param_groups": groups})
-        elif self.state:
-            self._take(kept.load(self.state), self.state)
-            self.progress.begun = self.progress.step
-        else:
+        """Go on from the checkpoint, if there is one. Raises :class:`InputError` if it is of another recipe."""
+        if not checkpoint.exists(self.folder):
             return
-        LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)
-
-    def _take(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Weights and progress of a state; InputError if it is of another recipe."""
-        checkpoint.check_recipe(state, self.recipe, folder)
+        state = checkpoint.read(self.folder, self.device)
+        checkpoint.check_recipe(state, self.recipe, self.folder)
         self.model.load_state_dict(state["model"])
         self.progress = StageProgress(**state["progress"])
         set_epsilon(self.model, state["epsilon"])
-
-
-def new_config(recipe: Recipe, tokenizer: PreTrainedTokenizerFast) -> LlamaConfig:
-    """A Llama of the recipe's size, input and output embeddings tied."""
-    return LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=recipe.hidden,
-        num_hidden_layers=recipe.layers,
-        num_attention_heads=recipe.heads,
-        num_key_value_heads=recipe.heads,
-        intermediate_size=recipe.intermediate,
-        max_position_embeddings=CONTEXT,
-        tie_word_embeddings=True,
-        bos_token_id=None,
-        eos_token_id=tokenizer.eos_token_id,
-        pad_token_id=tokenizer.pad_token_id,
-        dtype="float32",
-    )
-
-
-def set_epsilon(model: LlamaForCausalLM, epsilon: float) -> None:
-    """Give every norm of a model this epsilon: growing scales it."""
-    model.config.rms_norm_eps = epsilon
-    for module in model.modules():
-        if hasattr(module, "variance_epsilon"):
-            module.variance_epsilon = epsilon
+        for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
+            # The rate stays the optimizer's own: it is a tensor on a GPU alone.
+            groups = optimizer.state_dict()["param_groups"]
+            optimizer.load_state_dict({"state": moments["state"], "param_groups": groups})
+        LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)

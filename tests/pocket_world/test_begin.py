@@ -7,8 +7,8 @@ import torch
 from transformers import LlamaForCausalLM
 
 from pocket_world.begin import begin
+from pocket_world.model import new_config
 from pocket_world.recipes import RECIPES
-from pocket_world.train import new_config
 
 
 @pytest.fixture

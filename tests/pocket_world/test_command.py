@@ -32,13 +32,10 @@ def test_nothing_to_publish(capsys: pytest.CaptureFixture[str], tmp_path, monkey
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
     assert main(["publish", "--model", "pocket-1m"]) == 2
     assert "pocket-1m is not whole" in capsys.readouterr().err
-    assert main(["keep", "--model", "pocket-1m"]) == 2
-    assert "no checkpoint" in capsys.readouterr().err
 
 
 def test_status_of_what_is_begun(capsys: pytest.CaptureFixture[str], tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
-    monkeypatch.setattr("pocket_world.make.KEPT", tmp_path / "kept")
     row = LossRow(
         stage="letters", step=500, tokens=1, seconds=1.0, loss=0.5, binding=0.7, perplexity=80.0,
         tasks={"qa": 0.3, "rc": 0.5},

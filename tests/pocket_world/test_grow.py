@@ -11,8 +11,8 @@ from transformers import LlamaForCausalLM
 from core.errors import InputError
 from pocket_world.begin import comparing_heads
 from pocket_world.grow import grow, layer_places
+from pocket_world.model import new_config
 from pocket_world.recipes import RECIPES
-from pocket_world.train import new_config
 
 
 def config(tokenizer, **sizes: int):

@@ -56,4 +56,4 @@ def test_states_are_read_where_question_and_options_end(model, tokenizer) -> Non
 
 def test_neither_in_training_nor_shipped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="train the model first"):
-        table(RECIPES["pocket-8m"], work=tmp_path, kept_state=tmp_path / "kept", published=tmp_path)
+        table(RECIPES["pocket-8m"], work=tmp_path, published=tmp_path)

@@ -8,10 +8,10 @@ from torch.nn.functional import cosine_similarity
 from transformers import LlamaForCausalLM
 
 from pocket_world.begin import begin
+from pocket_world.model import new_config
 from pocket_world.packed import seen_by
 from pocket_world.reader import read
 from pocket_world.recipes import RECIPES
-from pocket_world.train import new_config
 
 
 @pytest.fixture
@@ -34,7 +34,9 @@ def test_states_are_those_of_transformers(small: LlamaForCausalLM, tokenizer) ->
         found = read(small, tokens)[0]
     torch.testing.assert_close(exact, expected, rtol=1e-3, atol=1e-3)
     assert found.dtype == torch.float32
-    assert cosine_similarity(found, expected, dim=-1).min() > 0.98
+    alike = cosine_similarity(found, expected, dim=-1)
+    assert alike.min() > 0.95
+    assert alike.mean() > 0.998
 
 
 def test_middle_states_are_those_after_their_layer(small: LlamaForCausalLM) -> None:

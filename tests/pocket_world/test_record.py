@@ -146,3 +146,12 @@ def test_specs() -> None:
 def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="arc"):
         record("pocket-1m", tasks=["arc"], folder=tmp_path)
+
+
+def test_words_of_other_texts_give_way(tmp_path: Path) -> None:
+    before, other = tmp_path / "pocket-1m-perplexity-float32-0", tmp_path / "pocket-1m-qa-base-0shot-float32-0"
+    for folder in (before, other):
+        folder.mkdir()
+    (made,) = record("pocket-1m", tasks=[], folder=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {made, other.name}
+    assert made in {folder.name for folder in OF_WORDS}

@@ -1,4 +1,4 @@
-"""A training that stops and goes on ends like one that never stopped; one that begins from a kept state goes on."""
+"""A training that stops and goes on ends like one that never stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
-from pocket_world import checks, kept, make, train
+from pocket_world import checks, make, train
 from pocket_world.batches import batch, batches, weighted_loss
 from pocket_world.documents import StepPart
 from pocket_world.muon import StackedMuon
@@ -132,42 +132,6 @@ def test_time_that_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not make.stopper(None)()
 
 
-def test_a_kept_state_begins_in_an_empty_home(whole: Trainer, tmp_path: Path) -> None:
-    shutil.copytree(whole.folder / "tokenizer", tmp_path / "lost" / "tokenizer")
-    lost = trainer(tmp_path / "lost")
-    lost.run(stop=after(7))
-    kept.keep(tmp_path / "lost", tmp_path / "kept")
-    parameters = sum(weights.numel() for weights in lost.model.parameters())
-    assert (tmp_path / "kept" / "weights.safetensors").stat().st_size <= 2 * parameters + 4096
-
-    begun = trainer(tmp_path / "new", state=tmp_path / "kept")
-    for name, weights in lost.model.state_dict().items():
-        assert torch.equal(begun.model.state_dict()[name], weights.bfloat16().float())
-    assert (begun.progress.stage, begun.progress.step, begun.progress.begun) == ("everything", 3, 3)
-    assert begun.progress.tokens == lost.progress.tokens
-    assert begun.tokenizer.get_vocab() == lost.tokenizer.get_vocab()
-    assert begun.run()
-    assert begun.progress.tokens == whole.progress.tokens
-
-    again = trainer(tmp_path / "new", state=tmp_path / "kept")  # the newer checkpoint counts
-    assert again.whole
-
-
-def test_a_whole_training_is_kept_as_it_is(whole: Trainer, tmp_path: Path) -> None:
-    """A model is written from it, with the weights that the training ended with."""
-    kept.keep(whole.folder, tmp_path / "kept")
-    again = trainer(tmp_path / "new", state=tmp_path / "kept")
-    assert again.whole
-    assert again.run()
-    for name, weights in whole.model.state_dict().items():
-        assert torch.equal(again.model.state_dict()[name], weights)
-
-
-def test_nothing_to_keep(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no checkpoint"):
-        kept.keep(tmp_path, tmp_path / "kept")
-
-
 def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
     trainer(tmp_path).run(stop=after(1))
     with pytest.raises(InputError, match="rate"):
@@ -213,8 +177,6 @@ def test_learning_rates_rise_in_each_stage_and_fall_in_everything() -> None:
     assert at("everything", 0) == pytest.approx((0.006 / 300, 0.001 / 300))
     assert at("everything", 2500) == pytest.approx((0.003, 0.0005))
     assert at("everything", 4999) == pytest.approx((0.0003, 0.00005))
-    assert at("everything", 2500, begun=2500) == pytest.approx((0.006 / 50, 0.001 / 50))
-    assert at("everything", 2549, begun=2500) == pytest.approx((0.006 * 2451 / 5000, 0.001 * 2451 / 5000))
 
 
 def test_a_check_ends_each_stage(whole: Trainer) -> None:
