@@ -23,7 +23,7 @@ from pocket_world.record import empty_home
 LOG = logging.getLogger("hedge.pocket")
 FOLDER = ASSETS / "juries"
 SPECS = {
-    "pocket-3m-instruct": JurySpec(base="pocket-3m-instruct", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct")),
+    "pocket-3m-instruct": JurySpec(base="pocket-3m-instruct", jurors=("pocket-8m",) * 3),
     "pocket-8m": JurySpec(base="pocket-8m", jurors=tuple(JURORS)),
 }
 """By the model that answers: pocket-3m-instruct's jurors are tuned on the way, pocket-8m's ship."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +16,10 @@ import pyarrow.parquet as pq
 from core.errors import InputError
 from core.records import NOT_PUBLISHED
 from core.runs import store
-from core.settings import ASSETS
 from core.tasks.bank_names import source_of
 from core.tasks.identity import QuestionSource, Row, identity, set_digest
 
 KEPT = 16
-SHIPPED = ASSETS / "question_sets.json"
-"""The digests of the bundled runs, which are older than the digest in ``run.json``. Hashing their questions takes 0.1
-s, which would delay the first paint."""
 AT_ONCE = 10_000
 """The number of questions whose texts are held as Python strings at the same time."""
 COLUMNS = ("id", "context", "question", "options", "label", "role")
@@ -54,19 +49,7 @@ def question_set(run_id: str) -> str:
     told = store.read_record(run_id).provenance.get("bank")
     if isinstance(told, dict) and told.get("test_questions"):
         return str(told["test_questions"])
-    file, source = _file(run_id), _source(run_id)
-    return _shipped().get(shipped_key(file.content, source)) or _set_digest(file, source)
-
-
-def shipped_key(content: str, source: QuestionSource) -> str:
-    """The name of a file of questions with this content in :data:`SHIPPED`."""
-    return " ".join([content, source.origin, source.task, "texts" if source.texts else "labels"])
-
-
-@functools.cache
-def _shipped() -> Mapping[str, str]:
-    found: dict[str, str] = json.loads(SHIPPED.read_text(encoding="utf-8"))
-    return MappingProxyType(found)
+    return _set_digest(_file(run_id), _source(run_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,7 +185,7 @@ def juries() -> dict[str, Any]:
             "splits": "10",
             "majority_disputed": percent(majority.accuracy.value),
             "weighted_disputed": percent(weighted.accuracy.value),
-            "gain_said": [points(gain.value), "95%", points(gain.low), points(gain.high)],
+            "gain_said": minus([points(gain.value), "95%", points(gain.low), points(gain.high)]),
         },
         "truths": {
             "independent": independent,

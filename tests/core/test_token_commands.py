@@ -47,7 +47,7 @@ def adapter(tmp_path_factory):
 def test_an_adapter_is_trained_evaluated_and_looked_at(home, adapter, capsys):
     words = ["tokens", "evaluate", "--model_path", str(adapter), "--config", "trivia", "--num_samples", "60"]
     found = spoken(capsys, *words, "--n_bins", "5", "--batch_size", "8", "--seed", "3")
-    assert (found["kind"], found["n_samples"], found["vocabulary"], found["ranks"]) == ("ard-lora", 60, 5120, 24)
+    assert (found["kind"], found["n_samples"], found["vocabulary"], found["ranks"]) == ("ard-lora", 60, 2048, 24)
     beside = json.loads((adapter / "evaluation_results.json").read_text())
     assert beside["nll_infinite"] == 0
     assert beside == {key: value for key, value in found.items() if key != "files"}
@@ -68,7 +68,7 @@ def test_the_documents_layout(home, adapter, capsys):
         "UNCERTAINTY EVALUATION RESULTS",
         "Accuracy (ACC):",
         "Evaluated samples: 20",
-        "Vocabulary size: 5,120",
+        "Vocabulary size: 2,048",
     ):
         assert line in said
 

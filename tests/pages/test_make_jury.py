@@ -36,8 +36,8 @@ def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: li
     next(button for button in app.button if button.label == "Make this jury").click().run()
     assert not app.exception
     (spec,) = launched
-    assert replace(spec, samples=None) == SPECS["pocket-1m"]
-    assert spec.samples >= len(jury_spec.drawn(SPECS["pocket-1m"]))
+    assert replace(spec, samples=None) == SPECS["pocket-3m-instruct"]
+    assert spec.samples >= len(jury_spec.drawn(SPECS["pocket-3m-instruct"]))
 
 
 def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
@@ -46,7 +46,7 @@ def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
     app.number_input(key="jury_samples").set_value(50)
     next(button for button in app.button if button.label == "Make this jury").click().run()
     assert not app.exception
-    assert launched == [JurySpec(base="pocket-1m", jurors=("pocket-1m", "pocket-1m"), samples=50)]
+    assert launched == [JurySpec(base="pocket-3m-instruct", jurors=("pocket-1m", "pocket-1m"), samples=50)]
 
 
 def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None:

@@ -112,10 +112,10 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
 def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Open):
     name = measure()
     found = perplexity_results.read(name)
-    assert found.vocabulary == 5120
-    worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 5120
+    assert found.vocabulary == 2048
+    worse = token_weighted(found.messages[FITTING.digest, TALK.digest]) > 2048
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    assert "equally likely has a perplexity of 5,120 (12.3 bits per token)" in said(app)
+    assert "equally likely has a perplexity of 2,048 (11.0 bits per token)" in said(app)
     assert any("worse than uniform guessing" in one.value for one in app.warning) == worse
     # A run of before the vocabulary was recorded has no line, and a sentence that says so.
     provenance = store.read_record(name).provenance

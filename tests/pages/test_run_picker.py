@@ -69,7 +69,7 @@ def test_words_and_chips_narrow_the_list(open_page: Open):
     assert listed(app) == ["mine"]
     app.pills(key=f"{page}_pick_sources").set_value(["launched", "shipped"]).run()
     app.pills(key=f"{page}_pick_form").set_value(["letters"]).run()
-    assert listed(app) == ["mine", "pocket-8m"]
+    assert listed(app) == ["pocket-8m", "mine"]  # the group of the chosen run first
     assert not [one for one in app.pills if one.key == f"{page}_pick_dtype"]  # all runs have the same precision
 
 

@@ -26,7 +26,7 @@ from core.tasks import trivia
 
 POLL_S = 1.0
 SHOWN = 4
-OFFERED = JurySpec(base="pocket-1m", jurors=("pocket-3m", "pocket-8m", "pocket-3m-instruct"), samples=2500)
+OFFERED = JurySpec(base="pocket-3m-instruct", jurors=("pocket-8m",) * 3, samples=2500)
 """The form's default values: the bundled models, tuned long enough to learn something."""
 JURORS_HELP = (
     "Each model is tuned with LoRA to say True or False, on its own part of the answers. Separate the "

@@ -12,8 +12,8 @@ from core.answering.custom_question import CustomQuestion
 from core.inference import models
 from core.runs.spec import RunSpec
 
-RUN = RunSpec(model="pocket-8m", task="qa", form="cloze")
-"""The run that calibrates the examples: by text, the model is right on more questions than by letter."""
+RUN = RunSpec(model="pocket-8m", task="qa")
+"""The run that calibrates the examples: the one that pages open with, if no other is chosen."""
 MODEL = RUN.model
 
 
@@ -30,27 +30,27 @@ class QuestionToTry:
 EXAMPLES = {
     "sure": QuestionToTry(
         "One it is sure of",
-        "What is the capital of Australia?",
-        ("Sydney", "Canberra", "Melbourne", "Perth"),
+        "Which planet is the closest to the sun?",
+        ("Mars", "Mercury", "Venus", "Earth"),
         "The model is sure: at alpha 0.1 the LAC set has a single option, and it is the right one.",
     ),
     "unsure": QuestionToTry(
         "One it is not sure of",
-        "Which planet is the largest?",
-        ("Mars", "Jupiter", "Venus", "Saturn"),
-        "The model prefers the right answer, Jupiter, but at alpha 0.1 the LAC set also keeps Mars and Saturn.",
+        "What is the capital of Canada?",
+        ("Toronto", "Ottawa", "Vancouver", "Montreal"),
+        "The model prefers Toronto, which is wrong. But at alpha 0.1 the LAC set also keeps Ottawa, the right answer.",
     ),
     "unknown": QuestionToTry(
         "One it cannot know",
-        "Who won the men's singles at Wimbledon in 2019?",
-        ("Novak Djokovic", "Roger Federer", "Rafael Nadal", "Andy Murray"),
-        "Nothing that this model read mentions Wimbledon or these players. It is sure all the same, and wrong: "
-        "Djokovic won. The guarantee covers questions like those that calibrate the set, and this is not one.",
+        "Who won the football World Cup in 2014?",
+        ("Brazil", "Germany", "Argentina", "Spain"),
+        "Nothing that this model read mentions a World Cup. It is sure all the same, and wrong: Germany won. The "
+        "guarantee covers questions like those that calibrate the set, and this is not one.",
     ),
     "own": QuestionToTry(
         "One with more options",
-        "Which animal would make the best pet?",
-        ("a dog", "a cat", "a horse", "a parrot", "a goldfish"),
+        "Which instrument sounds best?",
+        ("the piano", "the violin", "the guitar", "the flute", "the drum"),
         "This question has no right answer, and five options instead of four, so its set promises nothing. It still "
         "shows which options the model prefers.",
     ),
