@@ -43,12 +43,17 @@ def words(text: str) -> Words:
 
 def forbidden(question: Question) -> set[Words]:
     """The runs of words of a bank question that no training text may hold."""
-    options = [words(option) for option in question.options[:4]]
+    options = [_said(option) for option in question.options[:4]]
     if not question.context:
-        asked = words(question.question)
+        asked = _said(question.question)
         return {asked, *_windows(asked + tuple(word for option in options for word in option))}
     long = [option for option in options if len(option) >= RUN]
     return {run for sequence in (words(question.context), *long) for run in _windows(sequence)}
+
+
+def _said(text: str) -> Words:
+    """The words of a text that does not begin with an option letter, though it may with an initial: J. J. Thomson."""
+    return words(f"A. {text}")
 
 
 def echoes(conversations: Iterable[Conversation]) -> frozenset[Words]:

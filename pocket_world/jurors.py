@@ -43,7 +43,7 @@ class JurorRecipe:
 JURORS = {
     recipe.name: recipe
     for recipe in (
-        JurorRecipe("juror-3m", "pocket-3m", seed=32),
+        JurorRecipe("juror-3m", "pocket-3m", seed=32, steps=1800, rate=1.5e-3),
         JurorRecipe("juror-3m-instruct", "pocket-3m-instruct", seed=31, steps=1200, rate=1.5e-3),
         JurorRecipe("juror-8m", "pocket-8m", seed=33),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -69,6 +70,15 @@ def test_options_alone_are_found_by_their_run() -> None:
     )
     assert Guard.of([question]).find(text) is not None
     assert audit([Document((Piece(text, 1.0),))], [question]).runs_found > 0
+
+
+def test_an_initial_is_no_option_letter() -> None:
+    """The guard left it out of the bank's options, and so missed runs that hold it."""
+    options = ("J. J. Thomson", "Alexander Graham Bell", "Alfred Nobel", "William Herschel")
+    question = Question("q", "qa", "g", "", "Who is known for the patent for the telephone?", (*options, "E", "F"), 1)
+    document = lettered([replace(question, question="Whom do we remember for the patent for the telephone?")])
+    assert Guard.of([question]).find(document.text) is not None
+    assert audit([document], [question]).runs_found > 0
 
 
 def test_words_leave_out_letters_and_the_fixed_options() -> None:

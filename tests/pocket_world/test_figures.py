@@ -40,8 +40,9 @@ def test_conversations_have_a_line_each_under_three_prompts() -> None:
     assert cells(lines[0]) == ["conversation", "fitting", "unfitting", "empty"]
     assert len(lines) == 2 + 9 + 1
     rows = [[float(cell.replace(",", "")) for cell in cells(line)[1:]] for line in lines[2:11]]
-    lowest = sum(row[0] < min(row[1:]) for row in rows)
-    assert said.startswith(f"Lowest under the fitting prompt in {lowest} of 9")
+    lowest = int(said.removeprefix("Lowest under the fitting prompt in ").partition(" of 9;")[0])
+    # The figures of the table are rounded, so that two of them may be equal.
+    assert sum(row[0] < min(row[1:]) for row in rows) <= lowest <= sum(row[0] <= min(row[1:]) for row in rows)
 
 
 def test_juries_and_recordings() -> None:

@@ -73,7 +73,8 @@ def test_jurors_tuned_on_the_way_beat_saying_always_true_too(judged) -> None:
 
 
 @pytest.mark.parametrize(
-    ("base", "says"), [("pocket-3m-instruct", "808 other answers tuned the jurors."), ("pocket-8m", "judged as they were")]
+    ("base", "says"),
+    [("pocket-3m-instruct", "808 other answers tuned the jurors."), ("pocket-8m", "judged as they were")],
 )
 def test_its_record(judged, base: str, says: str) -> None:
     record = jury_store.read_record(SHIPPED[base])

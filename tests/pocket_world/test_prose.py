@@ -124,7 +124,8 @@ def test_nothing_of_a_conversation_or_a_choice_is_in_it() -> None:
         for run in runs(message.text)
     }
     assert len(held) > 1000
-    held |= {run for choice in choices.read(choices.BUNDLED) for ending in choice.endings for run in runs(ending)}
+    # The other endings are a pocket model's own, which has read this prose and may say what is in it.
+    held |= {run for choice in choices.read(choices.BUNDLED) for run in runs(choice.endings[choice.label])}
     found = [
         (str(path.relative_to(FOLDER)), " ".join(run))
         for path in FILES

@@ -9,6 +9,7 @@ import { questionCard } from "./card.js";
 const LINE_BINS = 50;
 const LINE = 190;
 const DOT_ROW = 11;
+const TOP_LABELS = 50;
 
 export const collectedFigure = {
   questions: "calibration",
@@ -46,7 +47,7 @@ export const collectedFigure = {
     const dots = draw(svg, "g", { class: "seen" });
     const here = draw(svg, "g", { class: "this-question" });
     draw(here, "path", { d: "M0,0l-5,-8h10z" });
-    const hereText = draw(here, "text", { y: -12 }, "the question above");
+    const hereText = draw(here, "text", {}, "the question above");
     const middle = draw(svg, "g", { class: "answer-mark" });
     draw(middle, "line", { y1: 16, y2: y(0) });
     const middleText = draw(middle, "text", { y: 12 }, "half of them");
@@ -67,7 +68,9 @@ export const collectedFigure = {
       const shownBin = binOf(now);
       here.setAttribute("transform", `translate(${x((shownBin + 0.5) / LINE_BINS)},${y(counts[shownBin]) - 3})`);
       const share = shownBin / LINE_BINS; // the label stands on the side of the mark that faces away from the median
-      put(hereText, { "text-anchor": share < 0.3 || (share < 0.7 && share > median) ? "start" : "end" });
+      const side = share < 0.3 || (share < 0.7 && share > median) ? 1 : -1;
+      const beside = y(counts[shownBin]) < TOP_LABELS; // a tall bar's label stands beside it, below the others
+      put(hereText, { "text-anchor": side > 0 ? "start" : "end", x: beside ? side * 12 : 0, y: beside ? 36 : -12 });
       const stacks = new Map();
       asked.slice(0, kept.seen).forEach((one) => {
         const bin = binOf(one);
