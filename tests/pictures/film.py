@@ -27,7 +27,7 @@ PICTURE = ROOT / "assets" / "hedge.webp"
 SIZE = (1120, 700)
 STEP_MS = 100
 LARGEST_BYTES = 2_000_000
-QUESTION = "rc-0355"
+QUESTION = "qa-0499"
 """A test question of the run that the pages open with; its options leave the set one after the other."""
 QUALITIES = (70, 60, 50, 40, 30)
 SEEN_WITHIN_MS = 60_000
