@@ -43,15 +43,15 @@ def words(text: str) -> Words:
 
 def forbidden(question: Question) -> set[Words]:
     """The runs of words of a bank question that no training text may hold."""
-    options = [_said(option) for option in question.options[:4]]
+    options = [_plain_words(option) for option in question.options[:4]]
     if not question.context:
-        asked = _said(question.question)
+        asked = _plain_words(question.question)
         return {asked, *_windows(asked + tuple(word for option in options for word in option))}
     long = [option for option in options if len(option) >= RUN]
     return {run for sequence in (words(question.context), *long) for run in _windows(sequence)}
 
 
-def _said(text: str) -> Words:
+def _plain_words(text: str) -> Words:
     """The words of a text that does not begin with an option letter, though it may with an initial: J. J. Thomson."""
     return words(f"A. {text}")
 

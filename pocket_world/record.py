@@ -65,8 +65,7 @@ def words_spec(model: str) -> RunSpec:
 def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
     """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
 
-    The run of words takes the place of an older one of other texts. Raises :class:`InputError` for a task that is not
-    in the bank.
+    Raises :class:`InputError` for a task that is not in the bank.
     """
     for task in tasks:
         if task not in BANK_TASKS:
@@ -83,20 +82,17 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
                     shutil.copyfile(settings().runs / ids[-1] / name, target / name)
             if spec.answers:
                 share(target)
-                continue
-            for other in folder.glob(f"{model}-{spec.task.partition('@')[0]}-*"):
-                if other != target:
-                    shutil.rmtree(other)
     return ids
 
 
 def leave_out(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[str]:
     """Delete runs of a model that it is no longer recorded for, and questions that no run shares any more."""
-    kept = {spec.run_id for spec in recorded_specs(model)}
+    with empty_home():
+        kept = {spec.run_id for spec in (*recorded_specs(model), words_spec(model))}
     gone = []
     for path in sorted(folder.iterdir()):
         spec = RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"])
-        if spec.model == model and spec.answers and path.name not in kept:
+        if spec.model == model and path.name not in kept:
             shutil.rmtree(path)
             gone.append(path.name)
     used = {questions_file(path).name for path in folder.iterdir()}

@@ -150,8 +150,12 @@ def test_prompting_opens_with_the_experiment_of_the_pinned_run(open_page: Open):
     assert "pocket-8m · Question answering · 2 runs" in app.button(key="prompting_choose").label.replace("\\", "")
     opened_picker(app)
     # The group of the chosen one comes first, and then a person's own.
-    first = [*(f"pocket-{size} :gray[{runs}]" for size, runs in (("1m", "2 runs"), ("3m", "1 run"), ("8m", "2 runs")))]
-    assert listed(app)[:4] == [*first, "launched :gray[1 run]"]
+    assert listed(app)[:4] == [
+        "pocket-1m :gray[2 runs]",
+        "pocket-3m :gray[1 run]",
+        "pocket-8m :gray[2 runs]",
+        "launched :gray[1 run]",
+    ]
 
 
 def test_exports_begin_with_the_pinned_run(open_page: Open):

@@ -66,7 +66,7 @@ def test_jurors_beat_saying_always_false_and_do_not_agree_everywhere(judged, bas
 
 
 def test_jurors_tuned_on_the_way_beat_saying_always_true_too(judged) -> None:
-    """39 % of pocket-3m-instruct's answers are right, so that no verdict given always is right about many more."""
+    """39 % of pocket-3m-instruct's answers are right."""
     one = judged["pocket-3m-instruct"]
     always = Share(int(one.labels.sum()), len(one))
     assert all(of.interval[0] > always.value for of in shares(one))

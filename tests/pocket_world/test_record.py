@@ -148,10 +148,13 @@ def test_an_unknown_task_is_not_recorded(tmp_path: Path) -> None:
         record("pocket-1m", tasks=["arc"], folder=tmp_path)
 
 
-def test_words_of_other_texts_give_way(tmp_path: Path) -> None:
-    before, other = tmp_path / "pocket-1m-perplexity-float32-0", tmp_path / "pocket-1m-qa-base-0shot-float32-0"
-    for folder in (before, other):
-        folder.mkdir()
-    (made,) = record("pocket-1m", tasks=[], folder=tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {made, other.name}
-    assert made in {folder.name for folder in OF_WORDS}
+def test_words_of_other_texts_go(tmp_path: Path) -> None:
+    (kept,) = [folder for folder in OF_WORDS if spec_of(folder).model == "pocket-1m"]
+    told = json.loads((kept / "run.json").read_text(encoding="utf-8"))
+    told["spec"]["task"] = "perplexity@0123456789"
+    other = tmp_path / "runs" / RunSpec.from_json(told["spec"]).run_id
+    for target in (other, tmp_path / "runs" / kept.name):
+        shutil.copytree(kept, target)
+    (other / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    assert leave_out("pocket-1m", folder=tmp_path / "runs", shared=tmp_path) == [other.name]
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [kept.name]

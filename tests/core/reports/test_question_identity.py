@@ -1,4 +1,4 @@
-"""The digest of a run.s test questions stands in the run, or is computed from them."""
+"""The digest of a run's test questions stands in the run, or is computed from them."""
 
 from __future__ import annotations
 

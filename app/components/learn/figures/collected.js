@@ -9,7 +9,7 @@ import { questionCard } from "./card.js";
 const LINE_BINS = 50;
 const LINE = 190;
 const DOT_ROW = 11;
-const TOP_LABELS = 50;
+const TOP_LABELS = 50; // px at the top, where the labels of the median and of the guess stand
 
 export const collectedFigure = {
   questions: "calibration",
