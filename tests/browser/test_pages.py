@@ -295,6 +295,9 @@ def test_keys_move_through_the_questions_that_come_after_the_dot_plots(visit: Vi
     settled(page)
     page.locator(".inspector .found").scroll_into_view_if_needed()
     page.keyboard.press("j")
+    chosen = [page.locator(f".inspector select.{side}").input_value() for side in ("first", "second")]
+    assert len({*chosen}) == 2
+    expect(page.locator(".inspector .head-first")).not_to_have_text("")
     expect(page.locator(".inspector .question").nth(0)).to_have_class(re.compile("selected"))
     page.keyboard.press("j")
     expect(page.locator(".inspector .question").nth(1)).to_have_class(re.compile("selected"))

@@ -149,9 +149,9 @@ class Inspector {
     this.pressed = (event) => this.key(event);
     window.addEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.addEventListener("keydown", this.pressed);
-    this.named = () => say(find(".keys"), singleKeysWork() ? KEYS : "");
-    window.addEventListener(SINGLE_KEYS_CHANGED, this.named);
-    this.named();
+    this.sayKeys = () => say(find(".keys"), singleKeysWork() ? KEYS : "");
+    window.addEventListener(SINGLE_KEYS_CHANGED, this.sayKeys);
+    this.sayKeys();
   }
 
   change(values) {
@@ -348,7 +348,7 @@ class Inspector {
     clearTimeout(this.typing);
     window.removeEventListener(PAIR_CHOSEN_EVENT, this.heard);
     document.removeEventListener("keydown", this.pressed);
-    window.removeEventListener(SINGLE_KEYS_CHANGED, this.named);
+    window.removeEventListener(SINGLE_KEYS_CHANGED, this.sayKeys);
   }
 }
 
