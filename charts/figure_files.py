@@ -19,12 +19,13 @@ import textwrap
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 from xml.sax.saxutils import escape
 
-from charts.figure_style import DPI, FigureStyle
+from charts.figure_style import DPI, FONT_FOLDER, FigureStyle
 from charts.forests import jury_forest, jury_votes
 from charts.run_figures import FIGURES, Drawing, FigureRequest
 from core.errors import InputError
@@ -54,6 +55,9 @@ SMALLEST = 100
 """To this height, panels of a slide get less high. Beyond it, the slide is drawn smaller with its texts."""
 LETTER = 0.56
 """The width of a letter over the size of its font, on average."""
+PDF_REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
+PDF_RESOURCES = re.compile(rb"(?:^ *+/\w++ \d++ 0 R\n){2,}", re.M)
+"""Entries of a dictionary that refer to other objects, one on a line."""
 HTML = FigureStyle(width=40 / 6)
 """The look of a figure as an HTML page of its own."""
 
@@ -92,37 +96,35 @@ class FigureFile:
         return _fitted(self.drawing, self.style)
 
     def svg(self) -> bytes:
-        """The figure as SVG, as wide as asked for, with its provenance as metadata."""
+        """The figure as SVG, as wide as asked for, with its provenance as metadata. Its text stays text, which can be
+        searched and edited: it names fonts of the same widths, of which most machines have one."""
         drawn, width, height = self._drawn
         inches = self.style.inches
         sized = _sized(drawn, width, height, f"{inches:.4g}in", f"{inches * height / width:.4g}in")
+        sized = sized.replace(f'font-family="{self.style.drawn_family}"', f'font-family="{self.style.family}"')
         end = sized.index(">") + 1
         return (sized[:end] + self._dublin_core() + sized[end:]).encode()
 
     def pdf(self) -> bytes:
         """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""
-        import vl_convert
-
         drawn, width, height = self._drawn
         points = 72 * self.style.inches  # a PDF takes the SVG's units for points, of which an inch has 72
-        made = bytes(vl_convert.svg_to_pdf(_sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}")))
+        made = bytes(
+            _renderer().svg_to_pdf(_sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}"))
+        )
         return with_pdf_information(made, self._metadata())
 
     def png(self) -> bytes:
         """The figure as PNG with 300 pixels per inch, and its provenance in text chunks."""
-        import vl_convert
-
         drawn, width, _ = self._drawn
-        made = bytes(vl_convert.svg_to_png(drawn, scale=self.style.inches * 72 / width, ppi=DPI))
+        made = bytes(_renderer().svg_to_png(drawn, scale=self.style.inches * 72 / width, ppi=DPI))
         return with_png_texts(made, self._metadata())
 
     def html(self) -> bytes:
         """The figure as an HTML file of its own, with its scripts inside: hovers work offline."""
-        import vl_convert
-
         titled = {"text": self.drawing.title, "subtitle": self.provenance.of("Made by"), "anchor": "start"}
         spec = standalone(self.drawing, HTML) | {"title": titled, "padding": 14}
-        return str(vl_convert.vegalite_to_html(spec, bundle=True)).encode()
+        return str(_renderer().vegalite_to_html(spec, bundle=True)).encode()
 
     def _metadata(self) -> dict[str, str]:
         """What a file says of itself: PDF's names of document information."""
@@ -304,11 +306,19 @@ def _panels(spec: dict[str, Any]) -> list[dict[str, Any]]:
     return [spec["spec"]] if "facet" in spec else list(spec.get("hconcat", []))
 
 
-def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
-    """The SVG of a drawing as wide as its style asks, with its width and height in units."""
+@cache
+def _renderer() -> ModuleType:
+    """vl-convert with the fonts of figures."""
     import vl_convert
 
+    vl_convert.register_font_directory(str(FONT_FOLDER))
+    return cast(ModuleType, vl_convert)
+
+
+def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
+    """The SVG of a drawing as wide as its style asks, with its width and height in units."""
     spec = standalone(drawing, style)
+    spec["config"]["font"] = style.drawn_family
     wanted = style.units
     panels, facets = _panels(spec), "facet" in spec
     columns = spec.get("columns", 1) if facets else max(len(panels), 1)
@@ -319,7 +329,7 @@ def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
             panel["width"] = side
             if facets:
                 panel["height"] = side * aspect
-        drawn = str(vl_convert.vegalite_to_svg(spec))
+        drawn = str(_renderer().vegalite_to_svg(spec))
         width, height = _size(drawn)
         if not panels or abs(width - wanted) < 1:
             break
@@ -333,7 +343,7 @@ def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
             high = panel["height"]
             panel["height"] = max(min(high * STRETCHED, high + room / rows), min(high, SMALLEST))
             panel["width"] *= panel["height"] / high if drawing.square else 1
-        drawn = str(vl_convert.vegalite_to_svg(spec))
+        drawn = str(_renderer().vegalite_to_svg(spec))
         width, height = _size(drawn)
     return _on_a_slide(drawn, width, height, style)
 
@@ -364,19 +374,44 @@ def _size(drawn: str) -> tuple[float, float]:
 
 
 def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:
-    """A PDF with document information, as an incremental update (ISO 32000-1, 7.5.6): the document itself stays as it
-    is, and a new information dictionary and a cross-reference section come after it."""
+    """A PDF of the renderer with document information, and always with the same bytes.
+
+    The renderer writes a figure's fonts, and the resources of its page, in a random order. Here resources are sorted,
+    and objects are numbered and written in the order in which they refer to each other (ISO 32000-1, 7.5).
+    """
     trailer = document[document.rindex(b"trailer") :]
-    size, root = (re.search(pattern, trailer) for pattern in (rb"/Size (\d+)", rb"/Root (\d+ \d+ R)"))
-    start = re.search(rb"startxref\s+(\d+)", trailer)
-    if size is None or root is None or start is None:
+    root, table = (re.search(pattern, trailer) for pattern in (rb"/Root (\d+) 0 R", rb"startxref\s+(\d+)"))
+    if root is None or table is None:
         raise InputError("the PDF has no trailer to add its provenance to; choose SVG or PNG")
-    number, at = int(size[1]), len(document) + 1
-    entries = " ".join(f"/{name} <{(chr(0xFEFF) + value).encode('utf-16-be').hex()}>" for name, value in values.items())
-    made = f"{number} 0 obj\n<< {entries} >>\nendobj\n"
-    table = f"xref\n{number} 1\n{at:010d} 00000 n \n"
-    end = f"trailer\n<< /Size {number + 1} /Root {root[1].decode()} /Info {number} 0 R /Prev {start[1].decode()} >>\n"
-    return document + f"\n{made}{table}{end}startxref\n{at + len(made)}\n%%EOF\n".encode()
+    end = int(table[1])
+    entries = enumerate(re.findall(rb"(\d{10}) \d{5} ([nf])", document[end:]))
+    places = sorted((int(at), number) for number, (at, kind) in entries if kind == b"n")
+    objects = {}
+    for (at, number), after in zip(places, [at for at, _ in places[1:]] + [end], strict=True):
+        head, mark, stream = document[at:after].partition(b" obj\n")[2].partition(b"\nstream\n")
+        objects[number] = (
+            PDF_RESOURCES.sub(lambda lines: b"".join(sorted(lines[0].splitlines(True))), head),
+            mark + stream,
+        )
+    order, numbers = [int(root[1])], {int(root[1]): 1}
+    for number in order:
+        for other in map(int, PDF_REFERENCE.findall(objects[number][0])):
+            if other not in numbers:
+                order.append(other)
+                numbers[other] = len(order)
+    contents = [
+        PDF_REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], head) + stream
+        for head, stream in (objects[number] for number in order)
+    ]
+    texts = " ".join(f"/{name} <{(chr(0xFEFF) + value).encode('utf-16-be').hex()}>" for name, value in values.items())
+    contents.append(f"<< {texts} >>\nendobj\n\n".encode())
+    made, rows = document[: places[0][0]], "0000000000 65535 f\r\n"
+    for number, content in enumerate(contents, 1):
+        rows += f"{len(made):010d} 00000 n\r\n"
+        made += b"%d 0 obj\n" % number + content
+    size = len(contents) + 1
+    tail = f"trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(made)}\n%%EOF\n"
+    return made + f"xref\n0 {size}\n{rows}{tail}".encode()
 
 
 def with_png_texts(image: bytes, values: dict[str, str]) -> bytes:

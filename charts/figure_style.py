@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from charts.palette import ThemeColors, theme_colors
 from core.errors import InputError
+from core.settings import ROOT
 
 UNITS = 96
 """Units of a drawing in an inch, as in CSS: a text of 10 units has 7.5 points on paper."""
@@ -20,6 +21,8 @@ FONTS = {
     "serif": "Liberation Serif, Times New Roman, Times, serif",
 }
 """Names of fonts. Any other font is named as the paper names it, and has the serif ones behind it."""
+FONT_FOLDER = ROOT / "assets" / "fonts"
+"""The fonts that figures are drawn with: Hedge Sans and Hedge Serif, which are Liberation's under other names."""
 FAMILY = re.compile(r"[\w .-]{1,60}")
 THEMES = ("light", "dark")
 SLIDE_UNITS = 640
@@ -32,8 +35,8 @@ class FigureStyle:
     """The look of a figure in a file.
 
     ``width`` is a name of :data:`WIDTHS` or inches, ``font`` a name of :data:`FONTS` or the paper's own font, ``theme``
-    ``light`` or ``dark``. Raises :class:`InputError` for anything else. A font that this machine lacks is named in an
-    SVG, and replaced in a PDF and a PNG.
+    ``light`` or ``dark``. Raises :class:`InputError` for anything else. The fonts of :data:`FONTS` come with Hedge. If
+    this machine lacks the paper's own font, an SVG still names it, and a PDF and a PNG have the serif one instead.
     """
 
     width: str | float = "single"
@@ -67,8 +70,14 @@ class FigureStyle:
 
     @property
     def family(self) -> str:
-        """The font and those that stand in for it."""
+        """The font and those that stand in for it, as an SVG and a web page name them."""
         return FONTS.get(self.font) or f"{self.font}, {FONTS['serif']}"
+
+    @property
+    def drawn_family(self) -> str:
+        """The same with the fonts of :data:`FONT_FOLDER`, for the renderer. No other font has their names, so the fonts
+        of a machine don't matter."""
+        return self.family.replace("Liberation", "Hedge")
 
     @property
     def colors(self) -> ThemeColors:

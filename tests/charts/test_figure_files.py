@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
+import os
 import re
+import struct
+import subprocess
+import sys
 import xml.etree.ElementTree as ElementTree
 import zlib
 from functools import cache
@@ -14,8 +20,8 @@ import pytest
 from PIL import Image
 
 from charts import figure_files
-from charts.figure_files import FigureFile, figure, figures, jury_figure
-from charts.figure_style import WIDTHS, FigureStyle
+from charts.figure_files import KINDS, FigureFile, figure, figures, jury_figure
+from charts.figure_style import FONT_FOLDER, FONTS, WIDTHS, FigureStyle
 from charts.palette import theme_colors
 from charts.run_figures import FIGURES
 from core.errors import InputError
@@ -23,10 +29,12 @@ from core.jury import experiment
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
+from core.reports import provenance
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load
-from core.reports.figure_names import JURY_FIGURES, RUN_FIGURES
+from core.reports.figure_names import FILE_KINDS, JURY_FIGURES, RUN_FIGURES
 from core.reports.report import report
+from core.settings import ROOT
 from tests.conftest import synthetic_run
 
 DC = "{http://purl.org/dc/elements/1.1/}"
@@ -105,10 +113,59 @@ def test_texts_have_the_size_of_a_paper_s_at_each_width(runs):
 
 
 def test_the_font_is_the_one_that_is_asked_for(runs):
-    assert 'font-family="Liberation Serif' in figure("forest", runs, 100, FigureStyle(font="serif")).svg().decode()
+    serif = figure("forest", runs, 100, FigureStyle(font="serif"))
+    assert 'font-family="Liberation Serif, Times New Roman' in serif.svg().decode()
+    assert b"HedgeSerif" in serif.pdf()
+    assert b"HedgeSans" in figure("forest", runs).pdf()
     named = figure("forest", runs, 100, FigureStyle(font="Hedge Test Roman"))
     assert 'font-family="Hedge Test Roman, Liberation Serif' in named.svg().decode()
-    assert b"LiberationSerif" in named.pdf()  # no machine has the other font
+    assert b"HedgeSerif" in named.pdf()  # no machine has the other font
+
+
+def digests(run_id: str) -> dict[str, str]:
+    """Digests of figures with two weights of each font, from characters outside ASCII."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(provenance, "today", lambda: "2026-11-22")
+        drawn = {font: figure("sizes-when-right", [load(run_id)], 100, FigureStyle(font=font)) for font in FONTS}
+    files = {f"{font}.{kind}": KINDS[kind](one) for font, one in drawn.items() for kind in FILE_KINDS}
+    return {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+
+
+def renamed(font: bytes, family: str) -> bytes:
+    """A TrueType font as a font of another name."""
+    records = texts = b""
+    for number, text in {1: family, 2: "Regular", 6: family.replace(" ", "")}.items():
+        value = text.encode("utf-16-be")
+        records += struct.pack(">6H", 3, 1, 0x409, number, len(value), len(texts))
+        texts += value
+    table = struct.pack(">3H", 0, 3, 6 + len(records)) + records + texts
+    entry = font.index(b"name")
+    return font[: entry + 8] + struct.pack(">2I", len(font), len(table)) + font[entry + 16 :] + table
+
+
+def test_a_figure_has_the_same_bytes_on_a_machine_with_other_fonts(home: Path, tmp_path: Path):
+    run_id = synthetic_run(model="modèle-α−×→Ж…")
+    fonts = tmp_path / "fonts"
+    fonts.mkdir()
+    for name, other in (("Sans", "Serif"), ("Serif", "Sans")):
+        path = fonts / f"{name}.ttf"
+        path.write_bytes(renamed((FONT_FOLDER / f"Hedge{other}-Regular.ttf").read_bytes(), f"Liberation {name}"))
+    (fonts / "fonts.conf").write_text(f"<fontconfig><dir>{fonts}</dir></fontconfig>", encoding="utf-8")
+    code = "import sys, tests.charts.test_figure_files as t; print(t.json.dumps(t.digests(sys.argv[1])))"
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", code, run_id],
+        cwd=ROOT,
+        env={**os.environ, "FONTCONFIG_FILE": str(fonts / "fonts.conf")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(elsewhere.stdout) == digests(run_id)
+
+
+def test_a_pdf_has_the_same_bytes_each_time_it_is_drawn(runs):
+    one = figure("reliability", runs)
+    assert len({one.pdf() for _ in range(4)}) == 1
 
 
 def test_a_svg_says_where_it_comes_from(runs):
@@ -131,11 +188,11 @@ def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
     trailer = made[made.rindex(b"trailer") :]
     (number,) = re.findall(rb"/Info (\d+) 0 R", trailer)
     (start,) = re.findall(rb"startxref\s+(\d+)", trailer)
-    table = made[int(start) :]
-    assert table.startswith(b"xref\n" + number + b" 1\n")
-    (at,) = re.findall(rb"xref\n\d+ 1\n(\d{10}) 00000 n", table)
-    entry = made[int(at) :]
-    assert entry.startswith(number + b" 0 obj")
+    places = re.findall(rb"(\d{10}) \d{5} [nf]\r\n", made[int(start) :])
+    assert made[int(start) :].startswith(b"xref\n0 %d\n" % len(places))
+    for each in range(1, len(places)):
+        assert made[int(places[each]) :].startswith(b"%d 0 obj\n" % each)
+    entry = made[int(places[int(number)]) :]
     said = {
         name.decode(): bytes.fromhex(value.decode()).decode("utf-16")
         for name, value in re.findall(rb"/(\w+) <([0-9a-f]+)>", entry[: entry.index(b"endobj")])
@@ -143,8 +200,6 @@ def test_a_pdf_says_where_it_comes_from_and_is_as_wide_as_asked_for(runs):
     assert said["Title"] == one.drawing.title
     assert said["Subject"] == one.caption
     assert said["Provenance"] == one.provenance.text()
-    (before,) = re.findall(rb"/Prev (\d+)", trailer)
-    assert made[int(before) :].startswith(b"xref")  # the document itself is untouched
 
 
 def test_a_png_says_where_it_comes_from(runs):

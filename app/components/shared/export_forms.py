@@ -36,8 +36,8 @@ WIDTH_TITLES = {
 FONT_TITLES = {"sans": "Sans", "serif": "Serif", "own": "The paper's"}
 THEME_TITLES = {"light": "Light", "dark": "Dark"}
 FONT_HELP = (
-    "An SVG names the font, and the program that opens it must have it. A PDF and a PNG hold it if this machine has "
-    "it, and a similar one if not."
+    "Sans and serif come with Hedge. A PDF and a PNG hold the paper's own font if this machine has it, and the serif "
+    "one if not. An SVG names its font, and the program that opens it must have that font or one of the same widths."
 )
 
 Called = Callable[[str, str], str]
