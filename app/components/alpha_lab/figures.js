@@ -109,7 +109,7 @@ export function bySizeFigure(host, label, slots, k, interval) {
             : draw(svg, "text", {
                 class: `tiny fill-${ink}`,
                 x: x(size + 0.5),
-                y: y(ABOVE_ALL) + (i ? 8 : -3),
+                y: y(ABOVE_ALL) + (i ? 8 : -4),
                 "text-anchor": "middle",
               }),
       };
