@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 from xml.sax.saxutils import escape
 
 from charts.figure_style import DPI, FONT_FOLDER, FigureStyle
@@ -312,7 +312,7 @@ def _renderer() -> ModuleType:
     import vl_convert
 
     vl_convert.register_font_directory(str(FONT_FOLDER))
-    return cast(ModuleType, vl_convert)
+    return vl_convert
 
 
 def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:
