@@ -1,4 +1,8 @@
-"""The script that `streamlit run app/main.py` runs: the frame around every page."""
+"""The script of every page: the frame around it. `app/server.py` serves it.
+
+`streamlit run app/main.py` would serve it without the guard. Streamlit looks in the file for an app before it serves
+it, finds the one below, and imports the file in place of running it: this import refuses.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,16 @@ if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the p
 
 import streamlit as st  # noqa: E402
 
-from app import first_paint, login, navigation, notices, style  # noqa: E402
-from app.background import following  # noqa: E402
+if __name__ == "main":
+    sys.exit("start Hedge with `python -m app` or `streamlit run app/server.py`: app/main.py is only a part of it")
+    app = st.App(__file__)  # type: ignore[unreachable]
+
+from app import navigation, notices, style  # noqa: E402
 from app.components.shared import theme_watch  # noqa: E402
 from app.components.shared.shortcuts import shortcuts  # noqa: E402
 from app.errors import spoken  # noqa: E402
-from core import access  # noqa: E402
+from app.serving import first_paint, login  # noqa: E402
+from app.serving.background import following  # noqa: E402
 
 st.set_page_config(
     page_title="Hedge",
@@ -28,12 +36,6 @@ st.set_page_config(
 )
 st.html(style.FRAME)
 st.logo(str(navigation.ICON), size="medium")
-if access.mode() == "local" and (address := st.get_option("server.address")) not in access.LOOPBACK:
-    st.error(
-        f"This server answers on {address or 'all addresses'}, where others can reach it and do everything that you "
-        "can. Start it with `python -m app --public`, with which they can only look, with `--login`, or on 127.0.0.1."
-    )
-    st.stop()
 if login.gate():
     page = st.navigation(navigation.pages(), position="top")
     notices.watch(page.url_path)

@@ -8,8 +8,8 @@ from typing import NoReturn
 
 import streamlit as st
 
-from app import login
 from app.components.shared.only_looking import only_looking
+from app.serving import login
 from core import access
 from core.access import UserRole
 from core.settings import ASSETS, ROOT

@@ -149,7 +149,7 @@ def test_conformal_and_calibration_need_numpy_and_scipy_alone():
 def test_what_the_page_process_imports_loads_no_torch():
     """The components of every page, as the server imports them after the first paint, and what they call of core."""
     code = (
-        "from app import first_paint; first_paint.import_components(); "
+        "from app.serving import first_paint; first_paint.import_components(); "
         "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
         "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
         "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "

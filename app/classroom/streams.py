@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import Any
 
+from app.serving.stopping import is_stopping
 from core.classroom import class_state
 from core.classroom.live_class import LiveClass, Seat
 
@@ -95,7 +96,7 @@ class Streams:
         while any(one.phones or one.desks for one in self._channels.values()):
             await asyncio.sleep(STOP_POLL_S)
             for one in self._channels.values():
-                if _stopping() or one.live.is_over:
+                if is_stopping() or one.live.is_over:
                     one.wake(everyone=True)
 
     async def of_phone(self, live: LiveClass, seat: Seat, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
@@ -129,7 +130,7 @@ class Streams:
         among.add(changed)
         news, counts, view = 0, 0, (0, "")
         try:
-            while not left.done() and not _stopping():
+            while not left.done() and not is_stopping():
                 changed.clear()
                 message = b""
                 if live.is_over:
@@ -164,11 +165,3 @@ async def _waited(changed: asyncio.Event, left: asyncio.Future[Any]) -> bool:
         return bool(done)
     finally:
         waiting.cancel()
-
-
-def _stopping() -> bool:
-    """Whether the page server is about to end."""
-    from streamlit import runtime
-    from streamlit.runtime.runtime import RuntimeState
-
-    return runtime.exists() and runtime.get_instance().state in (RuntimeState.STOPPING, RuntimeState.STOPPED)

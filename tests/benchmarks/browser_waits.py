@@ -3,7 +3,6 @@
 start   from starting `python -m app` to the first set sizes painted on the overview, in a fresh browser, five times; in
         turn with it, from starting an empty Streamlit app to its heading, which no Streamlit app can undercut; and the
         processor time that the server has spent by then
-ahead   the same, twice each in turn: as it is, with nothing read ahead, and with Python's own switch interval
 drag    from a pointer's move to the end of the frame that shows it, 10,000 + 10,000 questions of six options and 25,000
         + 25,000; from the release to the changed address; and the same drag with ``st.slider`` and Altair
 lesson  from a pointer's move on a step of the lesson to the end of the frame that shows it: the run that the page opens
@@ -34,7 +33,7 @@ from core.reports.lesson import load
 from core.runs import store
 from core.settings import ROOT
 from tests.benchmarks.empty_app import empty_app
-from tests.browser.conftest import FLAGS, Lab, server, wait_for
+from tests.browser.conftest import FLAGS, Lab, server
 from tests.conftest import synthetic_run
 
 STARTS = 5
@@ -102,54 +101,6 @@ def server_seconds() -> float:
         child.cpu_times() for child in psutil.Process().children() if {"app", "streamlit"} & set(child.cmdline()[1:])
     ]
     return sum(of.user + of.system for of in spent)
-
-
-VARIANTS = {
-    "as it is": "",
-    "nothing read ahead": "first_paint.read_first_page = lambda: None",
-    "turns of 5 ms": "reading_thread.TURN_S = 0.005",
-}
-"""What is done before the server starts."""
-
-
-def ahead(home: Path) -> None:
-    for i in range(3):
-        synthetic_run(2000, model=f"model-{i}", seed=i)
-    waits: dict[str, list[float]] = {name: [] for name in VARIANTS}
-    for name, change in [*VARIANTS.items()] * 2:
-        with sync_playwright() as playwright:
-            browser = launch(playwright.chromium)
-            page = browser.new_page(bypass_csp=True)
-            page.set_default_timeout(120_000)
-            begun = time.perf_counter()
-            with changed_server(home, change) as address:
-                page.goto(address)
-                page.wait_for_function(DRAWN, arg=FIRST)
-                page.evaluate(PAINTED)
-                waits[name].append(time.perf_counter() - begun)
-            browser.close()
-    for name, found in waits.items():
-        print(f"{name}, s:", [round(wait, 2) for wait in found])
-
-
-@contextmanager
-def changed_server(home: Path, change: str) -> Iterator[str]:
-    """`python -m app` after a change."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    imports = "import sys; from app import first_paint, reading_thread; from app.__main__ import main"
-    code = f"{imports}\n{change}\nmain(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "--server.port", str(port), "--server.headless", "true"]
-    log = home.parent / "server.log"
-    with log.open("wb") as out:
-        process = psutil.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def large_run(n: int) -> str:
@@ -358,5 +309,5 @@ def native(browser: Browser, url: str) -> None:
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
         os.environ["HEDGE_HOME"] = str(Path(folder) / "home")
-        modes = {"start": start, "ahead": ahead, "drag": drag, "lesson": lesson, "temperature": temperature}
+        modes = {"start": start, "drag": drag, "lesson": lesson, "temperature": temperature}
         modes[sys.argv[1]](Path(folder) / "home")

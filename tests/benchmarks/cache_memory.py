@@ -17,7 +17,6 @@ from itertools import islice, product
 from statistics import mean
 from typing import Any
 
-from app.background import Computation
 from app.caches import (
     alpha_lab_cache,
     calibration_cache,
@@ -34,6 +33,7 @@ from app.caches import (
 from app.caches.per_run import PerRun, RunKey
 from app.caches.run_cache import run_key
 from app.components.one_question.question import MOST_RUNS
+from app.serving.background import Computation
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
 from core.jury.confidence import CONFIDENCES

@@ -13,8 +13,8 @@ click    in the inspector, from the click to the end of the frame that shows its
          ten; and what the server then spends to note the change in the link, with the bytes that it sends
 
 The runs are synthetic, half of 10,000 questions calibrates, and their home is a temporary folder. Their figures at the
-opening alpha are kept, as the server keeps those of every run that has ended (:mod:`app.rows_ahead`); with ``new`` they
-are not, as of runs that ended a moment ago. On a machine with other load, compare processor seconds.
+opening alpha are kept, as after an earlier visit; with ``new`` they are not, as of runs that nobody has compared. On a
+machine with other load, compare processor seconds.
 """
 
 from __future__ import annotations

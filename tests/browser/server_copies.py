@@ -47,7 +47,7 @@ def main() -> None:
     """Import, then fork at each line until the input ends."""
     from streamlit.web import cli  # noqa: F401 - imported for the copies
 
-    from app import first_paint
+    from app.serving import first_paint
 
     first_paint.import_components()
     # Components register with the server that runs when they are imported, so each copy imports the app itself.

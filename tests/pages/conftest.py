@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,12 +14,10 @@ import pandas as pd
 import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
-from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
-from app import first_paint
-from app.background import Computation
+from app.serving.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from charts.figure import Figure
 from core.runs import store
@@ -29,12 +28,10 @@ PAGE_WITHIN_S = 120.0
 """A page takes a second; on a busy machine it may take its time."""
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _no_search_for_components() -> Iterator[None]:
-    """As the server starts; for each AppTest the search would cost 0.3 s."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", first_paint.no_components)
-        yield
+@pytest.fixture(autouse=True)
+def _no_search_for_components(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each AppTest Streamlit reads the metadata of all packages, 0.3 s; none of them has a component."""
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: iter(()))
 
 
 @pytest.fixture
@@ -47,8 +44,8 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
     monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
-    monkeypatch.setattr("app.background.start", _compute_at_once)
-    monkeypatch.setattr("app.background.painted", lambda page: True)
+    monkeypatch.setattr("app.serving.background.start", _compute_at_once)
+    monkeypatch.setattr("app.serving.background.painted", lambda page: True)
     monkeypatch.setattr("core.answering.client.warm", lambda model, dtype: None)
     st.cache_resource.clear()
 
@@ -110,7 +107,7 @@ def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def opened(page: str, **view: str) -> AppTest:
         with monkeypatch.context() as patch:
-            patch.setattr("app.background.start", lambda awaited: None)
+            patch.setattr("app.serving.background.start", lambda awaited: None)
             return open_page(page, **view)
 
     return opened

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app.caches import compare_cache
 from app.components.compare.pairs import TOGETHER
 from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
-from core.reports.compare import benchmark, run_matrix
+from core.reports.compare import benchmark, kept_rows, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
+from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, components, keep_their_places, pick, picked, said
 from tests.simulation.claims import FEW_SAID
@@ -168,7 +174,7 @@ def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
     app.run()
     assert inspector_data(app)["numbers"] is not None
     assert inspector_data(app)["revision"] == waiting, "the browser shows what the link says, and nothing is undone"
-    monkeypatch.setattr("app.background.start", lambda awaited: None)
+    monkeypatch.setattr("app.serving.background.start", lambda awaited: None)
     app.slider(key="alpha_slider").set_value(0.2).run()
     assert inspector_data(app)["alpha"] == 200
     assert inspector_data(app)["numbers"] is not None
@@ -178,7 +184,7 @@ def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early:
     ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
     app = open_page_early("compare", runs=",".join(ids))
     with monkeypatch.context() as patch:
-        patch.setattr("app.background.start", lambda awaited: None)
+        patch.setattr("app.serving.background.start", lambda awaited: None)
         app.run()  # the questions and what is below them
     assert keep_their_places(app, 8)
     assert "Can't tell with 2 models" in said(app)
@@ -290,3 +296,39 @@ def test_runs_of_two_banks_have_a_matrix_each(open_page: Open):
     assert [of["runs"] for of in shown["groups"]] == [ids[:2], ids[2:]]
     shown = comparison_data(open_page("compare", runs=",".join(ids), first=ids[2], second=ids[3]))
     assert shown["group"] == [2, 3]
+
+
+@pytest.mark.filterwarnings("ignore")  # outside a server every call to a cached function warns
+def test_the_dot_plots_of_runs_whose_figures_are_kept_wait_for_no_run(home: Path, monkeypatch: pytest.MonkeyPatch):
+    st.cache_resource.clear()
+    runs = tuple(synthetic_run(60, model=f"model-{i}", seed=7) for i in range(2))
+    rule = SetRule(100, ("lac", "aps"))
+    kept_rows.compared_rows(runs, rule, evaluation.load)
+    with monkeypatch.context() as patch:
+        patch.setattr("core.reports.evaluation.load", lambda _: pytest.fail("a run was read"))
+        assert set(compare_cache.compared(runs, rule)["run"]) == set(runs)
+        matrix = compare_cache.matrix(runs, 100, "lac", "allow")
+    matrix.run()
+    assert matrix.value().runs == runs
+
+
+def test_the_first_paint_of_compare_waits_for_no_charts_and_no_tests(home: Path):
+    """The whole page in a process that has imported nothing else, before anything is computed in the background."""
+    runs = tuple(synthetic_run(60, model=f"model-{i}", seed=7) for i in range(2))
+    code = (
+        "import sys\n"
+        "from streamlit.testing.v1 import AppTest\n"
+        "from app.serving import background\n"
+        "background.start = lambda awaited: None\n"
+        "before = set(sys.modules)\n"
+        f"page = AppTest.from_file({str(ROOT / 'app' / 'main.py')!r}, default_timeout=100)\n"
+        "page.switch_page('../pages/compare.py')\n"
+        f"page.query_params['runs'] = {','.join(runs)!r}\n"
+        "page.run()\n"
+        "assert not page.exception, page.exception\n"
+        "parts = [one.key for one in page.main if 'bidi' in str(one.type) and one.key != 'shortcuts']\n"
+        "assert len(parts) == 2, parts\n"
+        "heavy = {'altair', 'plotly', 'scipy.stats', 'scipy.optimize'} & (set(sys.modules) - before)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120, cwd=ROOT)

@@ -17,7 +17,7 @@ from tests.pages.conftest import Open, said
 
 PREPARED = """
 from functools import partial
-from app import background
+from app.serving import background
 from app.caches import doctor_cache
 from core.answering import client
 from core.jury import experiment

@@ -10,11 +10,11 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.background import arrived, computing
 from app.caches import calibration_cache, run_cache
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
 from app.formatting import plain
+from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError

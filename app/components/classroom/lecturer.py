@@ -7,8 +7,8 @@ from contextlib import contextmanager, nullcontext
 
 import streamlit as st
 
-from app import login
 from app.classroom import desks
+from app.serving import login
 from core import access
 from core.access import UserRole
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.background import after_paint, arrived
 from app.caches import compare_cache, run_cache
 from app.caches.compare_cache import InspectorTables
 from app.components.compare.comparison import comparison
@@ -18,6 +17,7 @@ from app.components.shared import downloads
 from app.components.shared.runs import titles
 from app.components.shared.seed import was_shown
 from app.formatting import counted, plain, sentence
+from app.serving.background import after_paint, arrived
 from app.state.compare import CompareView
 from charts.run_names import unique
 from core.errors import InputError

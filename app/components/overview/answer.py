@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from app.caches import overview_cache, run_cache
+from app.caches import overview_cache
 from app.components.overview import filters, run_table
 from app.components.overview.first_page import mount
 from app.components.overview.matrix import matrix_data
@@ -54,14 +54,6 @@ class Section:
     """The filters in words."""
     hidden: int
     """How many of a person's own runs the filters hide."""
-
-
-def read_ahead() -> None:
-    """Summarise, in advance, the runs that the section shows without a link."""
-    view, finished = OverviewView(), run_cache.runs().finished
-    active = filters.active_filter(view, finished)
-    overview_cache.overview([record for record in finished if active.keeps(record)], view.alpha, view.score)
-    published.results(active)
 
 
 def answer(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> Section:

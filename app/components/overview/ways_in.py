@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 
 from app import navigation, state
-from app.caches import overview_cache, run_cache
+from app.caches import overview_cache
 from app.components.overview.first_page import mount, target
 from app.formatting import shortened
-from app.showcase import default_run
 from app.state.alpha_lab import AlphaLabView
 from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
@@ -31,13 +30,6 @@ CURVE_STEP = 10
 MOST_BARS = 4
 LONGEST_NAME = 18
 LONGEST_QUESTION = 120
-
-
-def read_ahead() -> None:
-    """Find, in advance, the question that the cards show without a link."""
-    finished = run_cache.runs().finished
-    if finished:
-        _with_short_question(default_run(finished), finished, OverviewView())
 
 
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:

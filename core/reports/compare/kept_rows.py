@@ -37,12 +37,6 @@ def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], E
     return pd.DataFrame([row for run_id in run_ids for row in _rows(run_id, rule, load)])
 
 
-def are_kept(run_id: str, rule: SetRule) -> bool:
-    """Whether the run's figures are stored, so that the run need not be read."""
-    found = _read(run_id, _holds_for(run_id))
-    return all(_name(rule, score) in found for score in rule.scores)
-
-
 def _rows(run_id: str, rule: SetRule, load: Callable[[str], Evaluation]) -> list[dict[str, Any]]:
     holds_for = _holds_for(run_id)
     found = _read(run_id, holds_for)

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app import rows_ahead
 from core.records import OptionLogits
 from core.reports import evaluation
 from core.reports.compare import benchmark, kept_rows
@@ -23,6 +22,18 @@ RULE = SetRule(100, ("lac", "aps"))
 
 def unread(run_id: str) -> Evaluation:
     pytest.fail(f"{run_id} was read")
+
+
+def are_kept(run_id: str, rule: SetRule) -> bool:
+    """Whether the run's figures are stored, so that the run need not be read."""
+
+    def load(run_id: str) -> Evaluation:
+        raise LookupError(run_id)
+
+    try:
+        return len(kept_rows.compared_rows([run_id], rule, load)) == len(rule.scores)
+    except LookupError:
+        return False
 
 
 def computed(run_ids: list[str], rule: SetRule = RULE) -> pd.DataFrame:
@@ -63,9 +74,9 @@ def test_what_is_infinite_or_undefined_is_kept_as_such(home: Path):
 
 def test_a_score_that_was_kept_serves_a_rule_that_names_it_among_others(runs: list[str]):
     kept_rows.compared_rows(runs, RULE, evaluation.load)
-    assert kept_rows.are_kept(runs[0], SetRule(100, ("aps",)))
+    assert are_kept(runs[0], SetRule(100, ("aps",)))
     for other in (SetRule(101, ("lac",)), SetRule(100, ("lac",), empty="top1"), SetRule(100, ("lac",), "paper")):
-        assert not kept_rows.are_kept(runs[0], other)
+        assert not are_kept(runs[0], other)
 
 
 def test_new_answers_are_figured_anew(runs: list[str], home: Path):
@@ -73,8 +84,8 @@ def test_new_answers_are_figured_anew(runs: list[str], home: Path):
     scored = store.read_logits(runs[0])
     turned = OptionLogits(scored.ids, scored.logits[::-1].copy(), scored.letter_mass)
     store.write_logits(home / "runs" / runs[0], turned)
-    assert not kept_rows.are_kept(runs[0], RULE)
-    assert kept_rows.are_kept(runs[1], RULE)
+    assert not are_kept(runs[0], RULE)
+    assert are_kept(runs[1], RULE)
     after = kept_rows.compared_rows(runs, RULE, evaluation.load)
     pd.testing.assert_frame_equal(after, computed(runs), check_exact=True)
     assert after["accuracy"].tolist() != before["accuracy"].tolist()
@@ -83,7 +94,7 @@ def test_new_answers_are_figured_anew(runs: list[str], home: Path):
 def test_other_code_and_other_versions_figure_anew(runs: list[str], monkeypatch: pytest.MonkeyPatch):
     kept_rows.compared_rows(runs, RULE, evaluation.load)
     monkeypatch.setattr(kept_rows, "_code", lambda: "other code")
-    assert not kept_rows.are_kept(runs[0], RULE)
+    assert not are_kept(runs[0], RULE)
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"holds_for": 1}', '{"rows": [], "holds_for": "%s"}'])
@@ -94,7 +105,7 @@ def test_a_file_that_is_damaged_is_written_anew(runs: list[str], home: Path, con
     pd.testing.assert_frame_equal(
         kept_rows.compared_rows(runs, RULE, evaluation.load), computed(runs), check_exact=True
     )
-    assert kept_rows.are_kept(runs[0], RULE)
+    assert are_kept(runs[0], RULE)
 
 
 def test_a_home_that_can_not_be_written_changes_no_figure(runs: list[str], home: Path):
@@ -109,15 +120,5 @@ def test_the_latest_rules_of_a_run_are_kept(runs: list[str], home: Path, monkeyp
     monkeypatch.setattr(kept_rows, "MOST_RULES", 3)
     for alpha in (100, 150, 200):
         kept_rows.compared_rows(runs[:1], SetRule(alpha, ("lac", "aps")), evaluation.load)
-    assert kept_rows.are_kept(runs[0], SetRule(200, ("lac", "aps")))
+    assert are_kept(runs[0], SetRule(200, ("lac", "aps")))
     assert len(json.loads(file_of(home, runs[0]).read_bytes())["rows"]) == 3
-
-
-def test_runs_that_ended_are_kept_before_anybody_asks(runs: list[str], home: Path, monkeypatch: pytest.MonkeyPatch):
-    (home / "runs" / runs[1] / "logits.parquet").write_bytes(b"broken")
-    seen: set[str] = set()
-    rows_ahead.keep_new(seen)
-    assert kept_rows.are_kept(runs[0], RULE)
-    assert {path.stem for path in (home / "cache" / "run_rows").iterdir()} == {runs[0]}  # none of those that ship
-    monkeypatch.setattr(kept_rows, "are_kept", lambda *_: pytest.fail("looked at again"))
-    rows_ahead.keep_new(seen)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import gc
 import logging
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.components.v2 import manifest_scanner
-from streamlit.components.v2.component_manager import BidiComponentManager
 
-from app import first_paint, login
-from app.__main__ import KEPT_ON, _served, main, wake_agent
-from app.caches import overview_cache
+from app.__main__ import KEPT_ON, _served, main
+from app.serving import first_paint, login, start
+from app.serving.agent_keeper import wake_agent
 from core import access, quotas
 from core.errors import RunError
 from core.quotas import Quotas
 from core.settings import settings
 from tests import openid
-from tests.conftest import synthetic_run
 
 
 def test_a_home_that_can_not_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -40,16 +38,6 @@ def test_a_server_lives_on_without_an_agent(monkeypatch: pytest.MonkeyPatch, cap
     assert "no agent could be started" in caplog.text
 
 
-def test_no_installed_package_brings_a_component_and_streamlit_would_ask_where_the_app_answers(
-    monkeypatch: pytest.MonkeyPatch,
-):
-    assert manifest_scanner.scan_component_manifests() == first_paint.no_components()
-    asked = []
-    monkeypatch.setattr(manifest_scanner, "scan_component_manifests", lambda: asked.append(True) or [])
-    BidiComponentManager().discover_and_register_components(start_file_watching=False)
-    assert asked == [True]
-
-
 def test_no_script_is_followed_by_a_full_collection_and_no_page_has_a_watcher_of_its_own():
     """With 50 open pages, these two took nine tenths of the server's time."""
     assert st.get_option("runner.postScriptGC") is False
@@ -61,8 +49,7 @@ def test_what_was_imported_before_the_first_paint_is_not_looked_at_after_a_scrip
     steps: list[str] = []
     shown = threading.Event()
     monkeypatch.setattr(first_paint, "shown", shown)
-    monkeypatch.setattr(first_paint, "_wait_for_server", lambda: None)
-    monkeypatch.setattr(first_paint, "read_first_page", lambda: steps.append(f"read, {gc.isenabled()}"))
+    monkeypatch.setattr(first_paint, "import_first_page", lambda: steps.append(f"first, {gc.isenabled()}"))
     monkeypatch.setattr(first_paint, "import_components", lambda: steps.append(f"imported, {gc.isenabled()}"))
     monkeypatch.setattr(first_paint, "PAINTED_AFTER_S", 0)
     monkeypatch.setattr(gc, "freeze", lambda: steps.append("frozen"))
@@ -72,7 +59,7 @@ def test_what_was_imported_before_the_first_paint_is_not_looked_at_after_a_scrip
         thread.start()
         shown.set()
         thread.join(20)
-        assert steps == ["read, False", "frozen", "imported, False", "frozen"]
+        assert steps == ["first, False", "frozen", "imported, False", "frozen"]
         assert gc.isenabled()
     finally:
         gc.enable()
@@ -81,8 +68,7 @@ def test_what_was_imported_before_the_first_paint_is_not_looked_at_after_a_scrip
 def test_nobody_comes_and_python_frees_objects_as_usual(monkeypatch: pytest.MonkeyPatch):
     shown, enabled = threading.Event(), threading.Event()
     monkeypatch.setattr(first_paint, "shown", shown)
-    monkeypatch.setattr(first_paint, "_wait_for_server", lambda: None)
-    monkeypatch.setattr(first_paint, "read_first_page", lambda: None)
+    monkeypatch.setattr(first_paint, "import_first_page", lambda: None)
     monkeypatch.setattr(first_paint, "import_components", lambda: None)
     monkeypatch.setattr(first_paint, "NOBODY_CAME_S", 0)
     monkeypatch.setattr(first_paint, "PAINTED_AFTER_S", 0)
@@ -97,15 +83,11 @@ def test_nobody_comes_and_python_frees_objects_as_usual(monkeypatch: pytest.Monk
     assert not thread.is_alive()
 
 
-@pytest.mark.filterwarnings("ignore")  # outside a server every call to a cached function warns
-def test_the_first_page_reads_no_run_that_was_read_ahead(home: Path, monkeypatch: pytest.MonkeyPatch):
-    run_id = synthetic_run(60)
-    monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
-    st.cache_resource.clear()
-    first_paint.read_first_page()
-    monkeypatch.setattr("core.reports.evaluation.load", lambda _: pytest.fail("a run was read again"))
-    assert overview_cache.summary(run_id).report.run == run_id
-    st.cache_resource.clear()
+def test_turns_are_short_while_the_thread_imports():
+    usual = sys.getswitchinterval()
+    with first_paint.short_turns():
+        assert sys.getswitchinterval() == pytest.approx(first_paint.TURN_S)
+    assert sys.getswitchinterval() == pytest.approx(usual)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +104,7 @@ def test_a_server_for_others_does_not_start_until_it_is_said_what_they_may_do(
 ):
     if environment:
         monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", environment)
-    with pytest.raises(SystemExit, match="others can reach it and do everything that you can; add --public"):
+    with pytest.raises(SystemExit, match="others can reach it and do everything that you can"):
         main(arguments)
 
 
@@ -151,10 +133,16 @@ def test_a_public_server_keeps_streamlits_protections_on():
 
 
 @pytest.mark.usefixtures("local_again")
-def test_a_public_server_prints_a_link_for_its_lecturer(capsys: pytest.CaptureFixture[str]):
-    asked = ["--public", "--lecturer", "--server.address", "10.0.0.5", "--server.port", "8600"]
-    assert "--lecturer" not in _served(asked)
-    assert "http://10.0.0.5:8600/classroom?lecturer=" in capsys.readouterr().out
+def test_a_public_server_prints_a_link_for_its_lecturer(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(start, "prints_lecturer_link", threading.Event())
+    assert "--lecturer" not in _served(["--public", "--lecturer", "--server.address", "10.0.0.5"])
+    assert start.prints_lecturer_link.is_set()
+    options = {"server.address": "10.0.0.5", "server.port": 8600, "server.baseUrlPath": "/hedge/"}
+    monkeypatch.setattr(st, "get_option", options.get)
+    start.print_lecturer_link()
+    assert "http://10.0.0.5:8600/hedge/classroom?lecturer=" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="--lecturer belongs to --public"):
         _served(["--lecturer"])
 

@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import background
-from app.background import Computation
+from app.serving import background
+from app.serving.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from core.errors import InputError
 from tests.pages.conftest import PAGE_WITHIN_S
@@ -86,10 +86,10 @@ def test_a_refusal_stays_and_a_fault_is_tried_again():
 def page() -> None:
     """A script that awaits a figure, and finds a message only when it runs first."""
     import streamlit as st
+    from tests.app.serving.test_background import FIGURE
 
     from app import state
-    from app.background import arrived, following
-    from tests.app.test_background import FIGURE
+    from app.serving.background import arrived, following
 
     with following():
         found = () if "seen" in st.session_state else ("Your link is old.",)
@@ -174,9 +174,9 @@ def run_and_ask(awaited: Sequence[Computation[object]]) -> None:
 def late_page() -> None:
     """A script that leaves a figure to its second run, although it is there."""
     import streamlit as st
+    from tests.app.serving.test_background import FIGURE
 
-    from app.background import after_paint, following
-    from tests.app.test_background import FIGURE
+    from app.serving.background import after_paint, following
 
     with following():
         if "painted" in st.session_state:
@@ -226,7 +226,7 @@ def jury_page() -> None:
     import streamlit as st
 
     from app import state
-    from app.background import following
+    from app.serving.background import following
     from app.state.jury import JuryView
 
     with following():

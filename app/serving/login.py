@@ -1,19 +1,19 @@
 """Who uses a page, on a server where people log in with an OpenID provider (Streamlit's ``st.login``).
 
 A session's claims come with its websocket: Streamlit reads them from a signed cookie, and a message of the session
-can't change them. :func:`actor_of_thread` finds them for whatever thread runs a page's script, a callback, a fragment
-or a component's message, because all of these have the session's context.
+can't change them. :func:`actor_of_thread` reads them from ``st.user`` in whatever thread runs a page's script, a
+callback, a fragment or a component's message.
 """
 
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.formatting import plain
 from core import access, quotas, server_file
 from core.access import Actor, UserRole
 from core.errors import InputError
@@ -21,7 +21,7 @@ from core.server_file import ServerFile
 
 LOG = logging.getLogger(__name__)
 CROWDED = "x-hedge-crowded"
-"""A header that :mod:`app.guard` adds to a session that is one too many for its address."""
+"""A header that :mod:`app.serving.sessions` adds to a session that is one too many for its address."""
 ACCOUNT = "account"
 LEAVING = "logging_out"
 """Set in a session that was told to log out."""
@@ -79,12 +79,22 @@ def claims_actor(claims: dict[str, object], address: str) -> Actor:
     return _settings[0].now().actor_of(claims, address=address)
 
 
+def cookie_secret() -> str:
+    """The secret with which Streamlit signs the cookies of people who log in; empty where nobody does."""
+    auth = _settings[0].now().auth if _settings else None
+    return auth.cookie_secret if auth else ""
+
+
+_claims: ContextVar[dict[str, Any] | None] = ContextVar("claims", default=None)
+"""The claims of the session for which a thread works. They are kept because a page may close while its script runs."""
+
+
 def actor_of_thread() -> Actor | None:
     """The person whose session this thread works for; None if it works for none."""
-    context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
-        return None
-    return claims_actor(dict(context.user_info), address())
+    if st.context.headers:  # only a thread of an open page has any
+        _claims.set(st.user.to_dict())
+    claims = _claims.get()
+    return None if claims is None else claims_actor(claims, address())
 
 
 def address() -> str:
@@ -164,6 +174,8 @@ def _crowded() -> None:
 
 def account() -> None:
     """The page that says who is logged in and what that allows, and logs out."""
+    from app.formatting import plain
+
     who = access.actor()
     st.title("Your account", anchor=False)
     st.markdown(f"You are logged in as {plain(who.name)}. Your role is **{who.role.title}**.")

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from streamlit.proto.BackMsg_pb2 import BackMsg
+from itsdangerous import URLSafeTimedSerializer
+from starlette.requests import HTTPConnection
 
-from app import guard, login
-from app.guard import RequestGuard, content_security_policy, network
-from app.login import CROWDED, ServerSettings
+from app.serving import login, session_cookie, sessions
+from app.serving.guard import RequestGuard
+from app.serving.kept_link import KeptLink
+from app.serving.login import CROWDED, ServerSettings
+from app.serving.policy import PolicyHeaders, content_security_policy
+from app.serving.sessions import OpenPages, message_type, network
 from core import access, quotas
+from core.access import Actor, UserRole
 from core.quotas import Quotas
 from tests import openid
 
@@ -47,27 +54,94 @@ def run(work: Any) -> Any:
     return found[0]
 
 
+def sent(app: Any, path: str, *, query: str = "", cookie: str = "", **scope: Any) -> list[Any]:
+    """What an app sends for a page's request."""
+
+    async def ask() -> list[Any]:
+        messages: list[Any] = []
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        headers = [(b"cookie", cookie.encode())] if cookie else []
+        about = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": headers}
+        await app(about | scope, None, send)
+        return messages
+
+    return run(ask())
+
+
 def asked(path: str, *, query: str = "", cookie: str = "", answer: Headers | None = None) -> dict[bytes, list[bytes]]:
     """The headers of the response to a page's request, where Streamlit answers with ``answer``."""
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 302, "headers": answer or []})
 
-    async def ask() -> list[Any]:
-        sent: list[Any] = []
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        headers = [(b"cookie", cookie.encode())] if cookie else []
-        scope = {"type": "http", "method": "GET", "path": path, "query_string": query.encode(), "headers": headers}
-        await RequestGuard(streamlit)(scope, None, send)
-        return sent
-
     found: dict[bytes, list[bytes]] = {}
-    for name, value in run(ask())[0]["headers"]:
+    guarded = PolicyHeaders(KeptLink(RequestGuard(streamlit)))
+    for name, value in sent(guarded, path, query=query, cookie=cookie)[0]["headers"]:
         found.setdefault(name, []).append(value)
     return found
+
+
+def lars() -> dict[str, Any]:
+    """What the provider says about a launcher who has just logged in."""
+    return {**openid.PEOPLE["lars"], "is_logged_in": True, "iat": time.time()}
+
+
+def signed(claims: dict[str, Any], *, secret: str, size: int = 10_000) -> dict[str, str]:
+    """The cookies of a person with these claims, each with at most ``size`` characters of them."""
+    text = json.dumps(claims)
+    parts = [text[i : i + size] for i in range(0, len(text), size)]
+    first = {session_cookie.COOKIE: text if len(parts) == 1 else f"chunks-{len(parts)}"}
+    more = {f"{session_cookie.COOKIE}_{i}": part for i, part in enumerate(parts, 1)} if len(parts) > 1 else {}
+    values = (first | more).items()
+    return {name: str(URLSafeTimedSerializer(secret, salt=name).dumps(value)) for name, value in values}
+
+
+@pytest.mark.parametrize("size", [10_000, 30])
+def test_a_request_is_of_the_person_whose_cookie_the_server_signed(served: Path, size: int):
+    cookies = signed(lars(), secret=login.cookie_secret(), size=size)
+
+    def who(cookies: dict[str, str]) -> Actor:
+        cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        scope = {"type": "http", "headers": [(b"cookie", cookie.encode())], "client": ("192.0.2.7", 1)}
+        return session_cookie.actor_of(HTTPConnection(scope))
+
+    assert who(cookies) == Actor("lars@example.org", UserRole.LAUNCHER, "192.0.2.7")
+    for other in (
+        {},
+        signed(lars(), secret="a guess", size=size),
+        dict([*cookies.items()][:-1]),
+        {name: value[:9] + "x" + value[10:] for name, value in cookies.items()},
+    ):
+        assert who(other).role is UserRole.OUTSIDER
+
+
+@pytest.mark.parametrize(
+    ("server", "passes"),
+    [
+        (("127.0.0.1", 8501), True),
+        (("::1", 8501), True),
+        (("::ffff:127.0.0.1", 8501), True),
+        (("/run/hedge.sock", None), True),
+        (("192.0.2.7", 8501), False),
+        (("::ffff:192.0.2.7", 8501), False),
+        (("2001:db8::1", 8501), False),
+    ],
+)
+def test_a_server_of_this_machine_refuses_whoever_reaches_it_from_another(server: tuple[str, int], passes: bool):
+    """An ASGI server may listen on all addresses, and the app is not told."""
+    reached: list[Any] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        reached.append(scope)
+
+    messages = sent(RequestGuard(streamlit), "/", server=server)
+    assert bool(reached) == passes
+    if not passes:
+        assert messages[0]["status"] == 403
+        assert b"python -m app --public" in messages[1]["body"]
 
 
 def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():
@@ -140,7 +214,7 @@ def test_an_ipv6_line_counts_as_one_address(client: str, of: str):
 class Line:
     """A websocket that stays open until it is told to end."""
 
-    def __init__(self, guarded: RequestGuard, client: str, headers: Headers = []) -> None:  # noqa: B006
+    def __init__(self, guarded: OpenPages, client: str, headers: Headers = []) -> None:  # noqa: B006
         self.sent: list[Any] = []
         self.ended = asyncio.Event()
         scope = {"type": "websocket", "client": (client, 1), "headers": headers, "path": "/_stcore/stream", "of": self}
@@ -162,7 +236,7 @@ def test_an_address_opens_so_many_pages_and_is_told_so_before_it_is_refused(serv
         await scope["of"].ended.wait()
 
     async def play() -> list[Any]:
-        guarded = RequestGuard(streamlit)
+        guarded = OpenPages(streamlit)
         lines = [Line(guarded, "192.0.2.7", [(CROWDED.encode(), b"forged")]) for _ in range(5)]
         other = Line(guarded, "192.0.2.8")
         await asyncio.sleep(0)
@@ -173,7 +247,7 @@ def test_an_address_opens_so_many_pages_and_is_told_so_before_it_is_refused(serv
         again = Line(guarded, "192.0.2.7")
         again.ended.set()
         await again.task
-        return [refused, dict(guarded.open)]
+        return [refused, dict(sessions.open_pages)]
 
     refused, left = run(play())
     assert reached == [[], [], [(b"x-hedge-crowded", b"1")], [(b"x-hedge-crowded", b"1")], [], []]
@@ -181,22 +255,47 @@ def test_an_address_opens_so_many_pages_and_is_told_so_before_it_is_refused(serv
     assert left == {}
 
 
-def test_messages_that_act_on_the_whole_server_are_dropped_and_others_pass():
-    wanted = BackMsg()
+def test_messages_that_act_on_the_whole_server_are_dropped_and_others_pass(served: Path):
+    kind: Any = message_type("BackMsg")
+    wanted, install = kind(), kind()
     wanted.rerun_script.page_name = "compare"
-    dropped = [BackMsg(clear_cache=True), BackMsg(load_git_info=True), BackMsg(set_run_on_save=True)]
-    install = BackMsg()
     install.backend_operation_request.install_skills.SetInParent()
-    messages = [{"type": "websocket.receive", "bytes": one.SerializeToString()} for one in (*dropped, install, wanted)]
+    dropped = [kind(**{name: True}) for name in ("clear_cache", "load_git_info", "set_run_on_save")]
+    messages = [*dropped, install, wanted]
+    passed: list[Any] = []
 
-    async def play() -> Any:
-        async def receive() -> Any:
-            return messages.pop(0)
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        passed.append(kind.FromString((await receive())["bytes"]))
 
-        return await guard._allowed(receive)
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "bytes": messages.pop(0).SerializeToString()}
 
-    assert BackMsg.FromString(run(play())["bytes"]) == wanted
+    run(OpenPages(streamlit)({"type": "websocket", "client": ("192.0.2.7", 1), "headers": []}, receive, None))
+    assert passed == [wanted]
     assert messages == []
+
+
+def test_a_session_belongs_to_the_person_who_opened_it_until_it_is_closed(served: Path):
+    """Also where the same session has a new connection before the end of the old one is noticed."""
+    opens: Any = message_type("ForwardMsg")()
+    opens.new_session.initialize.session_id = "abc"
+    cookie = "; ".join(f"{name}={value}" for name, value in signed(lars(), secret=login.cookie_secret()).items())
+
+    async def play() -> list[str | None]:
+        async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+            await send({"type": "websocket.send", "bytes": opens.SerializeToString()})
+            await scope["of"].ended.wait()
+
+        lines = [Line(OpenPages(streamlit), "192.0.2.7", [(b"cookie", cookie.encode())]) for _ in range(2)]
+        owners = []
+        for line in lines:
+            await asyncio.sleep(0)
+            owners.append(sessions.owner("abc"))
+            line.ended.set()
+            await line.task
+        return [*owners, sessions.owner("abc")]
+
+    assert run(play()) == ["lars@example.org", "lars@example.org", None]
 
 
 def test_a_role_that_is_taken_away_is_gone_and_a_broken_change_is_not_taken(

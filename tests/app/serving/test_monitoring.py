@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
 
-from app.monitoring import Monitoring
+from app.serving.monitoring import Monitoring
 from core import monitoring
 from core.errors import InputError
 from core.files.file_lock import take
@@ -22,10 +26,9 @@ from tests.core.runs.conftest import spec
 HERE, AWAY = "127.0.0.1", "192.168.1.7"
 
 
-async def streamlit(scope: dict[str, Any], receive: Any, send: Any) -> None:
+async def streamlit(request: Request) -> Response:
     """Stands for everything else that the server answers."""
-    await send({"type": "http.response.start", "status": 404, "headers": []})
-    await send({"type": "http.response.body", "body": b"streamlit"})
+    return Response("streamlit", 404)
 
 
 def asked(path: str, *, client: str = HERE, headers: tuple[tuple[bytes, bytes], ...] = ()) -> tuple[int, str]:
@@ -35,8 +38,10 @@ def asked(path: str, *, client: str = HERE, headers: tuple[tuple[bytes, bytes], 
     async def send(message: dict[str, Any]) -> None:
         said.append(message)
 
-    scope = {"type": "http", "path": path, "client": (client, 5), "headers": list(headers)}
-    thread = threading.Thread(target=lambda: asyncio.run(Monitoring(streamlit)(scope, None, send)))
+    encoded = [(name.lower(), value) for name, value in headers]
+    scope = {"type": "http", "method": "GET", "path": path, "client": (client, 5), "headers": encoded}
+    app = Router([*Monitoring().routes("/hedge"), Route("/{rest:path}", streamlit)])
+    thread = threading.Thread(target=lambda: asyncio.run(app(scope, None, send)))
     thread.start()
     thread.join(60)
     return said[0]["status"], said[1]["body"].decode()
@@ -68,6 +73,11 @@ def test_runs_disk_and_process_are_told(fake_home, monkeypatch: pytest.MonkeyPat
     assert found["process_resident_memory_bytes"] > 1e6
 
 
+def test_open_pages_are_counted(home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("app.serving.sessions.open_pages", Counter({HERE: 2, AWAY: 1}))
+    assert figures()["hedge_sessions"] == 3
+
+
 def test_a_run_at_work_tells_its_rate(home):
     one = spec(seed=1)
     folder = create(RunRecord(spec=one, state="running", created=0.0))
@@ -83,7 +93,7 @@ def test_a_run_at_work_tells_its_rate(home):
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/hedge/healthz"])
-def test_the_server_says_that_it_lives_below_any_path(home, path: str):
+def test_the_server_says_that_it_lives_with_and_without_the_path_of_its_pages(home, path: str):
     assert asked(path, client=AWAY) == (200, "alive\n")
 
 

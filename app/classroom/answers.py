@@ -1,0 +1,158 @@
+"""What the server answers to phones and projectors of a class (:mod:`app.classroom.routes` has the addresses).
+
+Imported with the first request: it needs NumPy, for which the start of the server should not wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+
+from app.classroom import desks
+from app.classroom.streams import Streams
+from core import access
+from core.classroom import class_state, lecture, live_class
+from core.classroom.refusals import ClassRefusal
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+Told = dict[str, Any]
+NOT_KEPT = {"cache-control": "no-store"}
+LARGEST_BODY = 2000
+BODY_WITHIN_S = 10.0
+ACTS: dict[str, Callable[[str, dict[str, Any]], None]] = {
+    "next": lambda code, told: lecture.ask_next(code),
+    "show": lambda code, told: lecture.show_answer(code),
+    "alpha": lambda code, told: lecture.move_alpha(code, alpha=told.get("alpha", 0), score=str(told.get("score"))),
+}
+
+_streams = Streams()
+
+
+async def seat(request: Request) -> Response:
+    """Take a seat."""
+    told, live = await _body(request), await _class(request)
+    number = await asyncio.to_thread(live.join, _token(request), told.get("name", ""))
+    return _json({"seat": number, "code": live.code})
+
+
+async def answer(request: Request) -> Response:
+    """Keep an answer."""
+    told, live = await _body(request), await _class(request)
+    given: Told = {name: told.get(name) for name in ("question", "shares", "turn")}
+    await asyncio.to_thread(functools.partial(live.answer, _token(request), **given))
+    return _json({"kept": given["turn"]})
+
+
+async def mine(request: Request) -> Response:
+    """What this seat alone is told."""
+    live = await _class(request)
+    return _json(await asyncio.to_thread(class_state.of_seat, live, live.seat_of(_token(request)).number))
+
+
+async def phone_stream(request: Request) -> Response:
+    """What every phone is told, as server-sent events."""
+    live = await _class(request)
+    own = live.seat_of(_token(request))
+
+    async def messages(gone: Awaitable[object]) -> AsyncGenerator[bytes]:
+        live.attach(own)
+        try:
+            async with aclosing(_streams.of_phone(live, own, gone)) as told:
+                async for message in told:
+                    yield message
+        finally:
+            live.detach(own)
+
+    return EventStream(messages)
+
+
+async def desk_stream(request: Request) -> Response:
+    """What the projector is told, as server-sent events."""
+    live = await _class(request)
+    desks.holder(live.code, _token(request))
+    return EventStream(functools.partial(_streams.of_desk, live))
+
+
+async def act(request: Request) -> Response:
+    """Do what the lecturer asks for."""
+    told, live = await _body(request), await _class(request)
+    who = desks.holder(live.code, _token(request))
+    do = ACTS.get(str(told.get("act")))
+    if do is None:
+        raise ClassRefusal(f"a lecturer's page can ask for {', '.join(ACTS)}; reload it")
+
+    def done() -> None:
+        with access.acting_as(who):
+            do(live.code, told)
+
+    await asyncio.to_thread(done)
+    return _json({"done": told["act"]})
+
+
+def _token(request: Request) -> str:
+    """The token or key that the request carries."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token if kind == "Bearer" else ""
+
+
+async def _class(request: Request) -> live_class.LiveClass:
+    return await asyncio.to_thread(live_class.find, request.path_params["code"])
+
+
+async def _body(request: Request) -> Told:
+    """The JSON object that was sent.
+
+    Raises :class:`ClassRefusal` if it is too large, comes too slowly, or is no object.
+    """
+    content = b""
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            async for part in request.stream():
+                content += part
+                if len(content) > LARGEST_BODY:
+                    raise ClassRefusal(f"a class takes at most {LARGEST_BODY:,} bytes at a time; reload the page", 413)
+        told = json.loads(content)
+    except TimeoutError:
+        raise ClassRefusal("the request took too long to arrive; it is sent again by itself", 408) from None
+    except (ValueError, RecursionError, ClientDisconnect):
+        told = None
+    if not isinstance(told, dict):
+        raise ClassRefusal("a class takes a JSON object; reload the page")
+    return told
+
+
+class EventStream(Response):
+    """A response of server-sent events. ``messages`` gets what is done when the reader has gone."""
+
+    def __init__(self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]]) -> None:
+        # No proxy may keep a message back (nginx reads the second header).
+        super().__init__(headers={**NOT_KEPT, "x-accel-buffering": "no"}, media_type="text/event-stream")
+        del self.headers["content-length"]
+        self.messages = messages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send each message at once."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        async with aclosing(self.messages(_gone(receive))) as messages:
+            async for message in messages:
+                await send({"type": "http.response.body", "body": message, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+async def _gone(receive: Receive) -> None:
+    """Wait until the other side has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _json(values: Told) -> Response:
+    return JSONResponse(values, headers=NOT_KEPT)

@@ -1,0 +1,36 @@
+"""The server: Streamlit with Hedge's guard, addresses and start, for `streamlit run app/server.py` or any ASGI server.
+
+It serves this machine alone. `python -m app` starts it too, and may first say that it serves others, and which.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the path.
+    sys.path.insert(0, str(ROOT))
+
+import streamlit as st  # noqa: E402
+from starlette.middleware import Middleware  # noqa: E402
+
+from app.classroom import routes as class_routes  # noqa: E402
+from app.serving import start  # noqa: E402
+from app.serving.guard import RequestGuard  # noqa: E402
+from app.serving.kept_link import KeptLink  # noqa: E402
+from app.serving.monitoring import Monitoring  # noqa: E402
+from app.serving.policy import PolicyHeaders  # noqa: E402
+from app.serving.sessions import OpenPages  # noqa: E402
+
+start.check_folder()
+start.check_address(st.get_option("server.address"))
+start.make_home()
+
+base = start.base_path()
+app = st.App(
+    ROOT / "app" / "main.py",
+    routes=[*class_routes.routes(base), *Monitoring().routes(base)],
+    middleware=[Middleware(one) for one in (PolicyHeaders, KeptLink, RequestGuard, OpenPages)],
+    lifespan=start.lifespan,
+)

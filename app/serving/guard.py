@@ -1,0 +1,81 @@
+"""Which requests Streamlit never gets: who may reach the server, upload, and fetch files and figures."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+
+from app.serving import sessions
+from app.serving.session_cookie import actor_of, client
+from app.serving.start import ON_THIS_MACHINE
+from core import access
+from core.access import UserRole
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/")
+MEDIA = re.compile(r"(?<!/static)/media/")
+METRICS = re.compile(r"/_stcore/metrics$")
+
+
+class RequestGuard:
+    """Middleware (ASGI): answers 403 and one sentence where a request may not pass."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass."""
+        refusal = _refusal(scope) if scope["type"] in ("http", "websocket") else ""
+        if not refusal:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await PlainTextResponse(refusal, 403)(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+
+
+def _refusal(scope: Scope) -> str:
+    """Why the request is refused, in one sentence; empty if it is not."""
+    if access.mode() == "local":
+        return "" if _is_reached_here(scope) else ON_THIS_MACHINE
+    if scope["type"] == "websocket":
+        return ""
+    connection, path = HTTPConnection(scope), str(scope["path"])
+    if METRICS.search(path) and not is_loopback(client(connection)):
+        return "The server's figures can be read on its own machine only."
+    if access.mode() == "public":
+        return "This server is public: nobody can upload files." if UPLOAD.search(path) else ""
+    if (upload := UPLOAD.search(path)) and scope["method"] != "OPTIONS":
+        who = actor_of(connection)
+        if who.role < UserRole.LAUNCHER:
+            return "Only people with the role launcher can upload files to this server."
+        return "" if sessions.owner(upload["session"]) == who.name else "This upload belongs to another session."
+    if MEDIA.search(path) and actor_of(connection).role is UserRole.OUTSIDER:
+        return "Log in first."
+    return ""
+
+
+def _is_reached_here(scope: Scope) -> bool:
+    """Whether the request came to an address that this machine alone can reach.
+
+    Whoever starts an ASGI server chooses its address, and the app is not told: only a request's own address counts. A
+    server on a socket of the file system has no port.
+    """
+    server = scope.get("server")
+    return not server or server[1] is None or is_loopback(server[0])
+
+
+def is_loopback(address: str) -> bool:
+    """Whether this is an address of the machine itself. IPv4 addresses may come as IPv6 ones (``::ffff:127.0.0.1``)."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback

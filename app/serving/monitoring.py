@@ -1,0 +1,88 @@
+"""The page server's answers to a monitoring system: ``/healthz``, ``/readyz`` and ``/metrics``.
+
+``/healthz`` says that the process answers, ``/readyz`` whether it can do its work (status 503 if not). Both may be
+asked by anyone, as a load balancer must. The figures of ``/metrics``, and why a server is not ready, are told to this
+machine and the networks of ``HEDGE_METRICS_FROM`` alone, and never through a proxy, whose address says nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.serving import session_cookie, sessions
+from app.serving.guard import is_loopback
+from core import monitoring
+from core.settings import settings
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+KEPT_S = 2.0
+"""An answer is given again for so long, so that asking often costs nothing."""
+
+REFUSAL = "These figures are told to the server's own machine and the networks of HEDGE_METRICS_FROM.\n"
+
+Answer = tuple[int, str]
+
+
+class Monitoring:
+    """The answers, and those that are still new enough to be given again."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[float, Answer]] = {}
+
+    def routes(self, base: str) -> list[Route]:
+        """The three addresses below the path ``base`` of the pages, and also without it."""
+        answers = {"healthz": self._healthz, "readyz": self._readyz, "metrics": self._metrics}
+        return [Route(f"{path}/{name}", answer) for path in sorted({"", base}) for name, answer in answers.items()]
+
+    async def _healthz(self, request: Request) -> Response:
+        return _told((200, "alive\n"))
+
+    async def _readyz(self, request: Request) -> Response:
+        status, text = await self._newest("readyz", _readiness)
+        return _told((status, text if _is_near(request) else text.split("\n")[0] + "\n"))
+
+    async def _metrics(self, request: Request) -> Response:
+        if not _is_near(request):
+            return _told((403, REFUSAL))
+        return _told(await self._newest("metrics", _exposition), kind="text/plain; version=0.0.4; charset=utf-8")
+
+    async def _newest(self, name: str, compute: Callable[[], Answer]) -> Answer:
+        until, answer = self._kept.get(name, (0.0, (0, "")))
+        if time.monotonic() > until:
+            answer = await asyncio.to_thread(compute)
+            self._kept[name] = (time.monotonic() + KEPT_S, answer)
+        return answer
+
+
+def _told(answer: Answer, *, kind: str = "text/plain") -> Response:
+    return Response(answer[1], answer[0], {"cache-control": "no-store"}, kind)
+
+
+def _exposition() -> Answer:
+    return 200, monitoring.exposition(sessions=sessions.open_pages.total()).decode()
+
+
+def _readiness() -> Answer:
+    problems = monitoring.problems()
+    return (503, "\n".join(["not ready", *problems, ""])) if problems else (200, "ready\n")
+
+
+def _is_near(request: Request) -> bool:
+    """Whether the question comes straight from this machine, or from a network that may know the figures."""
+    if any(name in request.headers for name in FORWARDED):
+        return False
+    client = session_cookie.client(request)
+    if is_loopback(client):
+        return True
+    try:
+        address = ipaddress.ip_address(client)
+    except ValueError:
+        return False
+    return any(address in network for network in settings().metrics_from)

@@ -1,0 +1,90 @@
+"""The start of a server: what must be true before, each with the sentence that ends it otherwise, and what begins."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import webbrowser
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from app.classroom import desks, invite
+from app.serving import agent_keeper, first_paint, stopping
+from core import access
+from core.settings import ROOT, settings
+
+ON_THIS_MACHINE = (
+    "This server is for its own machine: others could do everything that you can. Start it with `python -m app "
+    "--public`, with which they can only look, or with `python -m app --login FILE`."
+)
+
+
+def make_home() -> None:
+    """Create HEDGE_HOME, and name it in full: relative paths refer to the folder in which the person is now."""
+    home = settings().home
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        sys.exit(
+            f"HEDGE_HOME is {home}, which can't be created ({error.strerror}); set it to a folder that you may write to"
+        )
+    os.environ["HEDGE_HOME"] = str(home)
+
+
+def check_folder() -> None:
+    """Exit unless the server starts in Hedge's folder, the only one in which Streamlit finds its configuration."""
+    if Path.cwd() != ROOT:
+        sys.exit(f"start the server in {ROOT}, where its configuration is, or with `python -m app`")
+
+
+def check_address(address: str) -> None:
+    """Exit if others can reach the server at this address, and nothing says what they may do."""
+    if access.mode() == "local" and address not in access.LOOPBACK:
+        sys.exit(
+            f"the server would answer on {address or 'all addresses'}, where others can reach it and do everything "
+            "that you can; start it with `python -m app --public`, with which they can only look, or `--login FILE`, "
+            "or leave the address out"
+        )
+
+
+opens_browser = threading.Event()
+"""Set by `python -m app`: open the first page in the browser, where there is a screen."""
+prints_lecturer_link = threading.Event()
+"""Set by `python -m app --public --lecturer`."""
+
+
+def base_path() -> str:
+    """The path below which the pages are, as ``/hedge``; empty by default."""
+    path = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{path}" if path else ""
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[None]:
+    """What begins and ends with the server."""
+    agent_keeper.start()
+    first_paint.start()
+    if prints_lecturer_link.is_set():
+        print_lecturer_link()
+    if opens_browser.is_set() and not st.get_option("server.headless"):
+        threading.Thread(target=webbrowser.open, args=(f"{_site()}{base_path()}",), daemon=True).start()
+    with stopping.noticed():
+        yield
+
+
+def _site() -> str:
+    """The address of the server for a browser on this machine, or for others if it answers them."""
+    address = st.get_option("server.address")
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    host = invite.own_address() if address in ("0.0.0.0", "::", "", None) else address
+    return f"{scheme}://{host}:{st.get_option('server.port')}"
+
+
+def print_lecturer_link() -> None:
+    """Print the link that opens classes."""
+    place = f"{_site()}{base_path()}/classroom?{desks.LECTURER}={desks.allow_lecturer()}"
+    print(f"The lecturer's link. Whoever opens it may open classes until this server ends:\n{place}", flush=True)
