@@ -24,12 +24,12 @@ import time
 import urllib.request
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
 import pytest
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.classroom import desks
 from core import access
@@ -59,7 +59,7 @@ def opened(address: str, link: str, home: Path) -> tuple[str, str]:
         client.close()
 
 
-def projector_data(message: ForwardMsg) -> dict[str, str]:
+def projector_data(message: Any) -> dict[str, str]:
     """What a message gives to the projector's component; empty if it is none."""
     if message.WhichOneof("type") != "delta" or message.delta.new_element.WhichOneof("type") != "bidi_component":
         return {}

@@ -31,7 +31,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import aiohttp
 import numpy as np
@@ -39,9 +39,6 @@ import psutil
 
 from core.settings import ROOT
 from tests.processes import end_all
-
-if TYPE_CHECKING:
-    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 ANSWER_WITHIN_S = 60.0
 RUNS = 12
@@ -107,9 +104,9 @@ class Session:
     async def _send(
         self, *, fragment: str = "", view: dict[str, object] | None = None, by_itself: bool = False
     ) -> None:
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from app.serving.sessions import message_type
 
-        message = BackMsg()
+        message = message_type("BackMsg")()
         state = message.rerun_script
         state.page_name, state.query_string = self.page, self.query
         state.fragment_id, state.is_auto_rerun = fragment, by_itself
@@ -128,12 +125,14 @@ class Session:
 
     async def listen(self) -> None:
         """Read all that the server sends."""
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from app.serving.sessions import message_type
+
+        forward = message_type("ForwardMsg")
 
         async for received in self.socket:
             if received.type is not aiohttp.WSMsgType.BINARY:
                 break
-            message = ForwardMsg()
+            message = forward()
             message.ParseFromString(received.data)
             kind = message.WhichOneof("type")
             self._note(kind, message)
@@ -148,7 +147,7 @@ class Session:
         if self.waits and not self.waits.done():
             self.waits.set_exception(ConnectionError("closed"))
 
-    def _note(self, kind: str | None, message: ForwardMsg) -> None:
+    def _note(self, kind: str | None, message: Any) -> None:
         """Note a message. A script that follows the clicked one ends it, too: Streamlit drops the message that a script
         has ended if a request arrives at that moment, and the browser takes the next script's.
         """
@@ -161,14 +160,16 @@ class Session:
             self.waits.set_result(None)
 
     def _finished(self, how: int, fragments: Sequence[str]) -> None:
-        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+        from app.serving.sessions import message_type
 
-        is_part = how == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+        forward = message_type("ForwardMsg")
+
+        is_part = how == forward.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
         if is_part and self.clicked not in fragments:
             now = time.monotonic()
             self.figures.seconds["(by itself)"] += [now - begun for begun in self.begun.values()]
             self.begun.clear()
-        elif (is_part or how == ForwardMsg.FINISHED_SUCCESSFULLY) and self.waits and not self.waits.done():
+        elif (is_part or how == forward.FINISHED_SUCCESSFULLY) and self.waits and not self.waits.done():
             self.waits.set_result(None)
 
     def leave(self) -> None:

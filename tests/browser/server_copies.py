@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import NoReturn
 
@@ -45,8 +46,8 @@ def _original() -> subprocess.Popen[str]:
 
 def main() -> None:
     """Import, then fork at each line until the input ends."""
-    from streamlit.web import cli  # noqa: F401 - imported for the copies
-
+    for command in entry_points(group="console_scripts", name="streamlit"):
+        command.load()
     from app.serving import first_paint
 
     first_paint.import_components()

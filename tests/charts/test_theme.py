@@ -9,8 +9,8 @@ import tomllib
 import altair as alt
 import numpy as np
 import pandas as pd
+import plotly.io
 import pytest
-from streamlit.elements.lib import streamlit_plotly_theme
 
 from charts import heat_map, run_styles
 from charts.figure import Figure
@@ -183,9 +183,9 @@ def test_a_figures_own_configuration_is_kept():
 
 
 def test_the_stand_ins_of_plotly_are_those_that_streamlit_replaces():
-    own = [getattr(streamlit_plotly_theme, f"CATEGORY_{i}") for i in range(10)]
-    assert list(PLOTLY_COLORS.values()) == own
-    assert PLOTLY_PAGE == streamlit_plotly_theme.BG_COLOR
+    own = plotly.io.templates["streamlit"]
+    assert list(PLOTLY_COLORS.values()) == list(own.layout.colorway)
+    assert own.data.table[0].cells.fill.color == PLOTLY_PAGE
 
 
 def test_plotly_s_words_and_shades_are_of_the_themes_colours():

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from app.serving.sessions import message_type
+
+BackMsg, ForwardMsg, WidgetState = map(message_type, ("BackMsg", "ForwardMsg", "WidgetState"))
 ANSWERS_WITHIN_S = 60.0
 LISTENS_S = 0.5
 """After a message that must have no answer, the client listens for so long."""

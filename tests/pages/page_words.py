@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+import pandas as pd
+import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, Element
 
@@ -55,9 +56,13 @@ def _words(element: Element | Block) -> Iterator[str]:
         yield from _said(json.loads(proto.json or proto.mixed.json), SAID)
 
 
+def _frame(content: bytes) -> pd.DataFrame:
+    return pa.ipc.open_stream(content).read_pandas()
+
+
 def _table_words(proto: Any) -> Iterator[str]:
     """The headings and texts of the columns that a table shows."""
-    frame = convert_arrow_bytes_to_pandas_df(proto.arrow_data.data)
+    frame = _frame(proto.arrow_data.data)
     config = json.loads(proto.columns or "{}")
     for name in list(proto.column_order) or [str(column) for column in frame.columns]:
         of = config.get(name) or {}
@@ -74,7 +79,7 @@ def _chart_words(proto: Any) -> Iterator[str]:
     yield from _said(spec, ("title", "values", "domain"))
     shown = {of["field"] for of in _objects(spec) if of.get("type") in ("nominal", "ordinal") and "field" in of}
     for data in [*([proto.data] if proto.data.data else []), *(of.data for of in proto.datasets)]:
-        frame = convert_arrow_bytes_to_pandas_df(data.data)
+        frame = _frame(data.data)
         for name in shown & set(frame.columns):
             yield from _texts(frame[name].tolist())
 

@@ -86,10 +86,10 @@ def test_a_refusal_stays_and_a_fault_is_tried_again():
 def page() -> None:
     """A script that awaits a figure, and finds a message only when it runs first."""
     import streamlit as st
-    from tests.app.serving.test_background import FIGURE
 
     from app import state
     from app.serving.background import arrived, following
+    from tests.app.serving.test_background import FIGURE
 
     with following():
         found = () if "seen" in st.session_state else ("Your link is old.",)
@@ -174,9 +174,9 @@ def run_and_ask(awaited: Sequence[Computation[object]]) -> None:
 def late_page() -> None:
     """A script that leaves a figure to its second run, although it is there."""
     import streamlit as st
-    from tests.app.serving.test_background import FIGURE
 
     from app.serving.background import after_paint, following
+    from tests.app.serving.test_background import FIGURE
 
     with following():
         if "painted" in st.session_state:
