@@ -24,14 +24,16 @@ from core.classroom.refusals import ClassRefusal
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-Told = dict[str, Any]
+Values = dict[str, Any]
 NOT_KEPT = {"cache-control": "no-store"}
 LARGEST_BODY = 2000
 BODY_WITHIN_S = 10.0
 ACTS: dict[str, Callable[[str, dict[str, Any]], None]] = {
-    "next": lambda code, told: lecture.ask_next(code),
-    "show": lambda code, told: lecture.show_answer(code),
-    "alpha": lambda code, told: lecture.move_alpha(code, alpha=told.get("alpha", 0), score=str(told.get("score"))),
+    "next": lambda code, values: lecture.ask_next(code),
+    "show": lambda code, values: lecture.show_answer(code),
+    "alpha": lambda code, values: lecture.move_alpha(
+        code, alpha=values.get("alpha", 0), score=str(values.get("score"))
+    ),
 }
 
 _streams = Streams()
@@ -39,15 +41,15 @@ _streams = Streams()
 
 async def seat(request: Request) -> Response:
     """Take a seat."""
-    told, live = await _body(request), await _class(request)
-    number = await asyncio.to_thread(live.join, _token(request), told.get("name", ""))
+    values, live = await _body(request), await _class(request)
+    number = await asyncio.to_thread(live.join, _token(request), values.get("name", ""))
     return _json({"seat": number, "code": live.code})
 
 
 async def answer(request: Request) -> Response:
     """Keep an answer."""
-    told, live = await _body(request), await _class(request)
-    given: Told = {name: told.get(name) for name in ("question", "shares", "turn")}
+    values, live = await _body(request), await _class(request)
+    given: Values = {name: values.get(name) for name in ("question", "shares", "turn")}
     await asyncio.to_thread(functools.partial(live.answer, _token(request), **given))
     return _json({"kept": given["turn"]})
 
@@ -66,8 +68,8 @@ async def phone_stream(request: Request) -> Response:
     async def messages(gone: Awaitable[object]) -> AsyncGenerator[bytes]:
         live.attach(own)
         try:
-            async with aclosing(_streams.of_phone(live, own, gone)) as told:
-                async for message in told:
+            async with aclosing(_streams.of_phone(live, own, gone)) as stream:
+                async for message in stream:
                     yield message
         finally:
             live.detach(own)
@@ -84,18 +86,18 @@ async def desk_stream(request: Request) -> Response:
 
 async def act(request: Request) -> Response:
     """Do what the lecturer asks for."""
-    told, live = await _body(request), await _class(request)
+    values, live = await _body(request), await _class(request)
     who = desks.holder(live.code, _token(request))
-    do = ACTS.get(str(told.get("act")))
+    do = ACTS.get(str(values.get("act")))
     if do is None:
         raise ClassRefusal(f"a lecturer's page can ask for {', '.join(ACTS)}; reload it")
 
     def done() -> None:
         with access.acting_as(who):
-            do(live.code, told)
+            do(live.code, values)
 
     await asyncio.to_thread(done)
-    return _json({"done": told["act"]})
+    return _json({"done": values["act"]})
 
 
 def _token(request: Request) -> str:
@@ -108,7 +110,7 @@ async def _class(request: Request) -> live_class.LiveClass:
     return await asyncio.to_thread(live_class.find, request.path_params["code"])
 
 
-async def _body(request: Request) -> Told:
+async def _body(request: Request) -> Values:
     """The JSON object that was sent.
 
     Raises :class:`ClassRefusal` if it is too large, comes too slowly, or is no object.
@@ -120,14 +122,14 @@ async def _body(request: Request) -> Told:
                 content += part
                 if len(content) > LARGEST_BODY:
                     raise ClassRefusal(f"a class takes at most {LARGEST_BODY:,} bytes at a time; reload the page", 413)
-        told = json.loads(content)
+        values = json.loads(content)
     except TimeoutError:
         raise ClassRefusal("the request took too long to arrive; it is sent again by itself", 408) from None
     except (ValueError, RecursionError, ClientDisconnect):
-        told = None
-    if not isinstance(told, dict):
+        values = None
+    if not isinstance(values, dict):
         raise ClassRefusal("a class takes a JSON object; reload the page")
-    return told
+    return values
 
 
 class EventStream(Response):
@@ -154,5 +156,5 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-def _json(values: Told) -> Response:
+def _json(values: Values) -> Response:
     return JSONResponse(values, headers=NOT_KEPT)

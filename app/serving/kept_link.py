@@ -71,8 +71,8 @@ def _is_page(path: str) -> bool:
     """Whether a page of the app is at this path."""
     from app.navigation import PAGES
 
-    found = PAGE.fullmatch(path)
-    return found is not None and found["name"] in {"", *(entry.name for entry in PAGES)}
+    page = PAGE.fullmatch(path)
+    return page is not None and page["name"] in {"", *(entry.name for entry in PAGES)}
 
 
 def _link(connection: HTTPConnection) -> str:

@@ -42,16 +42,16 @@ class Monitoring:
         return [Route(f"{path}/{name}", answer) for path in sorted({"", base}) for name, answer in answers.items()]
 
     async def _healthz(self, request: Request) -> Response:
-        return _told((200, "alive\n"))
+        return _response((200, "alive\n"))
 
     async def _readyz(self, request: Request) -> Response:
         status, text = await self._newest("readyz", _readiness)
-        return _told((status, text if _is_near(request) else text.split("\n")[0] + "\n"))
+        return _response((status, text if _is_near(request) else text.split("\n")[0] + "\n"))
 
     async def _metrics(self, request: Request) -> Response:
         if not _is_near(request):
-            return _told((403, REFUSAL))
-        return _told(await self._newest("metrics", _exposition), kind="text/plain; version=0.0.4; charset=utf-8")
+            return _response((403, REFUSAL))
+        return _response(await self._newest("metrics", _exposition), kind="text/plain; version=0.0.4; charset=utf-8")
 
     async def _newest(self, name: str, compute: Callable[[], Answer]) -> Answer:
         until, answer = self._kept.get(name, (0.0, (0, "")))
@@ -61,7 +61,7 @@ class Monitoring:
         return answer
 
 
-def _told(answer: Answer, *, kind: str = "text/plain") -> Response:
+def _response(answer: Answer, *, kind: str = "text/plain") -> Response:
     return Response(answer[1], answer[0], {"cache-control": "no-store"}, kind)
 
 

@@ -25,8 +25,8 @@ DROPPED_MESSAGES = frozenset(
     {"clear_cache", "load_git_info", "set_run_on_save", "debug_disconnect_websocket", "debug_shutdown_runtime"}
 )
 DROPPED_OPERATIONS = frozenset({"install_skills", "dismiss_skills_nudge"})
-REFUSED_TOO = 2
-"""A session that is one too many is told so; beyond so many times the limit, the connection is refused."""
+REFUSED_AT = 2
+"""A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
 open_pages: Counter[str] = Counter()
 """How many pages each network address has open."""
@@ -51,25 +51,25 @@ class OpenPages:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        whence, most = network(session_cookie.client(connection)), quotas.held().sessions_per_address
-        serves_others, here = access.mode() != "local", open_pages[whence]
-        if serves_others and here >= REFUSED_TOO * most:
+        address, limit = network(session_cookie.client(connection)), quotas.held().sessions_per_address
+        serves_others, already_open = access.mode() != "local", open_pages[address]
+        if serves_others and already_open >= REFUSED_AT * limit:
             await receive()
             await send({"type": "websocket.close", "code": 1013})
             return
-        open_pages[whence] += 1
+        open_pages[address] += 1
         page = _Page(receive, send, session_cookie.actor_of(connection).name if access.mode() == "login" else "")
         try:
             if serves_others:
-                await self.app(_marked(scope, crowded=here >= most), page.receive, page.send)
+                await self.app(_marked(scope, crowded=already_open >= limit), page.receive, page.send)
             else:
                 await self.app(scope, receive, send)
         finally:
             if _pages.get(page.session) is page:  # and not a new connection of the same session
                 del _pages[page.session]
-            open_pages[whence] -= 1
-            if not open_pages[whence]:
-                del open_pages[whence]
+            open_pages[address] -= 1
+            if not open_pages[address]:
+                del open_pages[address]
 
 
 def _marked(scope: Scope, *, crowded: bool) -> Scope:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from tests.browser.conftest import held_by_tests, wait_for
 from tests.intruders.client import Client
 
 SEAT = "5" * 32
+APP = ("app", "--server.headless", "false", "--server.port")
 STREAMLIT = ("streamlit", "run", "app/server.py", "--server.headless", "true", "--server.port")
 UVICORN = ("uvicorn", "app.server:app", "--port")
 ENDS_WITHIN_S = 20
@@ -33,7 +35,9 @@ def started(command: Sequence[str], home: Path) -> Iterator[tuple[str, psutil.Po
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment, log = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": ""}, home.parent / "server.log"
+    log, opened = home.parent / "server.log", home.parent / "opened"
+    browser = f"sh -c 'echo %s > {opened}'"
+    environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", "BROWSER": browser}
     with held_by_tests(home, answers=False), log.open("wb") as out:
         whole = [sys.executable, "-m", *command, str(port)]
         process = psutil.Popen(whole, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
@@ -46,7 +50,7 @@ def started(command: Sequence[str], home: Path) -> Iterator[tuple[str, psutil.Po
             process.wait()
 
 
-@pytest.mark.parametrize("command", [STREAMLIT, UVICORN], ids=["streamlit", "uvicorn"])
+@pytest.mark.parametrize("command", [APP, STREAMLIT, UVICORN], ids=["app", "streamlit", "uvicorn"])
 def test_every_server_serves_the_guarded_app_and_ends_while_a_phone_listens(command: Sequence[str], home: Path):
     live = lecture.open_class(quiz.draw("qa", n=4, calibration=2))
     live.join(SEAT)
@@ -70,10 +74,15 @@ def test_every_server_serves_the_guarded_app_and_ends_while_a_phone_listens(comm
                 assert answer.headers["X-Content-Type-Options"] == "nosniff", path
             assert script.endswith(".js")
             assert "A lesson in prediction sets" in client.screen("learn").text
-            told = urllib.request.Request(
+            if command is APP:
+                opened = home.parent / "opened"
+                while not (opened.exists() and opened.read_text()):
+                    time.sleep(0.05)
+                assert opened.read_text().strip() == address
+            request = urllib.request.Request(
                 f"{address}/join/{live.code}/stream", headers={"Authorization": f"Bearer {SEAT}"}
             )
-            with urllib.request.urlopen(told) as stream:
+            with urllib.request.urlopen(request) as stream:
                 assert stream.readline() == b"event: state\n"
                 process.send_signal(signal.SIGTERM)
                 process.wait(ENDS_WITHIN_S)
