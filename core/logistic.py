@@ -12,8 +12,10 @@ from scipy.special import expit
 from core.records import FloatArray
 
 STEPS = 100
-CLOSE = 1e-14
-"""Newton's method stops once a step reduces the loss by at most this times (1 + |loss|)."""
+CLOSE = 1e-20
+"""Newton's method stops once the Newton decrement is at most this times (1 + |loss|)."""
+VISIBLE = 1e-10
+"""Up to this times (1 + |loss|), the decrement is so small that rounding can make the right step look worse."""
 SMALLEST_STEP = 1e-18
 
 
@@ -24,7 +26,7 @@ def logistic(
 
     ``features`` are (n, d), where d may be 0, and ``targets`` (n,) lie in [0, 1]. ``offset`` (n,) is a part of the
     log-odds that is not fitted. The intercept is not penalised; a penalty of 1 is scikit-learn's C = 1. A Newton step
-    is halved until the loss falls.
+    is halved until the loss falls, except near the minimum, where rounding hides whether it does.
     """
     x = np.column_stack([features, np.ones(len(features))])
     fixed = np.zeros(len(x)) if offset is None else offset
@@ -38,16 +40,17 @@ def logistic(
         gradient = x.T @ (p - targets) + ridge @ w
         hessian = (x * (p * (1 - p))[:, None]).T @ x + ridge + 1e-12 * np.eye(len(w))
         step = np.linalg.solve(hessian, gradient)
+        decrement = gradient @ step  # ∇ᵀH⁻¹∇, twice what the step takes from the loss where that is quadratic
+        is_visible = decrement > VISIBLE * (1 + abs(loss))
         size = 1.0
-        while (new := _loss(x @ (w - size * step) + fixed, targets, w - size * step, ridge)) > loss:
+        while (new := _loss(x @ (w - size * step) + fixed, targets, w - size * step, ridge)) > loss and is_visible:
             size /= 2
             if size < SMALLEST_STEP:
                 return w
         w = w - size * step
-        done = loss - new <= CLOSE * (1 + abs(loss))
-        loss = new
-        if done:
+        if decrement <= CLOSE * (1 + abs(loss)):
             break
+        loss = new
     return w
 
 

@@ -50,6 +50,20 @@ def test_the_gradient_is_0_at_the_weights(penalty, offset):
     assert (p - targets).sum() == pytest.approx(0, abs=1e-9)
 
 
+def test_the_gradient_is_0_even_where_rounding_makes_the_last_step_look_worse():
+    """Rounding does so in one of thirteen such fits, and in others with another BLAS; 8,000 of them were tried."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, d, penalty = int(rng.integers(20, 500)), int(rng.integers(0, 6)), float(rng.choice([0.0, 0.3, 2.0]))
+        x = rng.normal(size=(n, d)) * rng.choice([0.2, 1.0, 3.0], size=d)
+        targets = (rng.random(n) < expit(x.sum(axis=1) - 1)) * 0.9 + 0.05
+        offset = rng.normal(size=n)
+        *weights, intercept = logistic(x, targets, penalty=penalty, offset=offset)
+        p = expit(x @ weights + intercept + offset)
+        gradient = [*(x.T @ (p - targets) + penalty * np.array(weights)), (p - targets).sum()]
+        assert np.abs(gradient).max() <= 1e-9
+
+
 def test_a_step_that_goes_too_far_is_halved():
     """Where nearly all are certain the curvature is small, and a full Newton step goes far beyond the minimum."""
     targets = np.repeat([0.2, 0.4], 50)
