@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-import signal
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
+from core.processes.stop_signals import StopSignals
 from core.settings import ASSETS, settings
 from pocket_world.precision import fastest
 from pocket_world.progress import PROGRESS, StageProgress
@@ -104,12 +103,10 @@ def trainer(chosen: Recipe, *, compiled: bool = False, device: str = "cpu", work
 
 
 def stopper(minutes: float | None) -> Callable[[], bool]:
-    """Says whether so many minutes are over, or SIGTERM or an interrupt from the keyboard has come."""
-    asked = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: asked.set())
+    """Says whether so many minutes are over, or a signal asked this process to stop."""
+    signals = StopSignals()
     end = time.monotonic() + 60 * minutes if minutes is not None else None
-    return lambda: asked.is_set() or (end is not None and time.monotonic() >= end)
+    return lambda: signals.requested or (end is not None and time.monotonic() >= end)
 
 
 def publish_made(name: str) -> Path:

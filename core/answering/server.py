@@ -2,8 +2,8 @@
 
 Clients reach it through :mod:`multiprocessing.connection`, on a Unix socket in a folder that only its owner can enter,
 and each side proves to the other that it knows a key. ``HEDGE_HOME/agents/<host>/answering.json``, which only its
-owner can read, holds the socket's path and the key. A client sends the name of one of :class:`AnsweringServer`'s four
-methods with its arguments, and receives what the method returns or raises.
+owner can read, holds the socket's path and the key. A client sends the name of one of the four :data:`METHODS` with its
+arguments, and receives what the method returns or raises.
 
 There is one server a host (a file lock). It ends ten minutes after the last question, and its worker with it.
 """
@@ -14,13 +14,14 @@ import argparse
 import functools
 import json
 import os
+import reprlib
 import secrets
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing import AuthenticationError, Pipe
@@ -33,6 +34,7 @@ from core.devices.slots import Slot, slots
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
 from core.processes import exit_reasons
+from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
 from core.settings import ROOT
 
@@ -85,11 +87,12 @@ class AnsweringWorker:
 class AnsweringServer:
     """The queue, and what is known about every question.
 
-    Clients call :meth:`ask`, :meth:`progress`, :meth:`stop` and :meth:`warm`, each in a thread of its own;
-    :meth:`run` hands the worker one question after another.
+    Clients call :data:`METHODS`, each in a thread of its own; :meth:`run` hands the worker one question after another,
+    until ``signals`` ask it to stop.
     """
 
-    def __init__(self, *, idle_s: float, limits: dict[str, float]) -> None:
+    def __init__(self, *, idle_s: float, limits: dict[str, float], signals: StopSignals) -> None:
+        self.signals = signals
         self.idle_s = idle_s
         self.limits = limits
         self.slots = slots()
@@ -168,7 +171,7 @@ class AnsweringServer:
     # ---- one question after another
 
     def run(self) -> None:
-        """Answer questions until none has been asked for a while, or ``HEDGE_HOME`` is removed."""
+        """Answer questions until a signal comes, none has been asked for a while, or ``HEDGE_HOME`` is removed."""
         try:
             while job := self._next():
                 self._answer(job)
@@ -182,8 +185,9 @@ class AnsweringServer:
     def _next(self) -> Job | None:
         """The next question, once there is one; None if the server may end."""
         with self.changed:
-            while not self.waiting:
-                if time.monotonic() - self.last_asked >= self.idle_s or not client.address_file().exists():
+            while self.signals.requested or not self.waiting:
+                idle = time.monotonic() - self.last_asked >= self.idle_s
+                if self.signals.requested or idle or not client.address_file().exists():
                     self.ending = True
                     return None
                 self.changed.wait(LOOK_EVERY_S)
@@ -204,14 +208,18 @@ class AnsweringServer:
             return
         try:
             worker.connection.send(job.question)
-            while not job.progress.ended:
-                if not worker.connection.poll(self.limits[job.progress.stage]):
-                    raise TimeoutError
-                self._set(job, worker.connection.recv())
+            heard = time.monotonic()
+            while not (progress := job.progress).ended:  # a client may stop the question at any moment
+                if self.signals.requested:
+                    self._fail(job, client.GONE)
+                elif worker.connection.poll(LOOK_EVERY_S):
+                    self._set(job, worker.connection.recv())
+                    heard = time.monotonic()
+                elif time.monotonic() - heard >= (limit := self.limits[progress.stage]):
+                    raise TimeoutError(f"{job.question.model} was {progress.stage} for {limit:g} s without news")
             return
-        except TimeoutError:
-            limit = self.limits[job.progress.stage]
-            said = f"{job.question.model} was {job.progress.stage} for {limit:g} s without news and was given up"
+        except TimeoutError as error:
+            said = f"{error} and was given up"
         except (EOFError, OSError):  # it died, or was killed because somebody stopped the question
             doing = {"answering": "answering", "checking": "checking itself"}.get(job.progress.stage, "loading")
             death = worker.end(within_s=DIES_WITHIN_S)
@@ -241,14 +249,36 @@ class AnsweringServer:
         self._set(job, replace(job.progress, stage="failed", message=message))
 
 
+METHODS: dict[str, Callable[..., AnswerProgress | None]] = {
+    "ask": AnsweringServer.ask,
+    "progress": AnsweringServer.progress,
+    "stop": AnsweringServer.stop,
+    "warm": AnsweringServer.warm,
+}
+"""What a client may call."""
+
+
+def called(server: AnsweringServer, message: object) -> AnswerProgress | None:
+    """The result of the call in a client's message. Raises :class:`InputError` unless it names one of ``METHODS``."""
+    match message:
+        case name, tuple(arguments):
+            if isinstance(name, str) and name in METHODS:
+                return METHODS[name](server, *arguments)
+            raise InputError(
+                f"a client may call {', '.join(METHODS)} of the answering server, got {reprlib.repr(name)}"
+            )
+    raise InputError(f"a call of the answering server is a name and its arguments, got {reprlib.repr(message)}")
+
+
 def serve(server: AnsweringServer, connection: Connection, key: bytes) -> None:
     """Answer one call of a client that knows the key."""
     with connection, suppress(OSError, EOFError, AuthenticationError):
         deliver_challenge(connection, key)
         answer_challenge(connection, key)
-        method, arguments = connection.recv()
+        message = connection.recv()
+        reply: AnswerProgress | HedgeError | None
         try:
-            reply = getattr(server, method)(*arguments)
+            reply = called(server, message)
         except HedgeError as error:
             reply = error
         connection.send(reply)
@@ -278,13 +308,13 @@ def main() -> None:
     parser.add_argument("--idle-s", type=float, default=IDLE_S)
     parser.add_argument("--limits", type=json.loads, default={}, help="JSON: seconds a stage may go without news")
     options = parser.parse_args()
+    signals = StopSignals()  # before the lock, so that a signal never leaves this process between two states
     lock = take(client.server_lock())
     if lock is None:
         parser.error(f"an answering server runs on this host already (process {holder(client.server_lock())})")
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit())
     client.address_file().unlink(missing_ok=True)  # a server that was killed could not remove its own
-    server, key = AnsweringServer(idle_s=options.idle_s, limits=LIMITS | options.limits), secrets.token_bytes(32)
+    server = AnsweringServer(idle_s=options.idle_s, limits=LIMITS | options.limits, signals=signals)
+    key = secrets.token_bytes(32)
     # Without an address of our choice, the socket lies in a new folder that only its owner can enter.
     with lock, Listener(family="AF_UNIX", backlog=MOST_WAITING) as listener:
         threading.Thread(target=accept, args=(server, listener, key), daemon=True).start()

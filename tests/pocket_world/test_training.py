@@ -107,7 +107,7 @@ def test_resuming_ends_in_the_same_weights_bit_by_bit(whole: Trainer, tmp_path: 
 
 
 def test_sigterm_saves_and_ends(whole: Trainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     shutil.copytree(whole.folder / "tokenizer", tmp_path / "tokenizer")
     try:
         stopped, stop = trainer(tmp_path), make.stopper(None)

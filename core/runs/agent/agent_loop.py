@@ -12,6 +12,7 @@ from typing import IO
 from core import database
 from core.errors import HedgeError
 from core.processes.log_lines import say
+from core.processes.stop_signals import StopSignals
 from core.runs.agent import host_reports, liveness, recovery, watchdog
 from core.runs.agent.joint_slots import JointSlots
 from core.runs.agent.recovery import ANSWER_WITHIN_S, Recovery
@@ -32,13 +33,15 @@ ARCHIVE_EVERY_S = 10.0
 
 
 class Agent:
-    """The workers of this host and the tasks that the loop repeats."""
+    """The workers of this host and the tasks that the loop repeats until ``stop`` is requested."""
 
-    def __init__(self, lock: IO[str], workers: Sequence[WorkerProcess], *, idle_s: float | None) -> None:
+    def __init__(
+        self, lock: IO[str], workers: Sequence[WorkerProcess], *, idle_s: float | None, stop: StopSignals
+    ) -> None:
         self.lock = lock
         self.idle_s = idle_s
         self.joint_slots = JointSlots(workers)
-        self.stopping = threading.Event()
+        self.stop = stop
         self.ended_idle = False
         self.woken = 0
         self.last_needed = time.monotonic()
@@ -67,7 +70,7 @@ class Agent:
             ("archive", self._archive, ARCHIVE_EVERY_S),
         )
         due = dict.fromkeys((name for name, _, _ in rounds), 0.0)
-        while not self.stopping.is_set():
+        while not self.stop.requested:
             for worker in self.workers:
                 if death := worker.tend():
                     self._report(worker, death)
@@ -78,7 +81,7 @@ class Agent:
                 if time.monotonic() >= due[name]:
                     due[name] = time.monotonic() + every_s
                     self._try(name, task)
-            self.stopping.wait(TICK_S)
+            time.sleep(TICK_S)
         self._end()
 
     def _try(self, name: str, task: Callable[[], object]) -> None:
@@ -138,13 +141,13 @@ class Agent:
         if self.idle_s is not None and idle_s >= self.idle_s:
             say(f"no run for {self.idle_s / 60:g} minutes")
             self.ended_idle = True
-            self.stopping.set()
+            self.stop.requested = True
 
     def _see_the_lock(self) -> None:
         path = liveness.agent_lock()
         if not path.exists() or path.stat().st_ino != os.fstat(self.lock.fileno()).st_ino:
-            say(f"{path} is gone, and with it this agent's right to be")
-            self.stopping.set()
+            say(f"{path} was deleted, so this agent is stopping")
+            self.stop.requested = True
 
     def _beat(self) -> None:
         """If hosts share a database: record this host's heartbeat, and requeue the runs of dead hosts."""

@@ -13,13 +13,13 @@ successor does that.
 
 from __future__ import annotations
 
-import signal
 import sys
 
 from core.devices.slots import slots
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
 from core.processes import log_lines
+from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import WorkerProcess
 
@@ -29,6 +29,7 @@ def main(*, idle_minutes: float | None = None) -> None:
 
     Raises :class:`~core.errors.InputError` if an agent lives here already.
     """
+    stop = StopSignals()  # before the lock, so that a signal never leaves this process between two states
     lock = take(liveness.agent_lock())
     if lock is None:
         pid = holder(liveness.agent_lock())
@@ -40,9 +41,7 @@ def main(*, idle_minutes: float | None = None) -> None:
             worker.tend()  # first, because they need longer to start than anything else
         from core.runs.agent.agent_loop import Agent
 
-        agent = Agent(lock, workers, idle_s=None if idle_minutes is None else idle_minutes * 60)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: agent.stopping.set())
+        agent = Agent(lock, workers, idle_s=None if idle_minutes is None else idle_minutes * 60, stop=stop)
         log_lines.say(
             f"agent of {liveness.host()}: {', '.join(worker.slot.name for worker in agent.workers)}; Ctrl-C stops it"
         )

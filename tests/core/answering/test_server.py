@@ -9,17 +9,21 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
+from collections import deque
 from contextlib import suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client
+from multiprocessing import AuthenticationError, Pipe
+from multiprocessing.connection import Client, answer_challenge, deliver_challenge
 from pathlib import Path
 
 import pytest
 
 from core.answering import client, custom_question
 from core.answering.custom_question import AnswerProgress
+from core.answering.server import AnsweringServer, serve
 from core.errors import InputError, RunError
-from core.files.file_lock import holder
+from core.files.file_lock import holder, is_held
+from core.processes.stop_signals import StopSignals
 from core.runs.agent.worker_process import environment
 from core.settings import ROOT
 from tests.core.answering.conftest import StartServer, ended, own, worker_process
@@ -93,6 +97,88 @@ def test_only_its_owner_can_connect(run_id: str, fake_home: Path, start_server: 
     asked = own(run_id)
     client.ask(asked)
     assert ended(asked).stage == "answered"
+
+
+def called_with(message: object) -> str:
+    """How a server refuses the message of a client that knows the key."""
+    server = AnsweringServer(idle_s=1.0, limits={}, signals=StopSignals.__new__(StopSignals))  # no handlers here
+    ours, theirs = Pipe()
+    with ours:
+        serving = threading.Thread(target=serve, args=(server, theirs, b"key"))
+        serving.start()
+        answer_challenge(ours, b"key")
+        deliver_challenge(ours, b"key")
+        ours.send(message)
+        reply = ours.recv()
+        serving.join()
+    assert isinstance(reply, InputError)
+    assert (server.ending, server.waiting, server.worker) == (False, deque(), None)
+    return str(reply)
+
+
+@pytest.mark.parametrize(
+    "name", ["__class__", "__init__", "run", "end", "_next", "slots", "changed", "", "ask ", 5, b"ask"]
+)
+def test_a_client_may_call_four_methods_and_nothing_else(name: object):
+    assert (
+        called_with((name, ())) == f"a client may call ask, progress, stop, warm of the answering server, got {name!r}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "ending"),
+    [
+        (("ask" * 1000, ()), "server, got 'askaskaskask...kaskaskaskask'"),
+        ((["ask"], ()), "server, got ['ask']"),
+        (("ask", "x"), "arguments, got ('ask', 'x')"),
+        (("ask", (), ()), "arguments, got ('ask', (), ())"),
+        ("ask", "arguments, got 'ask'"),
+        (None, "arguments, got None"),
+    ],
+)
+def test_what_is_no_call_is_refused_in_one_sentence(message: object, ending: str):
+    assert called_with(message).endswith(ending)
+
+
+SIGNAL_AFTER_LOCK = """
+import os, signal
+from core.answering import server
+from core.files import file_lock
+
+def take(path):
+    lock = file_lock.take(path)
+    os.kill(os.getpid(), signal.SIGINT)
+    return lock
+
+server.take = take
+server.main()
+"""
+
+
+@pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
+def test_a_signal_right_after_the_server_has_its_lock_stops_it(fake_home: Path, shell: str):
+    stopped = subprocess.run(
+        ["sh", "-c", f'{shell}exec "$0" -c "$1"', sys.executable, SIGNAL_AFTER_LOCK],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert (stopped.returncode, stopped.stderr) == (0, "")
+    assert not client.address_file().exists()
+    assert not is_held(client.server_lock())
+
+
+def test_a_server_that_is_stopped_ends_its_worker_and_says_so(run_id: str, fake_home: Path, start_server: StartServer):
+    server = start_server(load_ms=60_000)
+    asked = own(run_id)
+    client.ask(asked)
+    until(lambda: client.progress(asked.answer_id).stage == "loading", "the model to load")
+    server.terminate()
+    assert server.wait(20) == 0
+    assert living(fake_home) == []
+    assert not client.address_file().exists()
+    assert client.progress(asked.answer_id).message == client.GONE
 
 
 def test_a_server_that_does_not_reply_is_said_in_time(
