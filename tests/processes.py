@@ -23,6 +23,11 @@ def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.answerin
     return found
 
 
+def oom_score(process: psutil.Process) -> int:
+    """How much sooner than others the kernel stops a process when memory runs out, in thousandths of all memory."""
+    return int(Path(f"/proc/{process.pid}/oom_score_adj").read_text(encoding="ascii"))
+
+
 def kill_together(processes: Iterable[psutil.Process]) -> None:
     """Kill processes as a power cut would: none of them sees another's death."""
     found = list(processes)

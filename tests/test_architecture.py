@@ -17,12 +17,12 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = {
     "errors": 0,
     "estimates": 0,
-    "confined": 1,
     "files": 1,
     "records": 1,
     "settings": 1,
     "record_tables": 2,
     "processes": 2,
+    "confined": 3,
     "database": 2,
     "access": 2,
     "quotas": 3,

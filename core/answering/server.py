@@ -66,6 +66,7 @@ class AnsweringWorker:
 
     def __init__(self, slot: Slot) -> None:
         self.connection, its_end = Pipe()
+        self.memory_kills = exit_reasons.MemoryKills()
         with its_end:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "core.answering.worker", str(its_end.fileno())],
@@ -81,7 +82,7 @@ class AnsweringWorker:
             self.process.wait(within_s)
         self.process.kill()
         self.connection.close()
-        return exit_reasons.in_words(self.process.wait())
+        return exit_reasons.in_words(self.process.wait(), out_of_memory=self.memory_kills.any)
 
 
 class AnsweringServer:
@@ -215,6 +216,7 @@ class AnsweringServer:
                 elif worker.connection.poll(LOOK_EVERY_S):
                     self._set(job, worker.connection.recv())
                     heard = time.monotonic()
+                    worker.memory_kills.look()
                 elif time.monotonic() - heard >= (limit := self.limits[progress.stage]):
                     raise TimeoutError(f"{job.question.model} was {progress.stage} for {limit:g} s without news")
             return

@@ -36,6 +36,7 @@ from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import ON_SERVERS, ServedModel, served_model
+from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
 from core.runs.prompts import make_prompt
@@ -58,6 +59,7 @@ Report = Callable[..., None]
 def main(connection: Connection) -> None:
     """Answer until the server closes its end of the pipe."""
     os.nice(NICENESS)
+    raise_oom_score()
     inbox: SimpleQueue[Request | Key] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True).start()
     models = ModelCache()

@@ -83,7 +83,12 @@ class Nursery:
         with theirs:
             command = [sys.executable, "-m", "core.confined.server", str(theirs.fileno()), *self.preload]
             self._process = subprocess.Popen(
-                command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd=ROOT, env={**os.environ, **SPARING}
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                cwd=ROOT,
+                env={**os.environ, **SPARING},
+                start_new_session=True,  # Ctrl-C is for the caller, whose end is this process's end
             )
         self._owner = os.getpid()
         self._control = ours
@@ -170,8 +175,10 @@ class Session:
         if status == -signal.SIGPROF:
             return LimitReached(self._time(seconds))
         memory = f"{self.limits.memory / GIGABYTE:g} GB of memory"
-        if status in (OUT_OF_MEMORY, -signal.SIGKILL):
+        if status == OUT_OF_MEMORY:
             return LimitReached(memory)
+        if status == -signal.SIGKILL:
+            return LimitReached("", "the system stopped the process that read it, perhaps because memory ran out")
         return LimitReached("", f"the process that read it crashed; it is damaged, or needs more than {memory}")
 
     def _time(self, seconds: float) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 
 from core.confined.channel import Channel, Limits
 from core.errors import HedgeError
+from core.processes.oom_score import raise_oom_score
 
 OUT_OF_MEMORY = 77
 """The exit status of a child that the system gave no more memory."""
@@ -46,7 +47,6 @@ class _Server:
         wakes.setblocking(False)
         self.wakes = wakes
         self.selector.register(self.woken, selectors.EVENT_READ)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, whose end is this process's end
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wakes.fileno())
 
@@ -118,6 +118,7 @@ def _work(talk: socket.socket) -> int:
     """Do what the request says within its limits. Returns the exit status."""
     channel = Channel(talk, Limits())
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    raise_oom_score()
     try:
         environment, folder, limits, function, arguments = channel.receive()
         _take_over(environment, folder)

@@ -106,6 +106,7 @@ class DeviceScorer:
         self.device = device
         self.settled = threading.Event()
         self._connection, its_end = Pipe()
+        self._memory_kills = exit_reasons.MemoryKills()
         onto = "" if device.visible else device.here  # of the GPUs it sees one alone
         how = (canonical(model), dtype, str(batch_size or ""), onto)
         with its_end, open_log(LOG) as log:
@@ -166,6 +167,7 @@ class DeviceScorer:
 
     def _received(self, kind: type[Message]) -> Message:
         message = self._connection.recv()
+        self._memory_kills.look()
         if isinstance(message, ScorerStatus) and message.stage == "failed":
             raise RunError(message.message)
         assert isinstance(message, kind)
@@ -175,7 +177,7 @@ class DeviceScorer:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(ENDS_WITHIN_S)
         self._process.kill()
-        return exit_reasons.in_words(self._process.wait())
+        return exit_reasons.in_words(self._process.wait(), out_of_memory=self._memory_kills.any)
 
     def kill(self) -> None:
         """Kill the process."""

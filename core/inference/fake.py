@@ -3,7 +3,7 @@
 It is available only if ``HEDGE_FAKE_ENGINE`` is set to a JSON object with any of these keys: ``ms``, the milliseconds a
 question takes (0); ``pace``, a file that holds this number instead and is read at each question; ``load_ms``, the
 milliseconds of loading (0); ``die_at``, the question at which the process kills itself; ``hang_at``, the question at
-which it stops for a minute; ``eat_at``, the question at which it allocates memory without end; ``fault``, added to the
+which it stops for a minute; ``eat_at``, the question at which it allocates 2 GiB; ``fault``, added to the
 self-check's difference (0); ``trace``, a file to which the id of every scored question is appended; ``needs_gib``, the
 memory that the run is said to need (0).
 """
@@ -29,6 +29,8 @@ from core.records import LETTERS, OptionLogits, Prompt
 BATCH = 5
 HANG_S = 60
 EATEN = 16 * 2**20
+MOST_EATEN = 2 * 2**30
+"""If nothing limits the memory of this process, it must not take that of the whole machine."""
 SENSE = 0.9
 
 
@@ -120,7 +122,7 @@ class FakeEngine:
         if self.scored == self.hang_at:
             time.sleep(HANG_S)
         eaten = []
-        while self.scored == self.eat_at:
+        while self.scored == self.eat_at and len(eaten) < MOST_EATEN // EATEN:
             eaten.append(b"\1" * EATEN)
         if self.trace:
             with open(self.trace, "a", encoding="utf-8") as file:

@@ -24,11 +24,13 @@ from core.inference.engine import SharingEngine
 from core.inference.engine_factory import load_engine
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.scorer_messages import ScorerBegin, ScorerResult, ScorerStatus, ScorerTask
+from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, joined
 
 
 def main(connection: Connection, model: str, *, dtype: str, batch_size: int | None, device: str) -> None:
     """Score until the run closes its end of the pipe, or something fails."""
+    raise_oom_score()
     inbox: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True, name="hedge-scorer-inbox").start()
     try:

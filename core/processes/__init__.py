@@ -1,1 +1,1 @@
-"""Processes of this host: how one is started that outlives its starter, and why one died."""
+"""Processes of this host: how one starts, stops and outlives its starter, and why one died."""

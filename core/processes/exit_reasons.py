@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import signal
+import time
+from contextlib import suppress
 from pathlib import Path
 
 VMSTAT = Path("/proc/vmstat")
+DIES_WITHIN_S = 60.0
+"""By then the memory of a process that was killed has been given back, even if that was hundreds of gigabytes."""
 ILLEGAL = (
     ": this machine names processor instructions that it can't run, as some virtual machines do for bfloat16; choose "
     "32-bit precision, or set ONEDNN_MAX_CPU_ISA=AVX512_CORE_BF16 for the agent"
@@ -13,17 +17,15 @@ ILLEGAL = (
 """Why torch is killed by SIGILL on a machine where it starts, and the way out."""
 
 
-def in_words(status: int, *, starved: bool | None = None) -> str:
+def in_words(status: int, *, out_of_memory: bool = False) -> str:
     """A process's exit status as the second half of "the process was …".
 
-    ``starved`` says whether the kernel killed somebody for want of memory meanwhile; None if it can't be told.
+    ``out_of_memory`` says that the kernel has just stopped a process because memory ran out (:class:`MemoryKills`).
 
     >>> in_words(-9)
-    'killed by signal 9 (SIGKILL), perhaps for want of memory'
-    >>> in_words(-9, starved=True)
-    'killed by signal 9 (SIGKILL) for want of memory'
-    >>> in_words(-9, starved=False)
-    'killed by signal 9 (SIGKILL), not for want of memory'
+    'killed by signal 9 (SIGKILL), perhaps because memory ran out'
+    >>> in_words(-9, out_of_memory=True)
+    'out of memory: the system stopped it'
     >>> in_words(-4)[:31]
     'killed by signal 4 (SIGILL): th'
     >>> in_words(1)
@@ -32,29 +34,42 @@ def in_words(status: int, *, starved: bool | None = None) -> str:
     if status >= 0:
         return f"ended by an error of its own (exit status {status})"
     name = signal.Signals(-status).name if -status in signal.valid_signals() else "unknown"
-    said = f"killed by signal {-status} ({name})"
-    why = {True: " for want of memory", False: ", not for want of memory", None: ", perhaps for want of memory"}
+    death = f"killed by signal {-status} ({name})"
     if -status == signal.SIGILL:
-        return said + ILLEGAL
-    return said + why[starved] if -status == signal.SIGKILL else said
+        return death + ILLEGAL
+    if -status == signal.SIGKILL:
+        return "out of memory: the system stopped it" if out_of_memory else f"{death}, perhaps because memory ran out"
+    return death
 
 
-def kills_for_memory() -> int | None:
-    """How many processes the kernel has killed for want of memory, the machine's or a control group's.
+class MemoryKills:
+    """Tells whether the kernel stopped a process because memory ran out, around the time at which another died.
 
-    Only its growth means something (:func:`is_starved`). None if the kernel does not say.
+    Create it before the process starts, and call :meth:`look` while it lives. The kernel counts these kills for the
+    whole machine and names no process. A process that it has killed looks alive until its memory is given back, so a
+    count that was taken while the process looked alive may hold its own kill. The count to compare with is therefore
+    one that is at least ``DIES_WITHIN_S`` old, or the first.
     """
-    try:
-        lines = VMSTAT.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), None)
+
+    def __init__(self) -> None:
+        self._before = self._latest = _memory_kills()
+        self._counted = time.monotonic()
+
+    def look(self) -> None:
+        """Count again from time to time, so that a kill of long ago is not taken for this process's."""
+        if time.monotonic() - self._counted >= DIES_WITHIN_S:
+            self._before, self._latest, self._counted = self._latest, _memory_kills(), time.monotonic()
+
+    @property
+    def any(self) -> bool:
+        """Whether there was one; False if the kernel does not say."""
+        return _memory_kills() > self._before
 
 
-def is_starved(before: int | None) -> bool | None:
-    """Whether the kernel has killed a process for want of memory since :func:`kills_for_memory` gave ``before``.
-
-    None if it can't be told.
-    """
-    now = kills_for_memory()
-    return None if now is None or before is None else now > before
+def _memory_kills() -> int:
+    """How many processes the kernel has stopped since it started because memory ran out; 0 if it does not say."""
+    with suppress(OSError):
+        for line in VMSTAT.read_text(encoding="ascii").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return 0

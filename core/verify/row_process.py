@@ -17,12 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import HedgeError
+from core.processes.oom_score import raise_oom_score
 from core.verify.outcome import CheckOutcome, NotHereError, Place
 
 
 def main(function: str, device: str, dtype: str, folder: str) -> None:
     """Make the check and write down what it came to."""
     threading.Thread(target=_end_with_parent, daemon=True, name="hedge-orphan-guard").start()
+    raise_oom_score()
     module, _, name = function.partition(":")
     try:
         check: Callable[[Place], CheckOutcome] = getattr(importlib.import_module(module), name)

@@ -87,7 +87,7 @@ def made_in_process(
     """
     with tempfile.TemporaryDirectory(prefix="hedge-verify-", ignore_cleanup_errors=True) as folder:
         there = Path(folder)
-        begun, kills = time.monotonic(), exit_reasons.kills_for_memory()
+        begun, memory_kills = time.monotonic(), exit_reasons.MemoryKills()
         with (there / "said").open("wb") as log:
             process = subprocess.Popen(
                 [sys.executable, "-m", "core.verify.row_process", *_arguments(row), folder],
@@ -106,7 +106,8 @@ def made_in_process(
             _end(process)
         seconds = time.monotonic() - begun
         if ended:
-            return _result(row, there, process.returncode, exit_reasons.is_starved(kills), seconds)
+            death = exit_reasons.in_words(process.returncode, out_of_memory=memory_kills.any)
+            return _result(row, there, death, seconds)
         if stop():
             return _without(row, "not tried", STOPPED, seconds)
         if limit_s < own_s:
@@ -147,7 +148,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.stdin.close()
 
 
-def _result(row: PlannedCheck, folder: Path, status: int, starved: bool | None, seconds: float) -> CheckResult:
+def _result(row: PlannedCheck, folder: Path, death: str, seconds: float) -> CheckResult:
     """The row that the process wrote down, or how it died."""
     try:
         values = json.loads((folder / "result.json").read_bytes())
@@ -155,8 +156,7 @@ def _result(row: PlannedCheck, folder: Path, status: int, starved: bool | None, 
     except (OSError, ValueError, KeyError):
         lines = (folder / "said").read_text(encoding="utf-8", errors="replace").strip().splitlines()
         last = f" Its last line: {lines[-1][:200]}" if lines else ""
-        said = f"Its process was {exit_reasons.in_words(status, starved=starved)}.{last}"
-        return _without(row, "failed", said, seconds)
+        return _without(row, "failed", f"Its process was {death}.{last}", seconds)
 
 
 def _without(row: PlannedCheck, state: str, says: str, seconds: float = 0.0) -> CheckResult:

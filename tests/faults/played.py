@@ -247,11 +247,13 @@ def out_of_memory(on: Server | None) -> Row:
         row = Row(f"out of memory (a control group of {MEMORY_MB} MB)", s.database)
         s.model(eat_at=10)
         agent = s.agent()
-        for process in [agent, *agent.children(recursive=True)]:
+        join(agent.pid)  # first: a worker that it starts from now on is in the group too
+        for process in agent.children(recursive=True):
             join(process.pid)
         name = engine.submit(s.spec())
         wait_for(lambda: s.begins(name), "its first try")
         row.tries.append(s.look(name, time.monotonic(), begun=1))
+        assert s.living_agent() == agent, "the kernel killed the agent, too"
         s.end_all()
         return row
 

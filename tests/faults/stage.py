@@ -188,9 +188,8 @@ class Stage:
                 unusual = bool(words) or (state == "running" and not now.worker_alive)
             except HedgeError as error:
                 state, words, unusual = "", str(error), True
-            noticed = [
-                line for line in _log(run_id) if "was killed" in line or "was ended" in line or " is gone" in line
-            ]
+            deaths = ("was killed", "was ended", "was out of memory", " is gone")
+            noticed = [line for line in _log(run_id) if any(words in line for words in deaths)]
             if seen.noticed is None and (unusual or noticed):
                 seen.noticed = time.monotonic() - since
                 seen.said = words or noticed[-1].split(" ", 2)[2]

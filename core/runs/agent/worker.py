@@ -30,6 +30,7 @@ from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.processes import log_lines
 from core.processes.log_lines import say
+from core.processes.oom_score import raise_oom_score
 from core.runs import store
 from core.runs.agent import liveness, watchdog
 from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
@@ -197,8 +198,9 @@ def _is_news(record: logging.LogRecord) -> bool:
 def main(executor: str, memory_gib: str = "", above_gib: str = "") -> None:
     """Work until the agent dies, which closes standard input."""
     worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB), above_gib=float(above_gib or -1.0))
+    restore = raise_oom_score()
     # Before the niceness, which is each thread's own: what this thread starts gets the agent's.
-    threading.Thread(target=_heed_agent, args=(worker,), daemon=True, name="hedge-orphan-guard").start()
+    threading.Thread(target=_heed_agent, args=(worker, restore), daemon=True, name="hedge-orphan-guard").start()
     log_lines.begin("worker")
     os.nice(NICENESS)
     lock = take(liveness.worker_lock(executor), wait_s=WAIT_FOR_PREDECESSOR_S)
@@ -253,7 +255,7 @@ def _end_without_run(worker: Worker) -> None:
         time.sleep(ASK_EVERY_S)
 
 
-def _heed_agent(worker: Worker) -> None:
+def _heed_agent(worker: Worker, restore_oom_score: Callable[[], None]) -> None:
     """Do what the agent asks for. After the agent's death, start another if runs wait for one, and end this process.
 
     An agent that is stopped ends its workers first. So one that is gone before its workers was killed, and no person
@@ -264,6 +266,7 @@ def _heed_agent(worker: Worker) -> None:
             worker.last_run.set()
     with suppress(Exception):  # whatever is wrong, the worker must end; a page or `core runs` starts an agent as well
         if liveness.agent_lock().exists() and run_queue.unfinished(within_s=SUCCESSOR_WITHIN_S):
+            restore_oom_score()  # an agent inherits it
             start_agent()
     # Not sys.exit: a worker that is deep in a model must not outlive its agent, and chunks are written whole.
     os._exit(3)

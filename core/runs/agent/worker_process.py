@@ -24,7 +24,6 @@ LONGEST_PAUSE_S = 30.0
 FREED_WITHIN_S = 20.0
 """How long the next worker waits for the memory of a GPU that a dead one has not given back yet."""
 FREED_BUT_GIB = 0.5
-COUNT_EVERY_S = 2.0
 IDLE_MINUTES = 30
 """How long an agent that Hedge started on its own stays without a run."""
 AGENT_STARTS_WITHIN_S = 10.0
@@ -69,8 +68,7 @@ class WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = ""
         self._used_gib: float | None = None
-        self._starved_at = 0.0
-        self._starved: int | None = None
+        self._memory_kills = exit_reasons.MemoryKills()
 
     @property
     def run_id(self) -> str:
@@ -103,7 +101,7 @@ class WorkerProcess:
             return None
         status = self._process.poll()
         if status is None:
-            self._count_kills()
+            self._memory_kills.look()
             return None
         self._close()
         if self.resting and status == ASKED:
@@ -136,22 +134,19 @@ class WorkerProcess:
         seen = nvml.reading(self.slot.devices)
         return seen is None or seen.used_gib <= self._used_gib + FREED_BUT_GIB
 
-    def _count_kills(self) -> None:
-        if time.monotonic() - self._starved_at >= COUNT_EVERY_S:
-            self._starved_at, self._starved = time.monotonic(), exit_reasons.kills_for_memory()
-
     def _reason(self, status: int) -> str:
         """Why the worker died, as the second half of "its worker was …"."""
         if self._killed:
             return self._killed
         if status == UNWANTED:
             return "ended because its run was no longer wanted"
-        return exit_reasons.in_words(status, starved=exit_reasons.is_starved(self._starved))
+        return exit_reasons.in_words(status, out_of_memory=self._memory_kills.any)
 
     def _start(self) -> None:
         liveness.say_idle(self.executor)
         seen = nvml.reading(self.slot.devices) if self.slot.devices else None
         self._used_gib = seen.used_gib if seen else None
+        self._memory_kills = exit_reasons.MemoryKills()
         with open_log(f"worker-{liveness.host()}-{self.slot.name}.log") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "core.runs.agent.worker", self.executor, *map(str, self._limits())],
@@ -164,7 +159,6 @@ class WorkerProcess:
             )
         self.started = time.monotonic()
         self._killed = ""
-        self._count_kills()
 
     def _limits(self) -> list[float]:
         return [self.slot.memory_gib] + ([] if self.above_gib is None else [self.above_gib])

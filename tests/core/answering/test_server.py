@@ -16,6 +16,7 @@ from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, answer_challenge, deliver_challenge
 from pathlib import Path
 
+import psutil
 import pytest
 
 from core.answering import client, custom_question
@@ -28,7 +29,7 @@ from core.runs.agent.worker_process import environment
 from core.settings import ROOT
 from tests.core.answering.conftest import StartServer, ended, own, worker_process
 from tests.core.runs.conftest import until
-from tests.processes import living
+from tests.processes import living, oom_score
 
 
 def test_a_question_is_answered_and_the_next_finds_the_model_warm(run_id: str, fake_home: Path):
@@ -162,7 +163,7 @@ def test_a_signal_right_after_the_server_has_its_lock_stops_it(fake_home: Path, 
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
     )
     assert (stopped.returncode, stopped.stderr) == (0, "")
     assert not client.address_file().exists()
@@ -204,7 +205,7 @@ def test_a_worker_that_is_killed_in_loading_is_told_in_words_and_replaced(
     now = ended(asked)
     assert now.stage == "failed"
     assert now.message == (
-        "the process that answers was killed by signal 9 (SIGKILL), perhaps for want of memory while loading fake; "
+        "the process that answers was killed by signal 9 (SIGKILL), perhaps because memory ran out while loading fake; "
         "choose a smaller model, or ask again"
     )
     other = own(run_id, "Another?")
@@ -328,9 +329,13 @@ def test_a_server_whose_home_is_taken_away_ends(fake_home: Path, start_server: S
 
 
 def test_a_model_can_be_warmed_before_there_is_a_question(run_id: str, fake_home: Path, start_server: StartServer):
-    start_server()
+    server = start_server()
     client.warm("fake", "float32")
-    worker_process(fake_home)
+    worker = worker_process(fake_home)
+    until(
+        lambda: oom_score(worker) > oom_score(psutil.Process(server.pid)),
+        "the worker to be the first that memory costs",
+    )
     client.warm("/no/such/model", "float32")  # nothing is heard of what is wrong
     asked = own(run_id)
     client.ask(asked)

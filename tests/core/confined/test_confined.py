@@ -7,10 +7,12 @@ import re
 import signal
 
 import numpy as np
+import psutil
 import pytest
 
 from core.confined import Channel, LimitReached, Limits, Nursery
 from core.errors import InputError, RunError
+from tests.processes import oom_score
 
 SMALL = Limits(memory=300 << 20, seconds=0.5)
 
@@ -46,6 +48,14 @@ def spin(channel: Channel) -> None:
 
 def crash(channel: Channel) -> None:
     os.abort()
+
+
+def killed(channel: Channel) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def own_oom_score(channel: Channel) -> int:
+    return oom_score(psutil.Process())
 
 
 def fail(channel: Channel, known: bool) -> None:
@@ -88,6 +98,24 @@ def test_too_much_time(nursery):
 def test_a_crash(nursery):
     with pytest.raises(LimitReached, match="crashed; it is damaged, or needs more than"):
         run(nursery, crash)
+
+
+def test_a_kill_is_not_taken_for_the_limit(nursery):
+    """Only the system kills so, and it may have run out of memory long before the limit."""
+    with pytest.raises(
+        LimitReached, match=r"^the system stopped the process that read it, perhaps because memory ran out$"
+    ):
+        run(nursery, killed)
+
+
+def test_the_system_stops_it_before_its_caller_when_memory_runs_out(nursery):
+    _, score = run(nursery, own_oom_score)
+    assert score > oom_score(psutil.Process())
+
+
+def test_ctrl_c_does_not_reach_the_warm_process_even_while_it_imports(nursery):
+    nursery.warm()
+    assert os.getpgid(nursery._process.pid) == nursery._process.pid
 
 
 def test_errors_of_ours_are_raised_and_others_are_named(nursery):

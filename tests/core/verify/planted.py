@@ -8,12 +8,19 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
+
 from core.errors import InputError
 from core.verify.outcome import CheckOutcome, NotHereError, Place
+from tests.processes import oom_score
 
 
 def well(place: Place) -> CheckOutcome:
-    return CheckOutcome(True, f"All is well on {place.device} in {place.dtype}.", {"home": os.environ["HEDGE_HOME"]})
+    return CheckOutcome(
+        True,
+        f"All is well on {place.device} in {place.dtype}.",
+        {"home": os.environ["HEDGE_HOME"], "oom score": oom_score(psutil.Process())},
+    )
 
 
 def wrong(place: Place) -> CheckOutcome:

@@ -17,6 +17,7 @@ from core.settings import ROOT
 from core.verify.outcome import Place
 from core.verify.plan import Check, PlannedCheck
 from core.verify.runner import made_in_process, verify
+from tests.processes import oom_score
 
 
 def row(function: str, *, limit_s: float = 60.0, absent: str = "") -> PlannedCheck:
@@ -62,6 +63,7 @@ def test_what_a_check_comes_to_is_the_row(home, function, state, says):
     assert found.seconds > 0
     if function == "well":  # its home is its own, and gone with it
         assert found.figures["home"] != str(home)
+        assert found.figures["oom score"] > oom_score(psutil.Process())  # it dies in place of this process
         assert not Path(str(found.figures["home"])).parent.exists()
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 
 import psutil
 import pytest
 
 from core.cli import main
 from core.devices.slots import Slot, slots
+from core.processes import exit_reasons
 from core.runs import actions, engine, store
 from core.runs.agent import liveness, recovery
-from core.runs.agent.worker_process import AGENTS_DEVICES, environment
+from core.runs.agent.worker_process import AGENTS_DEVICES, WorkerProcess, environment
 from core.runs.queue import run_queue
 from core.runs.storage import trash
 from core.runs.store import RunRecord
@@ -27,7 +29,7 @@ from tests.core.runs.conftest import (
     until,
     worker_process,
 )
-from tests.processes import kill_together, living, tree
+from tests.processes import kill_together, living, oom_score, tree
 
 
 def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -82,7 +84,7 @@ host_agent.main()
 def run_code(code: str, *, shell: str = "") -> subprocess.CompletedProcess[str]:
     """Run Python code as the program of a shell that has first done what ``shell`` says."""
     command = ["sh", "-c", f'{shell}exec "$0" -c "$1"', sys.executable, code]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
 @pytest.mark.parametrize("shell", ["", "trap '' INT; "], ids=["plain", "ignored"])
@@ -119,7 +121,7 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     name = engine.submit(spec())
     until(begun(name, done=60), "the second chunk")
     worker, agent = worker_process(), agent_process()
-    nice = agent.nice()
+    nice, score = agent.nice(), oom_score(agent)
     agent.kill()
     until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, "the worker to follow")
     until(lambda: store.read_record(name).state == "done", "the run to be done")  # this starts no agent
@@ -127,8 +129,23 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
     successor = agent_process()
     assert successor.pid != agent.pid
     assert successor.nice() == nice < worker_process().nice()
+    assert oom_score(successor) == score < oom_score(worker_process())
     assert AGENTS_DEVICES not in successor.environ()
     assert successor.environ().get("CUDA_VISIBLE_DEVICES", "") == ""
+
+
+def test_a_worker_that_the_kernel_kills_for_memory_is_said_to_be_out_of_memory(engine_home, tmp_path, monkeypatch):
+    """The agent may look at a worker after the kernel has counted its kill and before its process is gone."""
+    monkeypatch.setattr(exit_reasons, "VMSTAT", tmp_path / "vmstat")
+    exit_reasons.VMSTAT.write_text("oom_kill 3\n")
+    worker = WorkerProcess(Slot("cpu", ""))
+    worker.tend()
+    exit_reasons.VMSTAT.write_text("oom_kill 4\n")
+    clock = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + 30)
+    assert worker.tend() is None
+    worker_process().kill()
+    assert until(worker.tend, "its death").reason == "out of memory: the system stopped it"
 
 
 def test_a_worker_whose_agent_is_killed_starts_no_other_if_no_run_waits(engine_home):

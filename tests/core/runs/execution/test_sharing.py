@@ -26,6 +26,7 @@ from core.tasks import bank
 from tests.conftest import synthetic_questions
 from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import assert_each_question_once, until
+from tests.processes import oom_score
 
 SPEC = RunSpec(model="fake", task="qa", samples=130)
 SHARED = replace(SPEC, device="cuda:0,cuda:1")
@@ -107,7 +108,7 @@ def test_two_devices_share_a_run_and_its_file_is_that_of_one(two, monkeypatch, t
     [
         (
             {"die_at": 12},
-            "its process was killed by signal 9 (SIGKILL), perhaps for want of memory; cuda:0 scores what",
+            "its process was killed by signal 9 (SIGKILL), perhaps because memory ran out; cuda:0 scores what",
         ),
         ({"die_at": 2}, "its process was killed by signal 9"),
     ],
@@ -181,6 +182,7 @@ def test_a_killed_command_takes_its_scorers_along_and_is_continued(two, monkeypa
 
     try:
         below = until(scorers_at_work, "a chunk that the command and its scorer have scored", within_s=60)
+        assert all(oom_score(one) > oom_score(psutil.Process(command.pid)) for one in below)
         command.send_signal(signal.SIGKILL)
         command.wait()
         psutil.wait_procs(below, timeout=20)
