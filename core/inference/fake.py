@@ -121,7 +121,7 @@ class FakeEngine:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.scored == self.hang_at:
             time.sleep(HANG_S)
-        eaten = []
+        eaten: list[bytes] = []
         while self.scored == self.eat_at and len(eaten) < MOST_EATEN // EATEN:
             eaten.append(b"\1" * EATEN)
         if self.trace:
