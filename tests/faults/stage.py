@@ -258,7 +258,7 @@ def stage(server: Server | None = None, *, home: Path | None = None) -> Iterator
     os.environ.pop("HEDGE_DATABASE_URL", None)
     if server:
         os.environ["HEDGE_DATABASE_URL"] = server.new_database()
-        database.prepare(within_s=WITHIN_S)
+    database.prepare(within_s=WITHIN_S)  # on a busy machine this takes longer than a page waits
     made = Stage(folder, server)
     made.model()
     try:
