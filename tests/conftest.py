@@ -15,6 +15,7 @@ from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from tests import needs
 from tests.processes import end_all
 
 # Other work shares the processors: a slow example is no fault.
@@ -40,26 +41,24 @@ def fake_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     end_all(home)
 
 
-def _outside(variable: str) -> Path:
+def _outside(variable: str, what: str) -> Path:
     """The folder that a variable names; without it the test skips, and with a wrong one it fails."""
-    value = os.environ.get(variable)
-    if not value:
-        pytest.skip(f"{variable} is not set; this test reads what can't be shipped")
+    value = os.environ.get(variable) or needs.missing(what)
     folder = Path(value)
     assert folder.is_dir(), f"{variable} names {folder}, which is no folder"
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """Published results of other tools."""
-    return _outside("HEDGE_REAL_DATA")
+    return _outside("HEDGE_REAL_DATA", "published results")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_models() -> Path:
     """A small pretrained model."""
-    return _outside("HEDGE_REAL_MODELS")
+    return _outside("HEDGE_REAL_MODELS", "a pretrained model")
 
 
 def synthetic_questions(n: int, *, k: int = 6, seed: int = 0) -> list[Question]:

@@ -14,11 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
+from tests import needs
 
 USERS = ("postgres", "nobody")
-REQUIRED = "HEDGE_REQUIRE_BROWSER"
-"""Set where everything that a test needs must be there, as in CI."""
 STARTS_WITHIN_S = 60
 
 
@@ -88,10 +86,7 @@ def server() -> Iterator[Server]:
     """A running server, gone with its data afterwards; the test skips where Postgres is not installed."""
     binaries = _binaries()
     if binaries is None:
-        reason = "Postgres is not installed; `apt-get install postgresql` brings it"
-        if os.environ.get(REQUIRED):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        needs.missing("Postgres")
     user = _user()
     folder = Path(tempfile.mkdtemp(prefix="hedge-postgres-"))
     if user:

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from core.settings import ROOT
+from tests import needs
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_nothing_found_in_javascript():
     """ESLint and Prettier, where `npm ci` has brought them; nothing is downloaded here."""
     npm = shutil.which("npm")
     if npm is None or not (ROOT / "node_modules" / "eslint").is_dir():
-        pytest.skip("eslint and prettier are missing; `npm ci` brings them into node_modules")
+        needs.missing("ESLint and axe-core")
     done = subprocess.run(
         [npm, "run", "--silent", "lint"], cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
     )

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests import needs
+
 SHOWN = 10
 """Failing tests whose messages are shown; all are named."""
 LONGEST = 1500
@@ -27,13 +29,8 @@ class Failure(NamedTuple):
 
 
 def node() -> str:
-    """The path of Node.js; the test skips without it, and fails where HEDGE_REQUIRE_BROWSER asks for it."""
-    found = shutil.which("node")
-    if found is None:
-        if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
-            pytest.fail("node is missing, and HEDGE_REQUIRE_BROWSER asks for it")
-        pytest.skip("node is missing; the browser's arithmetic needs it")
-    return found
+    """The path of Node.js."""
+    return shutil.which("node") or needs.missing("Node.js")
 
 
 def passed_tests(files: Sequence[Path], **environment: str) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page
 
 from core.settings import ROOT
+from tests import needs
 
 SCRIPT = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 GRAVE = ("serious", "critical")
@@ -44,9 +43,6 @@ def faults(page: Page, *, rules: Sequence[str] | None = None) -> list[str]:
 
 
 def required() -> None:
-    """Skip the test without axe-core, or fail where HEDGE_REQUIRE_BROWSER asks for everything."""
-    if SCRIPT.is_file():
-        return
-    if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
-        pytest.fail("axe-core is missing, and HEDGE_REQUIRE_BROWSER asks for it; `npm ci` brings it")
-    pytest.skip("axe-core is missing; `npm ci` brings it into node_modules")
+    """Skip the test without axe-core."""
+    if not SCRIPT.is_file():
+        needs.missing("ESLint and axe-core")

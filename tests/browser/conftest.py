@@ -44,6 +44,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.report import report
 from core.runs.agent import liveness
 from core.settings import ROOT
+from tests import needs
 from tests.browser import server_copies
 from tests.processes import end_all
 
@@ -78,9 +79,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext
     """
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if path is None:
-        if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
-            pytest.fail("chromium is missing, and HEDGE_REQUIRE_BROWSER asks for it")
-        pytest.skip("chromium is missing; install it, or set HEDGE_REQUIRE_BROWSER=1 to make this a failure")
+        needs.missing("Chromium")
     expect.set_options(timeout=SEEN_WITHIN_MS)
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         patch.setattr(Page, "wait_for_function", _wait_for_function)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -16,7 +15,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.components.one_question.own_examples import EXAMPLES
-from core.inference.models import bundled_models
 from core.reports.bounded import bounded_report
 from core.tasks import bank
 from tests.browser.conftest import (
@@ -39,23 +37,9 @@ SLOW_MS = 300
 AT_WORK = re.compile(r"\d+ of 100 prompts .* a second .* left")
 
 
-def missing(what: str) -> None:
-    if os.environ.get("HEDGE_REQUIRE_BROWSER") == "1":
-        pytest.fail(f"{what}, and HEDGE_REQUIRE_BROWSER asks for it")
-    pytest.skip(what)
-
-
-def needs_bank() -> None:
-    if "qa" not in bank.available():
-        missing("no question bank ships in assets/")
-
-
 @pytest.fixture(scope="module")
 def pocket_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """A server with the bundled model, and its home."""
-    if not bundled_models():
-        missing("no pocket model ships in assets/")
-    needs_bank()
     home = tmp_path_factory.mktemp("pocket") / "home"
     with server(home) as address:
         yield address, home
@@ -86,7 +70,6 @@ def set_pace(pace: Path, ms: int) -> None:
 @pytest.fixture(scope="module")
 def fake_server(tmp_path_factory: pytest.TempPathFactory, pace: Path) -> Iterator[tuple[str, Path]]:
     """A server whose model is none, and its home."""
-    needs_bank()
     home = tmp_path_factory.mktemp("fake") / "home"
     with server(home, copied=True, HEDGE_FAKE_ENGINE=json.dumps({"pace": str(pace)})) as address:
         yield address, home

@@ -27,6 +27,7 @@ from pocket_world.recipes import RECIPES, Stage, recipe
 from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
 from pocket_world.train import StepData, Trainer
+from tests import needs
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -311,8 +312,9 @@ def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     torch.testing.assert_close(resumed.model(tokens).logits, begun.model(tokens).logits, rtol=0, atol=0)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 def test_a_captured_step_has_the_loss_and_moves_the_weights_of_one_batch_by_batch(tmp_path: Path) -> None:
+    if not torch.cuda.is_available():
+        needs.missing("a GPU")
     words = {"tiny": replace(TINY, layers=2, middle=(1, 1, 2)), "precision": torch.float32}
     graph, alone = trainer(tmp_path / "graph", device="cuda", **words), trainer(tmp_path / "alone", **words)
     for one in (graph, alone):

@@ -1,4 +1,4 @@
-"""Logs that Inspect writes here itself, of a model whose log-probabilities are known, and what can be wrong."""
+"""Logs that Inspect 0.3.285 wrote about a model whose log-probabilities are known, and what can be wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from core.exchange.archive import Archive
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.settings import settings
-from tests.core.inspect_runs import QUESTIONS, inspect_runs
+from tests.core.recorded_logs import INSPECT_QUESTIONS as QUESTIONS
+from tests.core.recorded_logs import unpack
 
 FAILED = "q7"
 
@@ -26,7 +27,7 @@ FAILED = "q7"
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """``plain`` and ``shuffled`` with logs, and what the model really said in ``truth.json``."""
-    return inspect_runs(tmp_path_factory) / "logs"
+    return unpack("inspect", tmp_path_factory.mktemp("inspect"))
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_shuffled_choices_go_back_epochs_count_once_and_what_is_not_listed_is_bo
     (run,) = inspect_log.read([logs / "shuffled"])
     said = truth(logs)
     assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS) if f"q{i}" != FAILED]
-    assert run.provenance["counts"] == {"samples": 120, "errors": 2, "further epochs": QUESTIONS - 1}
+    assert run.provenance["counts"] == {"samples": 2 * QUESTIONS, "errors": 2, "further epochs": QUESTIONS - 1}
     assert run.provenance["bounded_questions"] == run.provenance["bounded_letters"] == QUESTIONS - 1
     for question, logits in zip(run.questions, run.scored.logits, strict=True):
         row = int(question.id[1:])
@@ -128,7 +129,7 @@ def _wrong_score(log: dict[str, Any]) -> None:
         ),
         (
             lambda log: [s["output"]["choices"][0].pop("logprobs") for s in log["samples"]],
-            "expected the answers' log-probabilities, found none in 60 samples",
+            "expected the answers' log-probabilities, found none in 24 samples",
         ),
         (lambda log: log["results"]["scores"][0]["metrics"]["accuracy"].update(value=0.123), "expected an accuracy of"),
     ],

@@ -1,4 +1,4 @@
-"""Logs that lm-evaluation-harness 0.4.13 writes here itself, and the ways in which they can be older or wrong."""
+"""Logs that lm-evaluation-harness 0.4.13 wrote about a model of ours, and how they can be older or wrong."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from core.reports.report import report
 from core.runs import store
 from core.settings import settings
 from core.shelf.bring import bring
-from core.shelf.leaderboard import of_model
 from core.shelf.own_links import of_link
-from core.shelf.recompute import summary
-from tests.core.harness_logs import QUESTIONS, harness_logs
+from tests.core.recorded_logs import HARNESS_QUESTIONS as QUESTIONS
+from tests.core.recorded_logs import unpack
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
 
 Row = dict
@@ -31,15 +30,8 @@ Row = dict
 
 @pytest.fixture(scope="session")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with the samples and results of both tasks, as the harness left them."""
-    return harness_logs(tmp_path_factory)
-
-
-@pytest.fixture(scope="session")
-def leaderboard_logs(logs: Path) -> Path:
-    """The same of the harness's own tasks of the Open LLM Leaderboard."""
-    (folder,) = (path for path in (logs.parents[1] / "leaderboard").iterdir() if path.is_dir())
-    return folder
+    """The folder with the samples and results of both tasks, named as the harness names it."""
+    return unpack("lm_eval", tmp_path_factory.mktemp("lm-eval") / "assets__models__pocket-1m")
 
 
 def samples(folder: Path, task: str) -> Path:
@@ -106,10 +98,10 @@ def test_letters_and_texts_of_the_same_documents_meet(logs):
 
 
 def test_lines_that_were_appended_again_count_once(changed):
-    path = changed("bank_letters", lambda found: found + found[:100])
+    path = changed("bank_letters", lambda found: found + found[:50])
     (run,) = lm_eval.read([path])
     assert len(run.questions) == QUESTIONS
-    assert run.provenance["repeated_lines"] == 100
+    assert run.provenance["repeated_lines"] == 50
     assert run.spec.model == "org/tiny-model"
 
 
@@ -286,36 +278,3 @@ def test_details_on_the_hub_equal_the_direct_import(mirror, monkeypatch, logs, t
         assert np.array_equal(store.read_logits(run_id).logits, found.run.scored.logits, equal_nan=True)
     only = bring(of_link(name), only="*bank_letters*")
     assert [store.read_record(run).spec.task for run in only.runs] == ["bank_letters"]
-
-
-def test_tasks_of_the_leaderboard_are_read_in_the_columns_of_their_data_sets(leaderboard_logs):
-    runs = {run.spec.task: run for run in lm_eval.read([leaderboard_logs])}
-    mmlu_pro, gpqa = runs["leaderboard_mmlu_pro"], runs["leaderboard_gpqa_diamond"]
-    bbh, musr = runs["leaderboard_bbh_date_understanding"], runs["leaderboard_musr_murder_mysteries"]
-    assert (mmlu_pro.spec.shots, bbh.spec.shots, gpqa.spec.shots, musr.spec.shots) == (5, 3, 0, 0)
-    assert {len(one.options) for one in mmlu_pro.questions} == {3, 4}
-    for run in (mmlu_pro, gpqa, bbh):
-        assert run.spec.form == "letters"
-        assert not set(run.questions[0].options[:3]) & {"A", "B", "C", "(A)", "(B)", "(C)"}
-    assert [one.options[one.label] for one in gpqa.questions] == [one.options[one.label] for one in bbh.questions]
-    assert bbh.questions[0].options[4:] == ("(E)", "(F)")  # scored, although the question does not list them
-    assert musr.spec.form == "cloze"
-    assert len({one.context for one in musr.questions}) == len(musr.questions)  # every question is worded alike
-    assert 0 < musr.roles.count("test") < len(musr.questions)
-    assert all(run.provenance["stated"] == run.provenance["claims"] for run in runs.values())
-
-
-def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch, leaderboard_logs, tmp_path):  # noqa: F811
-    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
-    for path in leaderboard_logs.iterdir():
-        mirror.add_to_hub(
-            "open-llm-leaderboard/hedge__pocket-1m-details", f"hedge__pocket-1m/{path.name}", path.read_bytes()
-        )
-    found = of_model("hedge/pocket-1m")
-    assert found.values_of("task") == ("gpqa", "musr", "bbh", "mmlu_pro")
-    done = bring(found)
-    assert summary(done.figures) == "4 of 4 published figures recomputed"
-    direct = Drop([leaderboard_logs], scratch=tmp_path).read().runs
-    assert {one.run.spec.run_id for one in direct} == set(done.runs)
-    for one in direct:
-        assert np.array_equal(store.read_logits(one.run.spec.run_id).logits, one.run.scored.logits)

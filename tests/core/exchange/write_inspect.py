@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+TEMPLATE = "Which one? Answer with 'ANSWER: $LETTER', one of {letters}.\n\n{question}\n\n{choices}"
 K = 4
 LISTED = 3
 FAILS = "q7"
@@ -93,7 +94,7 @@ def main(out: Path, n: int) -> None:
     def run(folder: str, kind: str, *, shuffle: bool, epochs: int, listed: int, failing: bool) -> None:
         task = Task(
             dataset=dataset(),
-            solver=multiple_choice(shuffle=np_random() if shuffle else False),
+            solver=multiple_choice(template=TEMPLATE, shuffle=np_random() if shuffle else False),
             scorer=choice(),
             name="colours",
         )

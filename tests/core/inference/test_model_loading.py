@@ -36,7 +36,6 @@ def adapter_folder(folder, base):
 
 @pytest.mark.filterwarnings("ignore:.is_gradient_checkpointing. is deprecated:FutureWarning")  # of peft 0.21
 def test_an_adapter_speaks_through_its_base_model(tiny_model, tmp_path):
-    pytest.importorskip("peft", reason="peft is in requirements.txt but not installed here")
     expected = adapter_folder(tmp_path / "adapter", tiny_model)
     source = resolve(str(tmp_path / "adapter"))
     assert source.is_adapter

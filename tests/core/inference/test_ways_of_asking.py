@@ -17,7 +17,7 @@ from core.prompting.strategies import prompt
 from core.records import Question
 from core.settings import ASSETS
 from core.tasks import bank, catalogue
-from tests.core.harness_logs import MODEL, harness_logs
+from tests.core.recorded_logs import MODEL, unpack
 
 N = 60
 METRICS = {"acc": "raw", "acc_norm": "characters", "acc_bytes": "bytes", "acc_mutual_info": "mutual"}
@@ -127,10 +127,10 @@ def test_options_that_join_the_colon_and_others_score_the_same_stretch_of_text(r
         assert got["unconditional"][q.id] - got["unconditional"][q.id][0] == pytest.approx(un - un[0], abs=2e-4)
 
 
-def test_decisions_are_those_of_the_harness(tmp_path_factory: pytest.TempPathFactory):
+def test_decisions_are_those_of_the_harness(tmp_path: Path):
     """With a tokenizer that joins no tokens across the seam; elsewhere the harness conditions on a token that is not in
     the text."""
-    (path,) = harness_logs(tmp_path_factory).glob("samples_bank_cloze_*.jsonl")
+    (path,) = unpack("lm_eval", tmp_path).glob("samples_bank_cloze_*.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     theirs = {row["doc_id"]: row for row in rows if row["doc_id"] < N}
     questions = bank.load("qa")[:N]

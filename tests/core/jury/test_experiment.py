@@ -344,14 +344,8 @@ def test_a_side_keeps_one_answer_but_calibrates_on_both_labels() -> None:
 
 
 @pytest.fixture(scope="module")
-def published(request):
-    import os
-    from pathlib import Path
-
-    folder = os.environ.get("HEDGE_REAL_DATA")
-    if not folder:
-        pytest.skip("HEDGE_REAL_DATA is not set; this test reads what can't be shipped")
-    return read(sorted((Path(folder) / "juries").glob("jury_logits*.csv"))).judgements
+def published(real_data):
+    return read(sorted((real_data / "juries").glob("jury_logits*.csv"))).judgements
 
 
 def test_the_published_experiment_gives_the_published_figures(published) -> None:

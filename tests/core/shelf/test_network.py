@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.shelf.bring import bring
 from core.shelf.entries import entry
 from core.shelf.own_links import of_link
+from tests import needs
 from tests.core.shelf.mirror import Mirror, serving
 from tests.core.shelf.test_own_links import CSV
 
@@ -40,7 +41,7 @@ def test_a_proxy_is_asked_and_no_proxy_is_respected(made_up: Mirror, monkeypatch
 def authority(tmp_path: Path) -> tuple[Path, ssl.SSLContext]:
     """A network's own authority: its certificate, and what a server of :data:`HOST` needs."""
     if shutil.which("openssl") is None:
-        pytest.skip("openssl is missing")
+        needs.missing("openssl")
     key, own, request, signed = (tmp_path / name for name in ("ca.key", "ca.pem", "host.csr", "host.pem"))
     host_key, names = tmp_path / "host.key", tmp_path / "names"
     names.write_text(f"subjectAltName=DNS:{HOST}")

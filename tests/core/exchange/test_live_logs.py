@@ -1,0 +1,87 @@
+"""lm-evaluation-harness and Inspect still write what is recorded, and what the readers expect; both run here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.exchange import inspect_log, lm_eval
+from core.exchange.dropped.reading import Drop
+from core.runs import store
+from core.shelf.bring import bring
+from core.shelf.leaderboard import of_model
+from core.shelf.recompute import summary
+from tests.core.recorded_logs import run_harness, run_inspect, unpack
+from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
+
+pytestmark = pytest.mark.nightly
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The logs of our two tasks."""
+    return run_harness(tmp_path_factory.mktemp("harness"))
+
+
+@pytest.fixture(scope="module")
+def leaderboard(harness: Path) -> Path:
+    """The logs of the harness's own tasks of the Open LLM Leaderboard."""
+    (folder,) = (path for path in (harness.parents[1] / "leaderboard").iterdir() if path.is_dir())
+    return folder
+
+
+def test_the_harness_writes_what_is_recorded(harness: Path, tmp_path: Path):
+    recorded = unpack("lm_eval", tmp_path)
+    for pattern in ("samples_bank_letters_*", "samples_bank_cloze_*", "results_*"):
+        (ours,), (theirs,) = recorded.glob(pattern), harness.glob(pattern)
+        first = [json.loads(path.read_text(encoding="utf-8").splitlines()[0]) for path in (ours, theirs)]
+        assert first[0].keys() == first[1].keys()
+    for ours, theirs in zip(lm_eval.read([recorded]), lm_eval.read([harness]), strict=True):
+        assert ours.questions == theirs.questions
+        assert ours.scored.logits == pytest.approx(theirs.scored.logits, abs=1e-4, nan_ok=True)
+
+
+def test_inspect_writes_what_is_recorded(tmp_path: Path):
+    recorded, written = unpack("inspect", tmp_path / "recorded"), run_inspect(tmp_path / "written")
+    assert (recorded / "truth.json").read_text() == (written / "truth.json").read_text()
+    for folder in ("plain", "shuffled"):
+        pairs = zip(inspect_log.read([recorded / folder]), inspect_log.read([written / folder]), strict=True)
+        for ours, theirs in pairs:
+            assert ours.questions == theirs.questions
+            assert np.array_equal(ours.scored.logits, theirs.scored.logits, equal_nan=True)
+
+
+def test_tasks_of_the_leaderboard_are_read_in_the_columns_of_their_data_sets(leaderboard):
+    runs = {run.spec.task: run for run in lm_eval.read([leaderboard])}
+    mmlu_pro, gpqa = runs["leaderboard_mmlu_pro"], runs["leaderboard_gpqa_diamond"]
+    bbh, musr = runs["leaderboard_bbh_date_understanding"], runs["leaderboard_musr_murder_mysteries"]
+    assert (mmlu_pro.spec.shots, bbh.spec.shots, gpqa.spec.shots, musr.spec.shots) == (5, 3, 0, 0)
+    assert {len(one.options) for one in mmlu_pro.questions} == {3, 4}
+    for run in (mmlu_pro, gpqa, bbh):
+        assert run.spec.form == "letters"
+        assert not set(run.questions[0].options[:3]) & {"A", "B", "C", "(A)", "(B)", "(C)"}
+    assert [one.options[one.label] for one in gpqa.questions] == [one.options[one.label] for one in bbh.questions]
+    assert bbh.questions[0].options[4:] == ("(E)", "(F)")  # scored, although the question does not list them
+    assert musr.spec.form == "cloze"
+    assert len({one.context for one in musr.questions}) == len(musr.questions)  # every question is worded alike
+    assert 0 < musr.roles.count("test") < len(musr.questions)
+    assert all(run.provenance["stated"] == run.provenance["claims"] for run in runs.values())
+
+
+def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch, leaderboard, tmp_path):  # noqa: F811
+    monkeypatch.setenv("HF_ENDPOINT", mirror.url)
+    for path in leaderboard.iterdir():
+        mirror.add_to_hub(
+            "open-llm-leaderboard/hedge__pocket-1m-details", f"hedge__pocket-1m/{path.name}", path.read_bytes()
+        )
+    found = of_model("hedge/pocket-1m")
+    assert found.values_of("task") == ("gpqa", "musr", "bbh", "mmlu_pro")
+    done = bring(found)
+    assert summary(done.figures) == "4 of 4 published figures recomputed"
+    direct = Drop([leaderboard], scratch=tmp_path).read().runs
+    assert {one.run.spec.run_id for one in direct} == set(done.runs)
+    for one in direct:
+        assert np.array_equal(store.read_logits(one.run.spec.run_id).logits, one.run.scored.logits)
