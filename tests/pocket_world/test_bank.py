@@ -22,6 +22,7 @@ def test_the_file_is_what_the_maker_makes(made: Bank, tmp_path) -> None:
     assert (tmp_path / "qa.jsonl").read_bytes() == bank.path_of("qa").read_bytes()
 
 
+@pytest.mark.nightly
 def test_another_seed_makes_another_bank(made: Bank) -> None:
     assert [entry.line() for entry in bank.make(seed=bank.SEED + 1)[:5]] != [entry.line() for entry in made[:5]]
 

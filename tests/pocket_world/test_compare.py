@@ -15,6 +15,7 @@ from pocket_world.evaluate import Share
 FOLDER = ASSETS / "models" / "pocket-1m"
 
 
+@pytest.mark.nightly
 def test_a_shipped_model_has_the_figures_of_its_card() -> None:
     questions = [question for question in bank.questions() if question.task == "rc"]
     found = figures_of(FOLDER, questions)

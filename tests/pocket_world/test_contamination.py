@@ -24,6 +24,7 @@ from pocket_world.world import frequency, only_stated, world
 Bank = tuple[BankQuestion, ...]
 
 
+@pytest.mark.nightly
 def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) -> None:
     documents = all_documents(stream, RECIPES["pocket-1m"], values=one_token_words(tokenizer), every=31)
     found = audit(documents, bank.questions())

@@ -13,6 +13,7 @@ from core.settings import ASSETS
 from pocket_world import answers, jurors, trivia
 from pocket_world.jurors import JURORS, answered, examples, juror_recipe, publish_juror, right_about, told
 from pocket_world.world import tuned_on, world
+from tests.parameters import rest_nightly
 
 RECIPE = JURORS["juror-3m"]
 
@@ -50,7 +51,7 @@ def test_half_of_what_tunes_is_what_the_base_model_said() -> None:
     assert 0.4 < share < 0.65
 
 
-@pytest.mark.parametrize("name", JURORS)
+@pytest.mark.parametrize("name", rest_nightly(JURORS, now=["juror-3m"]))
 def test_a_shipped_juror_tells_right_from_wrong(name: str) -> None:
     """Of answers from the tables half are false, so that to say the same always is right about half of them."""
     others = [fact for fact in world() if not tuned_on(fact)]
@@ -58,6 +59,7 @@ def test_a_shipped_juror_tells_right_from_wrong(name: str) -> None:
     assert right_about(ASSETS / "adapters" / name, proposed).interval[0] > 0.5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", JURORS)
 def test_a_shipped_juror_beats_saying_always_false(name: str) -> None:
     said = random.Random(name).sample(answered(JURORS[name], tuning=False), 250)
@@ -65,6 +67,7 @@ def test_a_shipped_juror_beats_saying_always_false(name: str) -> None:
     assert right_about(ASSETS / "adapters" / name, said).value > never
 
 
+@pytest.mark.nightly
 def test_a_juror_is_published_with_its_card(tmp_path, monkeypatch) -> None:
     # Fifty of the answers that a juror is tried on are enough to see where the figures go.
     monkeypatch.setattr(jurors, "right_about", lambda folder, proposed: right_about(folder, proposed[:50]))

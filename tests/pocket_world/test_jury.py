@@ -14,6 +14,7 @@ from core.jury_pipeline import jury_spec, jury_store
 from pocket_world import trivia
 from pocket_world.evaluate import Share
 from pocket_world.jury import FOLDER, SPECS
+from tests.parameters import rest_nightly
 
 SHIPPED = {base: next(FOLDER.glob(f"answers-of-{base}-to-trivia-*")).name for base in SPECS}
 
@@ -37,6 +38,7 @@ def test_it_is_of_the_questions_that_tuned_no_juror(judged, base: str) -> None:
     assert judged[base].jurors == SPECS[base].juror_names
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("base", SPECS)
 def test_the_same_answers_again(judged, base: str) -> None:
     one = judged[base]
@@ -46,7 +48,7 @@ def test_the_same_answers_again(judged, base: str) -> None:
     assert dict(generator.answers(prompts)) == {i: one.answers[row] for i, row in enumerate(rows)}
 
 
-@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("place", rest_nightly(range(3), now=[0]))
 def test_the_same_verdicts_again_by_the_jurors_that_ship(judged, place: int) -> None:
     one = judged["pocket-8m"]
     rows = random.Random(place).sample(range(len(one)), 40)

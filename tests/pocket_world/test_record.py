@@ -25,6 +25,7 @@ from core.runs.shared_questions import LINK, content_hash, copy_whole, questions
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from pocket_world.record import FOLDER, leave_out, record, recorded_specs
+from tests.parameters import rest_nightly
 
 
 def spec_of(folder: Path) -> RunSpec:
@@ -38,6 +39,7 @@ def engine_of(model: str, dtype: str) -> Engine:
 
 RUNS = [folder for folder in sorted(FOLDER.iterdir()) if spec_of(folder).answers]
 OF_WORDS = [folder for folder in sorted(FOLDER.iterdir()) if not spec_of(folder).answers]
+SMALLEST = [folder for folder in (*RUNS, *OF_WORDS) if spec_of(folder).model == "pocket-1m"]
 
 
 def test_there_are_some() -> None:
@@ -95,7 +97,11 @@ def test_a_recorded_run_is_of_the_questions_that_ship(folder: Path) -> None:
     assert kept == bank.fingerprint(draw_questions(spec).questions)
 
 
-@pytest.mark.parametrize("folder", [f for f in RUNS if spec_of(f).strategy == "base"], ids=lambda folder: folder.name)
+@pytest.mark.parametrize(
+    "folder",
+    rest_nightly([folder for folder in RUNS if spec_of(folder).strategy == "base"], now=SMALLEST),
+    ids=lambda folder: folder.name,
+)
 def test_it_comes_out_the_same(folder: Path) -> None:
     """Ten of its questions are asked again; probabilities differ by less than 1e-4 in float32.
 
@@ -114,7 +120,7 @@ def test_it_comes_out_the_same(folder: Path) -> None:
             np.testing.assert_allclose(softmax(logits), softmax(recorded[name]), rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("folder", OF_WORDS, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", rest_nightly(OF_WORDS, now=SMALLEST), ids=lambda folder: folder.name)
 def test_words_are_of_what_ships_and_come_out_the_same(folder: Path) -> None:
     spec = spec_of(folder)
     assert spec.run_id == folder.name

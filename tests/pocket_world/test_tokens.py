@@ -26,6 +26,7 @@ def test_round_trip(tokenizer, text: str) -> None:
     assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
+@pytest.mark.nightly
 def test_round_trip_of_anything(tokenizer) -> None:
     @given(st.text(max_size=60))
     def check(text: str) -> None:

@@ -28,6 +28,7 @@ from pocket_world.stream import Stream
 from pocket_world.text_loss import TextLoss
 from pocket_world.train import StepData, Trainer
 from tests import needs
+from tests.parameters import rest_nightly
 
 TINY = replace(
     RECIPES["pocket-1m"],
@@ -91,7 +92,7 @@ def same_weights(one: Trainer, other: Trainer) -> bool:
     return all(torch.equal(weights, other.model.state_dict()[name]) for name, weights in one.model.state_dict().items())
 
 
-@pytest.mark.parametrize("steps", [1, 3, 7])
+@pytest.mark.parametrize("steps", rest_nightly([1, 3, 7], now=[3]))
 def test_resuming_ends_in_the_same_weights_bit_by_bit(whole: Trainer, tmp_path: Path, steps: int) -> None:
     """Stopped within a stage, between two checks, and resumed in a new trainer."""
     shutil.copytree(whole.folder / "tokenizer", tmp_path / "tokenizer")
@@ -133,12 +134,14 @@ def test_time_that_is_up_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not make.stopper(None)()
 
 
+@pytest.mark.nightly
 def test_a_checkpoint_of_another_recipe_is_refused(tmp_path: Path) -> None:
     trainer(tmp_path).run(stop=after(1))
     with pytest.raises(InputError, match="rate"):
         trainer(tmp_path, replace(TINY, rate=0.5))
 
 
+@pytest.mark.nightly
 def test_writing_swaps_the_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     made = trainer(tmp_path)
@@ -221,6 +224,7 @@ def test_the_readers_loss_is_that_of_transformers(tmp_path: Path) -> None:
         torch.testing.assert_close(own, weighted_loss(made.model, data), rtol=5e-3, atol=5e-3)
 
 
+@pytest.mark.nightly
 def test_batches_of_like_length_have_the_weighted_mean_loss_of_all_parts(tmp_path: Path) -> None:
     made, rng = trainer(tmp_path), random.Random(8)
     parts = [
@@ -238,6 +242,7 @@ def test_batches_of_like_length_have_the_weighted_mean_loss_of_all_parts(tmp_pat
     torch.testing.assert_close(found, (short + 4 * several_ds + rc) / 6)
 
 
+@pytest.mark.nightly
 def test_packed_rows_have_the_loss_and_the_gradients_of_batches(tmp_path: Path) -> None:
     made, rng = trainer(tmp_path, replace(TINY, layers=2)), random.Random(9)
     parts = [
@@ -284,6 +289,7 @@ def test_muon_in_stacks_moves_matrices_as_torch_does() -> None:
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.nightly
 def test_processes_make_the_text_that_training_would_make_itself(tmp_path: Path) -> None:
     alone, helped = trainer(tmp_path / "alone"), trainer(tmp_path / "helped", workers=1)
     assert alone.run()
@@ -291,6 +297,7 @@ def test_processes_make_the_text_that_training_would_make_itself(tmp_path: Path)
     assert same_weights(alone, helped)
 
 
+@pytest.mark.nightly
 def test_a_grown_model_begins_as_the_smaller_one(tmp_path: Path) -> None:
     small = trainer(tmp_path)
     small_size = len(small.tokenizer)

@@ -1,0 +1,13 @@
+"""Parameters of which a normal run takes a few and the nightly run takes the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import pytest
+
+
+def rest_nightly(values: Iterable[Any], *, now: Collection[Any]) -> list[Any]:
+    """The values for ``pytest.mark.parametrize``; those that are not in ``now`` are marked as nightly."""
+    return [value if value in now else pytest.param(value, marks=pytest.mark.nightly) for value in values]
