@@ -77,6 +77,7 @@ def roots(path: Path) -> set[str]:
     return {name.split(".")[0] for name in imported(path)}
 
 
+@pytest.mark.quick
 def test_core_knows_no_pages_and_no_charts():
     for path in python_files("core"):
         assert not roots(path) & {"streamlit", "plotly", "altair", "app", "pages", "hedge"}, path
@@ -84,6 +85,7 @@ def test_core_knows_no_pages_and_no_charts():
         assert "charts" not in {name.split(".")[0] for name in outside}, path  # a command draws when it is asked to
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("folder", ["core", "charts", "hedge", "pocket_world"])
 def test_nothing_below_the_app_starts_it_by_name(folder: str):
     for path in python_files(folder):
@@ -92,11 +94,13 @@ def test_nothing_below_the_app_starts_it_by_name(folder: str):
                 assert not re.fullmatch(r"(app|pages)(\.\w+)+|(app|pages)/\S*\.py", node.value), (path, node.value)
 
 
+@pytest.mark.quick
 def test_charts_know_neither_streamlit_nor_the_app():
     for path in python_files("charts"):
         assert not roots(path) & {"streamlit", "app", "pages", "hedge", "sqlite3", "sqlalchemy", "dbos"}, path
 
 
+@pytest.mark.quick
 def test_the_notebook_s_room_needs_no_server_and_only_its_own_files_need_anywidget_and_inspect():
     own = {"lab_widget.py": {"anywidget", "traitlets"}, "inspect_scorer.py": {"inspect_ai"}}
     for folder in ("core", "charts", "app", "pages", "hedge"):
@@ -109,11 +113,13 @@ def test_the_notebook_s_room_needs_no_server_and_only_its_own_files_need_anywidg
     assert not {name for name in at_import if name.startswith(("hedge.lab_widget", "hedge.inspect_scorer"))}
 
 
+@pytest.mark.quick
 def test_pages_do_no_maths():
     for path in python_files("pages"):
         assert not roots(path) & {"numpy", "scipy", "torch", "transformers", "sqlite3", "sqlalchemy", "dbos"}, path
 
 
+@pytest.mark.quick
 def test_torch_is_imported_by_inference_adapters_training_and_checks_alone():
     for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):
@@ -123,11 +129,13 @@ def test_torch_is_imported_by_inference_adapters_training_and_checks_alone():
             assert not roots(path) & {"torch", "transformers"}, path
 
 
+@pytest.mark.quick
 def test_every_room_of_core_has_its_height():
     rooms = {path.stem if path.is_file() else path.name for path in (ROOT / "core").iterdir() if path.name[0] != "."}
     assert rooms - {"__pycache__", "__init__"} <= set(LAYERS)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", python_files("core"), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path: Path):
     room = path.relative_to(ROOT / "core").parts[0].removesuffix(".py")
@@ -139,6 +147,7 @@ def test_imports_point_one_way(path: Path):
             assert LAYERS[parts[1]] < LAYERS[room], f"{path} imports {name}, which stands above it"
 
 
+@pytest.mark.quick
 def test_conformal_and_calibration_need_numpy_and_scipy_alone():
     admitted = set(sys.stdlib_module_names) | {"numpy", "scipy", "core"}
     for room in ("conformal", "calibration"):
@@ -162,6 +171,7 @@ def test_what_the_page_process_imports_loads_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=120, capture_output=True)
 
 
+@pytest.mark.quick
 def test_a_class_name_means_one_thing():
     places: dict[str, list[str]] = {}
     for folder in ("core", "app", "charts", "hedge", "pages", "pocket_world"):

@@ -11,6 +11,8 @@ from core.conformal.scores import SCORES
 from core.settings import ROOT
 from tests.test_architecture import LAYERS
 
+pytestmark = pytest.mark.quick
+
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 NAMED = re.compile(r"(?:core|app|pages|tests|assets|pocket_world)/[\w./-]*[\w/]")
 

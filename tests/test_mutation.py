@@ -9,6 +9,8 @@ import pytest
 
 from tests.mutation import changes_nothing, modules, mutate
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("original", "mutant", "nothing"),

@@ -9,8 +9,11 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from tests.quick import imported_names
+import pytest
+
 from tests.syntax import imports
+
+pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
@@ -21,7 +24,6 @@ NOT_IMPORTED = {
     "pre-commit": "a command",
     "pre-commit-hooks": "pre-commit runs it: .pre-commit-config.yaml",
     "pytest-cov": "pytest loads it: --cov",
-    "pytest-rerunfailures": "pytest loads it: the marker flaky in conftest.py",
     "pytest-timeout": "pytest loads it: --timeout in pyproject.toml",
     "pytest-xdist": "pytest loads it: -n in pyproject.toml",
     "ruff": "a command",
@@ -51,30 +53,18 @@ def normal(distribution: str) -> str:
 
 @cache
 def imported() -> dict[str, Path]:
-    """Each module of others that any file imports, wherever in the file, and one of those files.
-
-    Files are searched, which takes a tenth of a second where parsing all takes three. A name that no package has may
-    be a word of a text, so its file is parsed.
-    """
-    installed, ours = packages_distributions(), {*FOLDERS, *sys.stdlib_module_names}
-    found: dict[str, Path] = {}
+    """Each module of others that any file imports, wherever in the file, and one of those files."""
+    ours = {*FOLDERS, *sys.stdlib_module_names}
+    modules: dict[str, Path] = {}
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for name in {full.split(".")[0] for full in imported_names(path, in_functions=True)} - ours - found.keys():
-                if name in installed or name in _parsed_names(path):
-                    found[name] = path
-    return found
-
-
-def _parsed_names(path: Path) -> set[str]:
-    """The first part of what a file imports, by its syntax tree."""
-    names = set()
-    for node in imports(path):
-        if isinstance(node, ast.Import):
-            names |= {alias.name.split(".")[0] for alias in node.names}
-        elif node.level == 0:
-            names.add((node.module or "").split(".")[0])
-    return names
+            for node in imports(path):
+                if isinstance(node, ast.Import):
+                    names = [alias.name for alias in node.names]
+                else:
+                    names = [node.module or ""] if node.level == 0 else []
+                modules.update({name.split(".")[0]: path for name in names if name.split(".")[0] not in ours})
+    return modules
 
 
 def test_whatever_is_pinned_is_imported():

@@ -11,6 +11,8 @@ import pytest
 
 from core.settings import ROOT
 
+pytestmark = pytest.mark.quick
+
 HARD_TO_READ = (
     "what is beside",
     "have it back",

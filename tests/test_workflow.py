@@ -7,9 +7,12 @@ import re
 import tomllib
 from typing import Any
 
+import pytest
 import yaml
 
 from core.settings import ROOT
+
+pytestmark = pytest.mark.quick
 
 
 def workflow() -> dict[str, Any]:

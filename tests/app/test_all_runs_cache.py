@@ -12,6 +12,8 @@ from core.errors import InputError
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
+pytestmark = pytest.mark.quick
+
 RUNS = tuple(RunRecord(RunSpec(model=name, task="rc"), "done", 0.0) for name in "ab")
 
 

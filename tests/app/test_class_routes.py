@@ -20,6 +20,8 @@ from core import access
 from core.classroom import lecture, quiz
 from core.classroom.live_class import LiveClass
 
+pytestmark = pytest.mark.quick
+
 TOKEN, OTHER = "0" * 32, "1" * 32
 SURE = [100, 0, 0, 0, 0, 0]
 

@@ -48,6 +48,7 @@ def test_every_figure_in_the_texts_equals_cores(home: Path, tmp_path: Path):
     assert passed_tests([tests], HEDGE_GOLDEN=str(path)) == each * len(golden) + once
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", LESSONS)
 def test_a_lesson_has_its_own_names_and_no_typed_number(name: str):
     told = lesson.load(LESSONS[name])
@@ -61,6 +62,7 @@ def test_a_lesson_has_its_own_names_and_no_typed_number(name: str):
             assert not re.search(r"\d", re.sub(r"\{\w+\}", "", text)), step.name
 
 
+@pytest.mark.quick
 def test_no_step_has_the_name_of_another():
     names = [step.name for path in LESSONS.values() for step in lesson.load(path).steps]
     guessed = [step.guess.of for path in LESSONS.values() for step in lesson.load(path).steps]

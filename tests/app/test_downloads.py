@@ -5,9 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 
+import pytest
+
 from app.components.shared import figures
 from core.reports.file_names import About
 from core.settings import ROOT
+
+pytestmark = pytest.mark.quick
 
 
 def names_given() -> dict[str, list[str]]:

@@ -10,6 +10,8 @@ from app import formatting
 from app.formatting import counted, duration, plain, sentence, shortened
 from core.settings import ROOT
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     "text",

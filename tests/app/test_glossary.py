@@ -16,6 +16,8 @@ from core.reports.lesson import load
 from docs import glossary as page
 from tests.pages.conftest import PAGE_WITHIN_S
 
+pytestmark = pytest.mark.quick
+
 
 def test_it_explains_the_terms_that_pages_use():
     titles = {term.title.lower() for term in TERMS.values()}

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from app.components.compare import comparison, inspector
 from app.state.compare import CHANGES, COUNTS, ORDERS, SURE
 from core.reports.compare.run_matrix import MEASURES
@@ -28,6 +30,7 @@ def names(path: Path, constant: str) -> tuple[str, ...]:
     return tuple(re.findall(r"^  (\w+):", found[1], re.MULTILINE))
 
 
+@pytest.mark.quick
 def test_the_browser_offers_what_a_link_may_say():
     rows = inspector.HERE / "rows.js"
     assert ("all", *names(rows, "COUNTS")) == COUNTS

@@ -192,6 +192,7 @@ def test_every_figure_in_the_texts_equals_pythons(home: Path, tmp_path: Path):
     assert passed_tests([tests], HEDGE_GOLDEN=str(path)) == written + sum(map(len, ALPHAS.values()))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", sorted(LEARN.rglob("*.js")), ids=lambda path: path.name)
 def test_the_lessons_scripts_stay_short(path: Path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 250

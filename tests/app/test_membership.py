@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from app.components.one_question import option_bars
 from charts.scripts import bundle
@@ -50,6 +51,7 @@ def test_the_browser_decides_as_python_does(tmp_path: Path):
     assert passed_tests([Path(__file__).with_name("membership.test.mjs")], HEDGE_GOLDEN=str(path)) == 3 * len(SIZES)
 
 
+@pytest.mark.quick
 def test_the_joined_script_has_no_name_twice():
     names = re.findall(
         r"^(?:export )?(?:function|class|const|let) (\w+)",

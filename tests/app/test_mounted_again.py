@@ -22,11 +22,13 @@ def test_calls_may_come_and_end_in_any_order():
     assert passed_tests([Path(__file__).parent / "mounted.test.mjs"], HEDGE_SCRIPTS=str(COMPONENTS)) == 7
 
 
+@pytest.mark.quick
 def test_every_component_is_mounted_by_the_shared_function():
     unmanaged = {path for path in COMPONENTS.rglob("*.js") if UNMANAGED.search(path.read_text("utf-8"))}
     assert unmanaged == {WITHOUT_STATE}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
 def test_a_constructor_replaces_what_an_earlier_one_left(path):
     made = CONSTRUCTOR.search(path.read_text("utf-8"))
@@ -34,6 +36,7 @@ def test_a_constructor_replaces_what_an_earlier_one_left(path):
     assert re.findall(r'find\("[^"]*"\)\.append\(', made[1]) == []
 
 
+@pytest.mark.quick
 def test_the_readings_of_the_temperature_are_there_once():
     script = (ROOT / "app/components/calibration/temperature/temperature.js").read_text("utf-8")
     emptied, filled = script.index("list.replaceChildren()"), script.index("list.append(")

@@ -13,6 +13,8 @@ from core.access import Actor, UserRole
 from core.runs import store
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def test_only_the_watched_runs_are_looked_at_and_as_they_are_now(home: Path, monkeypatch: pytest.MonkeyPatch):
     watched, _ = synthetic_run(20, model="watched"), synthetic_run(20, model="other")

@@ -10,6 +10,8 @@ import pytest
 from app.caches.per_run import PerRun, RunKey
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def keys(n: int, stamp: int = 1) -> list[RunKey]:
     return [RunKey(f"run-{i}", stamp) for i in range(n)]

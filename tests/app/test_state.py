@@ -27,6 +27,8 @@ from app.state.shared import SharedView
 from app.state.stream_lab import StreamLabView
 from core.settings import ROOT
 
+pytestmark = pytest.mark.quick
+
 PAGES: dict[str, type[SharedView]] = {
     "overview": OverviewView,
     "alpha_lab": AlphaLabView,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.conftest import PAGE_WITHIN_S
+
+pytestmark = pytest.mark.quick
 
 CELLS = ("57.1% (53.2% to 60.9%)", "<b>bold</b> & 'so'", "[here](http://x.y)")
 

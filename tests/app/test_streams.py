@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from core.settings import ROOT
 from tests.app import golden_streams
 from tests.app.javascript import passed_tests
@@ -21,6 +23,7 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     assert passed == sum(len(golden_streams.orders(pool)) for pool in golden_streams.pools().values()) + 4
 
 
+@pytest.mark.quick
 def test_the_arithmetic_knows_no_page_and_rounds_as_python_does():
     for name in ("adaptive", "betting", "streams"):
         text = (SCRIPTS / "stream_lab" / f"{name}.js").read_text(encoding="utf-8")

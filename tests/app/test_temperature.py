@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from core.settings import ROOT
 from tests.app import golden_temperature
 from tests.app.javascript import passed_tests
@@ -23,6 +25,7 @@ def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
     assert passed == cases * each + 5
 
 
+@pytest.mark.quick
 def test_the_arithmetic_knows_no_page():
     text = (SCRIPTS / "tempering.js").read_text(encoding="utf-8")
     assert not re.search(r"\b(document|window|HTMLElement)\b", text)

@@ -62,6 +62,7 @@ def test_the_browser_orders_as_python_does(j: int, tmp_path: Path) -> None:
     assert passed == len(RULES) * len(CASES)
 
 
+@pytest.mark.quick
 def test_the_joined_script_has_no_name_twice_and_imports_nothing() -> None:
     text = bundle(jury.SCRIPT)
     assert "import {" not in text

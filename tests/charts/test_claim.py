@@ -7,6 +7,8 @@ import pytest
 
 from charts.claim import AT_THE_END, claim
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("scale", [{"percent": True}, {"log": True}, {}])
 def test_the_axis_keeps_its_last_label_inside_the_figure(scale):

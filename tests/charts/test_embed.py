@@ -20,6 +20,8 @@ from core.reports.frames import lab_tables
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
 
+pytestmark = pytest.mark.quick
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>%%SCRIPT%%"
 
 

@@ -12,6 +12,8 @@ import pytest
 from charts import nominal_coverage, reliability_diagram
 from charts.figure import Figure
 
+pytestmark = pytest.mark.quick
+
 
 def diagram(seed: int) -> Figure:
     rng = np.random.default_rng(seed)

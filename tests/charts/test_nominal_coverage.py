@@ -7,6 +7,8 @@ import pytest
 
 from charts.nominal_coverage import coverage_minus_target
 
+pytestmark = pytest.mark.quick
+
 
 def _frame() -> pd.DataFrame:
     rows = [

@@ -19,6 +19,8 @@ from core.reports.compare.benchmark import SetRule
 from core.tasks import TASKS
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def rows(home: Path) -> pd.DataFrame:

@@ -25,6 +25,7 @@ ENTRIES = [path for path in sorted(COMPONENTS.rglob("*.js")) if _ends_a_module(p
 """Streamlit mounts the default export of a module, so a script with one is the entry of a component."""
 
 
+@pytest.mark.quick
 def test_every_component_is_found():
     mounted = [path for path in COMPONENTS.rglob("*.py") if "components.v2.component(" in path.read_text("utf-8")]
     folders = {path.parent for path in mounted}
@@ -60,6 +61,7 @@ def test_a_name_that_two_scripts_declare_is_noticed(tmp_path: Path):
     assert "Identifier 'WIDE' has already been declared" in done.stderr
 
 
+@pytest.mark.quick
 def test_no_line_begins_with_a_per_cent_sign():
     """A number and its per cent sign are joined, or by a space that no line breaks at."""
     for path in (*COMPONENTS.rglob("*.js"), *COMPONENTS.rglob("*.html")):

@@ -11,6 +11,8 @@ from charts.perplexity_dumbbell import dumbbell, uniform_is_drawn
 from core.reports import perplexity as reports
 from tests.core.reports.test_perplexity import talks
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(("vocabulary", "drawn"), [(16, True), (50_000, False), (None, False)])
 @pytest.mark.parametrize("measure", ["perplexity", "message_mean", "bits_per_byte"])

@@ -52,6 +52,7 @@ def audit() -> list[dict[str, object]]:
     return [json.loads(line) for line in access.audit_log().read_text().splitlines()]
 
 
+@pytest.mark.quick
 def test_the_person_at_this_machine_may_do_everything_and_nothing_is_logged(home: Path):
     assert access.actor() == LOCAL
     access.check(UserRole.ADMINISTRATOR, "do this")
@@ -84,6 +85,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_visitor_of_a_public_server_changes_nothing(public: Path, name: str):
     run_id = synthetic_run(30)
@@ -95,12 +97,14 @@ def test_a_visitor_of_a_public_server_changes_nothing(public: Path, name: str):
     assert (said["actor"], said["role"], said["allowed"]) == ("visitor", "viewer", False)
 
 
+@pytest.mark.quick
 def test_several_runs_are_refused_one_by_one(public: Path):
     run_id = synthetic_run(30)
     assert "nobody can resume runs" in actions.resume([run_id]).refused[run_id]
     assert "nobody can repeat runs" in actions.repeat([run_id]).refused[run_id]
 
 
+@pytest.mark.quick
 def test_a_thread_that_nobody_named_an_actor_for_is_a_visitor(public: Path):
     seen: list[Actor] = []
     with access.acting_as(CHIEF):
@@ -111,6 +115,7 @@ def test_a_thread_that_nobody_named_an_actor_for_is_a_visitor(public: Path):
     assert seen == [VISITOR] == [access.actor()]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "ask",
     [
@@ -135,12 +140,14 @@ def test_a_page_names_no_file_of_the_server(public: Path, tmp_path: Path, monkey
         assert "planted" not in str(error.value)
 
 
+@pytest.mark.quick
 def test_a_folder_that_the_administrator_lists_can_be_named(public: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setenv("HEDGE_ROOTS", f"{tmp_path}:{tmp_path / 'other'}")
     (tmp_path / "questions.csv").write_text("question,A,B,answer\nWhich?,one,two,A\n" * 1)
     assert len(catalogue.load(str(tmp_path / "questions.csv")).questions) == 1
 
 
+@pytest.mark.quick
 def test_a_launcher_cancels_and_deletes_her_own_runs_and_an_administrator_all(public: Path, no_agent: None):
     with access.acting_as(ANN):
         run_id = engine.submit(RunSpec("pocket-1m", "qa", samples=10))
@@ -162,6 +169,7 @@ def test_a_launcher_cancels_and_deletes_her_own_runs_and_an_administrator_all(pu
     assert {entry["subject"] for entry in audit()} == {run_id}
 
 
+@pytest.mark.quick
 def test_the_audit_log_is_put_aside_when_it_is_large(public: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(access, "LARGEST_AUDIT", 200)
     for _ in range(5):
@@ -182,6 +190,7 @@ def login(home: Path):
     access.serve("local")
 
 
+@pytest.mark.quick
 def test_where_people_log_in_a_thread_of_nobody_does_nothing(login: list[Actor]):
     assert access.actor() == access.OUTSIDER
     assert not access.may(UserRole.VIEWER)
@@ -202,6 +211,7 @@ def test_where_people_log_in_a_thread_of_nobody_does_nothing(login: list[Actor])
     ]
 
 
+@pytest.mark.quick
 def test_the_actor_goes_along_into_a_thread(login: list[Actor]):
     seen: list[Actor] = []
     login.append(ANN)
@@ -232,6 +242,7 @@ def test_the_actor_goes_along_into_a_process(login: list[Actor], tmp_path: Path)
     ]
 
 
+@pytest.mark.quick
 def test_a_launcher_connects_to_the_listed_servers_with_the_listed_keys(login: list[Actor]):
     login.append(ANN)
     access.check_servers(["http://gpu:8000/v1"], "LAB_KEY")
@@ -249,6 +260,7 @@ def test_a_launcher_connects_to_the_listed_servers_with_the_listed_keys(login: l
     access.check_servers(["http://127.0.0.1:9/v1"], "HF_TOKEN")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("model", ["/etc", "../x", "~/x", "./x", "a\0b", "tests"])
 def test_a_launcher_has_no_model_read_from_a_folder_of_the_server(
     login: list[Actor], model: str, monkeypatch: pytest.MonkeyPatch
@@ -260,6 +272,7 @@ def test_a_launcher_has_no_model_read_from_a_folder_of_the_server(
             attempt()
 
 
+@pytest.mark.quick
 def test_models_and_files_of_the_listed_folders_are_offered(login: list[Actor], tmp_path: Path, monkeypatch):
     for place in (
         "one/config.json",
@@ -280,6 +293,7 @@ def test_models_and_files_of_the_listed_folders_are_offered(login: list[Actor], 
     assert catalogue.listed_files() == {}
 
 
+@pytest.mark.quick
 def test_an_error_names_no_place_of_the_server_to_who_is_no_administrator(login: list[Actor]):
     text = "/srv/hedge/runs/a-1/run.json can't be read (see '/tmp/x y' or ~/b): 1/2 of https://a.org/b/c, http://gpu:8000/v1"
     login.append(ANN)
@@ -291,6 +305,7 @@ def test_an_error_names_no_place_of_the_server_to_who_is_no_administrator(login:
     assert access.without_places(text) == text
 
 
+@pytest.mark.quick
 def test_a_jury_is_deleted_by_who_brought_it_in(login: list[Actor]):
     judgements = jury_store.read(next(iter(jury_store.jury_ids())))
     login.append(ANN)
@@ -319,6 +334,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_name_is_no_run_jury_group_answer_or_path(login: list[Actor], name: str):
     login.append(CHIEF)
@@ -327,6 +343,7 @@ def test_a_hostile_name_is_no_run_jury_group_answer_or_path(login: list[Actor], 
             read(name)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_name_stays_in_its_folder(login: list[Actor], name: str, tmp_path: Path):
     source = tmp_path / "x"

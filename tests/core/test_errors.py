@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.errors import LONGEST, InputError
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_message_keeps_its_ends():

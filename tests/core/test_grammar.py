@@ -30,6 +30,7 @@ def commands(made: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
 ALL = list(commands(parser()))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("made", ALL, ids=lambda made: made.prog)
 def test_every_argument_has_help_that_says_what_happens_without_it(made: argparse.ArgumentParser):
     for action in made._actions:
@@ -44,6 +45,7 @@ def test_every_argument_has_help_that_says_what_happens_without_it(made: argpars
             assert words.endswith(f"(default: {' '.join(map(str, shown))})"), f"{made.prog} --{action.dest}"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("made", ALL, ids=lambda made: made.prog)
 def test_every_command_has_examples_that_are_its_own_and_parse(made: argparse.ArgumentParser):
     assert made.epilog
@@ -69,6 +71,7 @@ def test_help_imports_no_library_that_takes_time():
     assert all(f"\n    {name}" in text for name in COMMANDS)
 
 
+@pytest.mark.quick
 def test_no_words_print_the_help(capsys):
     assert main([]) == 2
     told = capsys.readouterr()
@@ -77,6 +80,7 @@ def test_no_words_print_the_help(capsys):
     assert "examples:" in told.err
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_commands_and_options(shell, capsys):
     assert main(["completion", shell]) == 0

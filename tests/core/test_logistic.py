@@ -9,6 +9,8 @@ from sklearn.linear_model import LogisticRegression
 
 from core.logistic import logistic
 
+pytestmark = pytest.mark.quick
+
 
 def drawn(n: int = 200, d: int = 3, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Features (n, d) and targets (n,) between 0 and 1."""

@@ -3,6 +3,8 @@ import pytest
 from core import progress
 from core.progress import ScoringRate
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_time_left_goes_by_length(monkeypatch):
     now = [100.0]

@@ -20,6 +20,8 @@ from core.runs.queue import run_queue
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 ANN = Actor("ann@example.org", UserRole.LAUNCHER)
 BEN = Actor("ben@example.org", UserRole.LAUNCHER)
 CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)

@@ -10,6 +10,8 @@ from core import record_tables
 from core.records import OptionLogits
 from tests.conftest import synthetic_questions
 
+pytestmark = pytest.mark.quick
+
 
 def scored(**known) -> OptionLogits:
     logits = np.array([[0.5, -1.0], [2.0, 0.25], [-3.5, 7.0]], dtype=np.float32)

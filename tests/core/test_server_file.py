@@ -14,6 +14,8 @@ from core.errors import InputError
 from core.server_file import ServerFile
 from tests import openid
 
+pytestmark = pytest.mark.quick
+
 SECRET = "planted-secret-0123456789-0123456789"
 AUTH = f"""
 [auth]

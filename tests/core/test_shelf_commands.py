@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from core.cli import main
 from core.runs import store
 from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
+
+pytestmark = pytest.mark.quick
 
 
 def printed(capsys, *argv: str) -> dict:

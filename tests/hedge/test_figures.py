@@ -14,6 +14,8 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 4, 300)
 LOGITS = RNG.normal(size=(300, 4)) + 1.5 * np.eye(4)[LABELS]

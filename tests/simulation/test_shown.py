@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.simulation.case import INTERVAL, TEST
 from tests.simulation.cases import CASES
 from tests.simulation.origins import places
 from tests.simulation.shown import NO_INTERVAL, PASSED_ON, SIMULATED
+
+pytestmark = pytest.mark.quick
 
 
 def named(beginning: str) -> list[str]:

@@ -27,6 +27,8 @@ from core.access import Actor, UserRole
 from core.quotas import Quotas
 from tests import openid
 
+pytestmark = pytest.mark.quick
+
 Headers = list[tuple[bytes, bytes]]
 
 

@@ -73,11 +73,13 @@ def test_runs_disk_and_process_are_told(fake_home, monkeypatch: pytest.MonkeyPat
     assert found["process_resident_memory_bytes"] > 1e6
 
 
+@pytest.mark.quick
 def test_open_pages_are_counted(home, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("app.serving.sessions.open_pages", Counter({HERE: 2, AWAY: 1}))
     assert figures()["hedge_sessions"] == 3
 
 
+@pytest.mark.quick
 def test_a_run_at_work_tells_its_rate(home):
     one = spec(seed=1)
     folder = create(RunRecord(spec=one, state="running", created=0.0))
@@ -92,16 +94,19 @@ def test_a_run_at_work_tells_its_rate(home):
     assert found[f"hedge_run_remaining_seconds{{'run': '{one.run_id}'}}"] == 7.2
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", ["/healthz", "/hedge/healthz"])
 def test_the_server_says_that_it_lives_with_and_without_the_path_of_its_pages(home, path: str):
     assert asked(path, client=AWAY) == (200, "alive\n")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("path", ["/_stcore/health", "/_stcore/metrics", "/overview", "/healthz/more", "/"])
 def test_everything_else_is_streamlits(path: str):
     assert asked(path) == (404, "streamlit")
 
 
+@pytest.mark.quick
 def test_the_figures_are_told_to_this_machine_and_to_networks_that_are_named(home, monkeypatch: pytest.MonkeyPatch):
     """A proxy on this machine asks from this machine, for whoever asked the proxy."""
     assert asked("/metrics")[0] == 200
@@ -115,6 +120,7 @@ def test_the_figures_are_told_to_this_machine_and_to_networks_that_are_named(hom
         settings()
 
 
+@pytest.mark.quick
 def test_a_server_that_can_not_work_says_so_and_why_to_its_own_machine(home, monkeypatch: pytest.MonkeyPatch):
     assert asked("/readyz", client=AWAY) == (200, "ready\n")
     monkeypatch.setattr(monitoring, "LEAST_FREE_BYTES", 1 << 60)
@@ -124,6 +130,7 @@ def test_a_server_that_can_not_work_says_so_and_why_to_its_own_machine(home, mon
     assert asked("/readyz", client=AWAY) == (503, "not ready\n")
 
 
+@pytest.mark.quick
 def test_a_home_that_is_no_folder(home, monkeypatch: pytest.MonkeyPatch, tmp_path):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "file" / "home"))
@@ -131,6 +138,7 @@ def test_a_home_that_is_no_folder(home, monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert figures()["hedge_ready"] == 0
 
 
+@pytest.mark.quick
 def test_a_database_that_is_gone(home, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://hedge@127.0.0.1:9/hedge")
     status, text = asked("/readyz")

@@ -20,6 +20,8 @@ from core.quotas import Quotas
 from core.settings import settings
 from tests import openid
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_home_that_can_not_be_made_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "file").write_text("in the way")

@@ -18,6 +18,8 @@ from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 
+pytestmark = pytest.mark.quick
+
 GOOD = {"model": "m", "run_id": "r", "question": "What?", "options": ("x", "y")}
 
 

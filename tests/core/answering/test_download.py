@@ -122,6 +122,7 @@ def test_a_hub_that_is_silent_is_said(fake_home: Path, monkeypatch: pytest.Monke
     assert "the hub can't be reached" in now.message
 
 
+@pytest.mark.quick
 def test_a_hub_that_does_not_say_how_large_a_model_is(monkeypatch: pytest.MonkeyPatch):
     from core.inference.models import ModelSource
 

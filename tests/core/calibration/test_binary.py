@@ -8,6 +8,8 @@ from scipy.special import expit, logit
 
 from core.calibration.binary import Isotonic, Sigmoid
 
+pytestmark = pytest.mark.quick
+
 
 def test_platts_targets_by_hand():
     # One of four is true at 0 and three of four at 2: targets are 5/6 and 1/6, their means 1/3 and 2/3.

@@ -13,6 +13,8 @@ from core.calibration.bins import TopLabel, edges, place
 from core.calibration.crossfit import CrossFit, folds_of
 from core.calibration.errors import top_errors
 
+pytestmark = pytest.mark.quick
+
 
 def law(n, seed=0, power=1.0):
     rng = np.random.default_rng(seed)

@@ -5,6 +5,8 @@ import pytest
 
 from core.calibration.crossfit import CrossFit, directions, folds_of, lower_end, widened
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_direction_is_a_soft_sign():
     # The noise of nine tenths of the questions over 1.5: at noise 2 the scale is 1.5 · 2 · √.9.

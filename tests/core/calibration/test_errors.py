@@ -13,6 +13,8 @@ from core.calibration.evaluator import UncertaintyEvaluator
 from core.calibration.metrics import brier
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 @st.composite
 def tops(draw):

@@ -6,6 +6,8 @@ from scipy import stats
 
 from core.calibration.inversion import MEDIAN, PRECISION, TAIL, correlated, multiple, normal_draws
 
+pytestmark = pytest.mark.quick
+
 
 def test_draws_are_even_seeded_and_independent():
     drawn = normal_draws(15)

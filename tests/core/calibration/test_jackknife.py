@@ -6,6 +6,8 @@ from scipy import stats
 
 from core.calibration.jackknife import ends, random_groups, share_ends
 
+pytestmark = pytest.mark.quick
+
 
 def without_each(values):
     return np.array([[np.delete(values, i).mean()] for i in range(len(values))])

@@ -4,6 +4,8 @@ from scipy import stats
 
 from core.calibration.means import skewed_mean_interval
 
+pytestmark = pytest.mark.quick
+
 
 def hall(x, skewness, n):
     """Hall's transformation of x = (mean - mu) / s, equation as in the module."""

@@ -5,6 +5,8 @@ from sklearn.metrics import brier_score_loss, log_loss
 from core.calibration import metrics
 from core.conformal.probabilities import log, log_softmax
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def problem():

@@ -10,6 +10,8 @@ from core.calibration.recalibration import METHODS, fit, tempered
 from core.conformal.probabilities import check_probabilities, log, log_softmax, softmax, top_options
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def planted(n, temperature, *, k=5, seed=0):
     """Labels drawn with softmax(z), probabilities said as softmax(z · temperature): T recalibrates them."""

@@ -23,6 +23,8 @@ from core.calibration.reliability import reliability
 from core.calibration.smooth import error_at, on_grid, smooth_error
 from core.conformal.probabilities import softmax
 
+pytestmark = pytest.mark.quick
+
 RIVALS = json.loads((Path(__file__).parents[2] / "golden" / "calibration.json").read_text())
 BINS = (1, 10, 15)
 

@@ -5,6 +5,8 @@ from scipy.stats import norm
 from core.calibration.bins import TopLabel
 from core.calibration.smooth import CELLS, GRID, densities_of, error_at, on_grid, smooth_curve, smooth_error
 
+pytestmark = pytest.mark.quick
+
 
 def slow(at, confidence, values, width):
     """The reflected kernel as a sum over mirror images."""

@@ -7,6 +7,8 @@ from core.calibration.bins import TopLabel
 from core.calibration.smooth import smooth_error
 from core.calibration.smooth_interval import smooth_estimate
 
+pytestmark = pytest.mark.quick
+
 LUCK = np.linspace(0.005, 0.045, 41)  # the 97.5% quantile is 0.044
 
 

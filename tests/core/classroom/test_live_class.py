@@ -19,6 +19,8 @@ from core.errors import AccessError, InputError
 from core.reports import evaluation
 from core.reports.report import report
 
+pytestmark = pytest.mark.quick
+
 TOKENS = [f"{i:032x}" for i in range(SEATS + 1)]
 SURE = [100, 0, 0, 0, 0, 0]
 

@@ -14,6 +14,8 @@ from core.conformal.adaptive import MILLION, adaptive_sets, check_gamma, promise
 from core.conformal.threshold import exact
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 SCORES = st.lists(st.integers(0, 6).map(lambda tenths: tenths / 10), min_size=1, max_size=30).map(np.array)
 """Scores with many ties."""
 

@@ -6,6 +6,8 @@ import pytest
 from core.conformal.alpha import ALPHAS, check_thousandths, thousandths
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_every_thousandth_comes_back():
     assert [thousandths(a / 1000) for a in range(1, 1000)] == list(range(1, 1000))

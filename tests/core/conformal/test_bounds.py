@@ -16,6 +16,8 @@ from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def listed(seed, *, n, k, others, most, ties=False):
     """Log-probabilities of k letters among other tokens, and what a server tells that lists the ``most`` probable.

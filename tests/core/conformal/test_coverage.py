@@ -6,6 +6,8 @@ from core.conformal import coverage as c
 from core.conformal.sets import prediction_sets
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_coverage_by_hand():
     sets = prediction_sets(np.array([[0.1, 0.9], [0.9, 0.1], [0.1, 0.1]]), 0.5)

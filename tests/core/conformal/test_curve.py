@@ -13,6 +13,8 @@ from core.conformal.threshold import THRESHOLDS, threshold
 from core.errors import InputError
 from tests.core.conformal.strategies import tied_problems
 
+pytestmark = pytest.mark.quick
+
 
 @settings(max_examples=40, deadline=None)
 @given(tied_problems(), st.sampled_from(SCORE_NAMES), st.sampled_from(["allow", "top1"]))

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from core.conformal.exchangeability import Capital, online_p_values, simple_jumper
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 SCORES = st.lists(st.integers(0, 5).map(float), max_size=25).map(np.array)
 
 

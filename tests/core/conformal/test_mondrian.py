@@ -8,6 +8,8 @@ from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def problem():

@@ -16,6 +16,8 @@ from core.errors import InputError
 from tests.simulation.run_matrix import drawn_runs
 from tests.simulation.set_sizes import SATURATED, TIED, TWINS, USUAL, Law
 
+pytestmark = pytest.mark.quick
+
 SWAPS = 200
 
 

@@ -16,6 +16,8 @@ from core.conformal.set_sizes.intervals import Strata
 from core.conformal.threshold import threshold
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 NONE = np.array([])
 
 

@@ -15,6 +15,8 @@ from core.conformal.probabilities import (
 )
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_softmax_row_by_row():
     found = softmax(np.array([[0.0, np.log(3.0)], [1000.0, 1000.0], [-np.inf, -5.0]], dtype=np.float32))

@@ -7,6 +7,8 @@ from core.conformal.scores.aps import aps_scores
 from core.conformal.scores.lac import lac_scores
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_network_sorts():
     values = np.random.default_rng(0).random((500, 6))

@@ -10,6 +10,8 @@ from core.conformal.threshold import exact
 from core.errors import InputError
 from tests.core.conformal.strategies import alphas, tied_problems
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     # Calibration .1 .2 .3: a score of .2 has two that are no better, and itself: 3/4.

@@ -6,6 +6,8 @@ from core.conformal.coverage import beta_binomial, beta_parameters
 from core.conformal.redraw import PROCEDURES, redraw
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def singles(n):
     return np.arange(n)

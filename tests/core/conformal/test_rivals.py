@@ -13,6 +13,8 @@ from core.conformal.scores import Parameters, score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 
+pytestmark = pytest.mark.quick
+
 RIVALS = json.loads((Path(__file__).parents[2] / "golden" / "rivals.json").read_text())
 
 

@@ -17,6 +17,8 @@ from core.conformal.threshold import THRESHOLDS, threshold
 from core.errors import InputError
 from core.estimates import Estimate
 
+pytestmark = pytest.mark.quick
+
 
 def scored(n: int, m: int, *, k: int = 4, seed: int = 0, name: str = "lac", ragged: bool = False):
     """Scores of true options (n,), of all (m, k), and which top options are right (m,)."""

@@ -10,6 +10,8 @@ from core.conformal.threshold import threshold
 from core.errors import InputError
 from tests.core.conformal.strategies import alphas, tied_problems
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_set_is_what_scores_at_most_the_threshold():
     made = prediction_sets(np.array([[0.1, 0.5, 0.9], [0.6, 0.7, 0.8]]), 0.5)

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from core.conformal.threshold import THRESHOLDS, full_set_message, rank, threshold
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_rank_by_hand():
     # n = 9, alpha = .1: ⌈10 · .9⌉ = 9, where floats say ⌈9.000000000000002⌉ = 10 for 1 − .1 formed as .9 · 10.

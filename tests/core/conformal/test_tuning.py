@@ -10,6 +10,8 @@ from core.conformal.threshold import exact
 from core.conformal.tuning import tune
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def problem():

@@ -7,6 +7,8 @@ import pytest
 
 from core.conformal.vlm2024 import expected_calibration_error, members
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_confidence_of_one_has_a_bin_of_its_own():
     """Two rows at .95, both right, and two at 1, one right. Their bins are apart: 2/4 · .05 + 2/4 · .5 = .275.

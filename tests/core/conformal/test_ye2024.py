@@ -10,6 +10,8 @@ from core.conformal.threshold import paper
 from core.conformal.ye2024 import single_probabilities, single_scores, single_sets
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_float32_softmax_is_that_of_the_logits():
     logits = np.random.default_rng(0).normal(0, 4, (5000, 6)).astype(np.float16).astype(np.float32)

@@ -4,6 +4,8 @@ import pytest
 
 from core.devices import nvml
 
+pytestmark = pytest.mark.quick
+
 
 def test_gpus_as_they_say(eight):
     found = nvml.readings()

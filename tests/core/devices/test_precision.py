@@ -15,6 +15,7 @@ from core.settings import ROOT
 ONE_CPU, ONE_GPU = Slot(CPU, ""), Slot("gpu0", "0")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("dtype", ["int8", "int4"])
 def test_a_quantised_precision_needs_a_gpu_somewhere(dtype, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
@@ -23,12 +24,14 @@ def test_a_quantised_precision_needs_a_gpu_somewhere(dtype, monkeypatch):
         check_precision(dtype, [ONE_CPU])
 
 
+@pytest.mark.quick
 def test_a_gpu_alone_is_not_enough(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(InputError, match="int8 needs the package bitsandbytes"):
         check_precision("int8", [ONE_GPU])
 
 
+@pytest.mark.quick
 def test_other_precisions_run_everywhere():
     for dtype in ("float32", "float16", "bfloat16"):
         check_precision(dtype, [ONE_CPU])

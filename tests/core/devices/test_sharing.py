@@ -14,6 +14,8 @@ from core.devices.slots import CPU, Slot, slots
 from core.errors import InputError
 from core.runs.spec import RunSpec
 
+pytestmark = pytest.mark.quick
+
 PAIR = [Slot("gpu2", "2", 16.0, "L4"), Slot("gpu3", "3", 16.0, "L4")]
 
 

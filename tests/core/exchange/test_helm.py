@@ -9,6 +9,8 @@ import pytest
 from core.errors import InputError
 from core.exchange import helm
 
+pytestmark = pytest.mark.quick
+
 
 def instance(i: int, right: int) -> dict:
     options = [f"{word} {i}" for word in ("red", "green", "blue")]

@@ -11,6 +11,8 @@ from core.exchange.judged_pairs import ALPACA_TRUTH, majority
 from core.exchange.juries import ReadJury
 from tests.core.exchange.judged_pair_files import LLMBAR, PANDALM, alpaca_eval, llmbar, pandalm
 
+pytestmark = pytest.mark.quick
+
 
 def juries(folder: Path, files: dict[str, bytes]) -> dict[str, ReadJury]:
     """What a drop of these files becomes, by name."""

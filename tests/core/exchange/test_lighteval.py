@@ -7,6 +7,8 @@ import pytest
 from core.errors import InputError
 from core.exchange import lighteval
 
+pytestmark = pytest.mark.quick
+
 NAME = "details_leaderboard|arc:challenge|25|0_2024-05-01T10-00-00.000000.parquet"
 
 

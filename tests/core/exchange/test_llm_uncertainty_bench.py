@@ -12,6 +12,8 @@ from core.exchange.imported import logits_dtype, save
 from core.runs import store
 from core.settings import settings
 
+pytestmark = pytest.mark.quick
+
 
 def write(folder: Path, *, n=40, name="Tiny-1B_halu_dialogue_base_icl1.pkl", answers=None, rows=None) -> Path:
     labels = answers or [{"id": i, "answer": "ABCD"[i % 4]} for i in range(n)]

@@ -8,6 +8,8 @@ import pytest
 from core.errors import InputError
 from core.exchange import opencompass
 
+pytestmark = pytest.mark.quick
+
 
 def ppl(i: int, losses=(1.0, 2.0, 3.0), gold="A", key="PPL") -> dict:
     row = {

@@ -8,6 +8,8 @@ from core.exchange import safe_read, score_arrays
 from core.exchange.imported import save
 from core.reports.evaluation import load
 
+pytestmark = pytest.mark.quick
+
 RNG = np.random.default_rng(0)
 P = RNG.dirichlet(np.ones(4), 30)
 LABELS = RNG.integers(0, 4, 30)

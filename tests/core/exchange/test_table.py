@@ -21,6 +21,8 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.settings import settings
 
+pytestmark = pytest.mark.quick
+
 ROWS = [  # p_A, p_B, p_C, the truth
     (0.7, 0.2, 0.1, "A"),
     (0.1, 0.8, 0.1, "B"),

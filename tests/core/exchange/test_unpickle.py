@@ -13,6 +13,7 @@ from core.exchange.unpickle import load_arrays
 HERE = Path("results.pkl")
 
 
+@pytest.mark.quick
 def test_arrays_and_plain_values_come_back():
     value = [{"id": 3, "logits_options": np.arange(6, dtype=np.float32), "n": np.float64(1.5)}, "text", None, (1, 2.0)]
     back = load_arrays(pickle.dumps(value), HERE)
@@ -20,6 +21,7 @@ def test_arrays_and_plain_values_come_back():
     assert back[1:] == value[1:]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_every_protocol(protocol):
     assert load_arrays(pickle.dumps({"a": np.ones(3)}, protocol=protocol), HERE)["a"].tolist() == [1, 1, 1]
@@ -47,12 +49,14 @@ def test_code_is_refused_and_not_run(tmp_path):
     assert not target.exists()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("content", [b"", b"\x80", b"hello", b"\x80\x04]", pickle.dumps(np.ones(50))[:-20]])
 def test_a_damaged_file_is_said_to_be_one(content):
     with pytest.raises(InputError, match=r"results\.pkl is not a complete pickle"):
         load_arrays(content, HERE)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -70,6 +74,7 @@ def test_no_damaged_length_asks_for_memory(content, said):
     assert not isinstance(caught.value.__cause__, MemoryError)
 
 
+@pytest.mark.quick
 def test_a_long_text_where_numbers_stand_is_not_repeated_in_full(tmp_path):
     path = tmp_path / "Tiny_halu_dialogue_base_icl1.pkl"
     path.write_bytes(pickle.dumps([{"id": 0, "logits_options": "x" * 5000}]))

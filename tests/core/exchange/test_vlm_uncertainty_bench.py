@@ -24,6 +24,7 @@ def write(tmp_path, rows):
     return path
 
 
+@pytest.mark.quick
 def test_options_and_names(tmp_path):
     (run,) = vlm.read([write(tmp_path, [row(i) for i in range(8)])])
     assert (run.spec.model, run.spec.task) == ("small", "oodcv")
@@ -31,6 +32,7 @@ def test_options_and_names(tmp_path):
     assert (run.roles.count("calibration"), run.roles.count("test")) == (4, 4)
 
 
+@pytest.mark.quick
 def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
     """The authors' program appends the id of the top token, which makes the array one of double precision."""
     rows = [row(i) | {"logits": np.append(np.arange(6, dtype=np.float32), 319)} for i in range(8)]
@@ -41,6 +43,7 @@ def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
     assert "precision" not in run.provenance
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -20,6 +20,8 @@ from core.reports.report import report
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_writing import nasty_run
 
+pytestmark = pytest.mark.quick
+
 
 def opened(tables: dict[str, pa.Table]) -> openpyxl.Workbook:
     return openpyxl.load_workbook(io.BytesIO(workbook(tables)))

@@ -22,6 +22,8 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 NASTY = ("=1+1", "+44", "-5", "@SUM(A1)", "'=x", ' "quoted", and\nbroken ', "plain", "ä|<b>")
 
 

@@ -3,6 +3,8 @@ import pytest
 from core.errors import RunLostError
 from core.files.atomic import drop_parts, guarded, replacing, write_atomically
 
+pytestmark = pytest.mark.quick
+
 
 def test_writing_leaves_no_parts_behind(tmp_path):
     path = tmp_path / "x.json"

@@ -1,6 +1,9 @@
 import psutil
+import pytest
 
 from core.files.file_lock import holder, is_held, take
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_lock_has_one_holder_and_ends_with_it(tmp_path):

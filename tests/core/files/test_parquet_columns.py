@@ -11,6 +11,7 @@ from core.settings import ROOT
 TEXTS = ("", "two words", "Größe – 漢字 🙂", "line\nbreak", "\x00")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("values", [(), TEXTS, ("",) * 3])
 def test_texts_are_as_pyarrow_makes_them(values):
     made = texts(values)
@@ -18,6 +19,7 @@ def test_texts_are_as_pyarrow_makes_them(values):
     assert made.equals(pa.array(values, pa.string()))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("values", [(), [TEXTS, (), ("one",)], [(), ()]])
 def test_lists_of_texts_are_as_pyarrow_makes_them(values):
     made = text_lists(values)
@@ -25,6 +27,7 @@ def test_lists_of_texts_are_as_pyarrow_makes_them(values):
     assert made.equals(pa.array(values, pa.list_(pa.string())))
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("kind", [np.float32, np.int32, np.int16])
 def test_numbers_are_as_pyarrow_makes_them_whatever_their_strides(kind):
     values = np.arange(12, dtype=kind).reshape(4, 3)

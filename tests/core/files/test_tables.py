@@ -5,6 +5,8 @@ import pytest
 from core.errors import InputError
 from core.files.tables import drop_chunks, finished_chunks, join_chunks, read_table, write_chunk, write_table
 
+pytestmark = pytest.mark.quick
+
 
 def test_chunks_are_joined_in_their_order_with_a_row_group_each(tmp_path):
     write_chunk(tmp_path, 1, pa.table({"x": [3]}))

@@ -18,6 +18,8 @@ from core.jury.dawid_skene import DawidSkene
 from core.jury.judgements import Judgements
 from tests.core.jury.verdicts import jury, seeded_jury
 
+pytestmark = pytest.mark.quick
+
 CALIBRATION = seeded_jury(80, seed=9)
 
 

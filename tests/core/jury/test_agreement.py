@@ -22,6 +22,8 @@ from core.jury.agreement import (
 )
 from tests.core.jury.verdicts import SHAPES, jury, seeded_jury, seeded_verdicts
 
+pytestmark = pytest.mark.quick
+
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "agreement.json").read_text(encoding="utf-8"))
 
 

@@ -16,6 +16,8 @@ from core.jury.confidence import CONFIDENCES, confidence, log_odds
 from core.logistic import logistic
 from tests.core.jury.verdicts import jury, seeded_jury
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_published_map_by_hand() -> None:
     # S = .5, .6, .7, .8. numpy's "higher" at level ceil((1 - e) 5) / 4: nothing for e < .2; .8 from .2 on,

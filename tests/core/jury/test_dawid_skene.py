@@ -7,6 +7,8 @@ import pytest
 
 from core.jury.dawid_skene import DawidSkene
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_posterior_is_bayes_rule() -> None:
     model = DawidSkene(0.6, np.array([[0.2, 0.3], [0.9, 0.5]]))

@@ -23,6 +23,8 @@ from core.jury.judgements import Judgements
 from core.reports.jury import calibration_errors, left_out, pooled_sets, reliability, risk, to_json
 from tests.core.jury.verdicts import jury, seeded_jury
 
+pytestmark = pytest.mark.quick
+
 FEW_SPLITS = Protocol(seeds=(0, 1))
 """The experiment's own ten take five times as long, and no test of these looks at more than one."""
 

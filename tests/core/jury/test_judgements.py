@@ -12,6 +12,8 @@ from core.errors import InputError
 from core.jury.judgements import COLUMNS, from_table, joined, truth
 from tests.core.jury.verdicts import jury, seeded_jury
 
+pytestmark = pytest.mark.quick
+
 TWO = jury(np.array([[0.9, 0.5], [0.2, 0.7], [0.1, 0.4]]), np.array([True, False, True]), ("calibration", "test", ""))
 
 

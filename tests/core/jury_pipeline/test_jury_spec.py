@@ -12,6 +12,8 @@ from core.errors import InputError
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 
+pytestmark = pytest.mark.quick
+
 SPEC = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60)
 
 

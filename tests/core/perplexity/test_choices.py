@@ -33,12 +33,14 @@ def test_the_published_file(real_data):
     assert made[0].endings[made[0].label] == talk.messages[2].text
 
 
+@pytest.mark.quick
 def test_what_is_written_is_read_again(tmp_path):
     made = (Choice(CONTEXT, ("Why?", "No.", "Ball."), 1), Choice(CONTEXT, ("A", "B", "C"), 0, "Be kind."))
     choices.write(made, tmp_path / "c.jsonl")
     assert choices.read(tmp_path / "c.jsonl") == made
 
 
+@pytest.mark.quick
 def test_what_ships_has_the_real_endings_where_the_labels_say():
     real = {m.text for talk in conversations.bundled() for m in talk.messages}
     made = choices.read(choices.BUNDLED)
@@ -48,6 +50,7 @@ def test_what_ships_has_the_real_endings_where_the_labels_say():
     assert {choice.label for choice in made} == {0, 1, 2, 3}
 
 
+@pytest.mark.quick
 def test_endings_are_made_beside_the_real_ones():
     talks = conversations.bundled()[:2]
     real = [m.text for talk in talks for m in talk.messages[2:] if m.role == "assistant"]
@@ -64,6 +67,7 @@ def test_endings_are_made_beside_the_real_ones():
     assert all(len(set(choice.endings)) == 4 for choice in made)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("content", "file", "sentence"),
     [
@@ -101,6 +105,7 @@ def scored(number: int, losses: list[float], text: str) -> Scored:
     return Scored(number, tuple(cut), np.array(losses, dtype=np.float32))
 
 
+@pytest.mark.quick
 def test_rules_by_hand():
     # Endings of 1, 2 and 4 tokens: the sum favours the first, the mean the third, bits a byte the second.
     endings = (scored(0, [3.0], "ab"), scored(0, [2.0, 2.0], "a" * 12), scored(0, [1.5] * 4, "b" * 8))
@@ -115,12 +120,14 @@ def test_rules_by_hand():
         reports.chosen(endings, [0], rule="luck")
 
 
+@pytest.mark.quick
 @pytest.mark.simulation
 def test_of_equally_likely_endings_the_later_is_chosen():
     found = reports.ChoiceScores(np.array([[0.0, 1.0, 1.0]] * 2), np.array([1, 2]))
     assert found.right == 1
 
 
+@pytest.mark.quick
 def test_sets_over_endings_keep_their_promise():
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(2000, 4))
@@ -131,6 +138,7 @@ def test_sets_over_endings_keep_their_promise():
         assert 1 < sets.size_interval[0] < sets.mean_size < sets.size_interval[1] < 4
 
 
+@pytest.mark.quick
 def test_few_choices_give_full_sets_and_say_so():
     found = reports.ChoiceScores(np.random.default_rng(0).normal(size=(11, 4)), np.zeros(11, dtype=np.int64))
     sets = reports.choice_sets(found, 100)

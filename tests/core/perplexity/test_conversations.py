@@ -18,6 +18,7 @@ MESSAGES = {  # messages of a file and counselor messages after the opening, cou
 }
 
 
+@pytest.mark.quick
 def test_text_and_json_lines_say_the_same(tmp_path):
     text = "assistant: Hello.\nuser: I am: sad\n\nASSISTANT: Why?\n"
     rows = [("assistant", "Hello."), ("user", "I am: sad"), ("assistant", "Why?")]
@@ -34,6 +35,7 @@ def test_text_and_json_lines_say_the_same(tmp_path):
     assert conversations.from_json(a.to_json()) == a
 
 
+@pytest.mark.quick
 def test_what_ships_is_read():
     found = conversations.bundled()
     assert len(found) == 9
@@ -48,6 +50,7 @@ def test_the_published_conversations(real_data, name):
     assert (len(found.messages), replies) == MESSAGES[name]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("content", "file", "sentence"),
     [
@@ -70,6 +73,7 @@ def test_what_is_no_conversation_is_said(content, file, sentence):
         conversations.parse(content, file)
 
 
+@pytest.mark.quick
 def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"user: \xff")
@@ -79,6 +83,7 @@ def test_a_file_that_is_no_text(tmp_path):
         conversations.read(tmp_path / "none.txt")
 
 
+@pytest.mark.quick
 def test_the_name_does_not_count_and_every_word_does():
     messages = (Message("user", "a"), Message("assistant", "b"))
     one = Conversation("one", messages)

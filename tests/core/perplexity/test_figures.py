@@ -23,6 +23,8 @@ from core.perplexity.figures import (
     words,
 )
 
+pytestmark = pytest.mark.quick
+
 LOG2 = math.log(2)
 
 

@@ -30,6 +30,7 @@ def slow_context(messages: list[Message], number: int, exchanges: int | None) ->
     return messages[at:number]
 
 
+@pytest.mark.quick
 @given(found=roles, exchanges=st.one_of(st.none(), st.integers(0, 5)))
 def test_contexts_are_those_of_a_slow_reference(found, exchanges):
     messages = [Message(role, f"{i}") for i, role in enumerate(found)]
@@ -41,6 +42,7 @@ def test_contexts_are_those_of_a_slow_reference(found, exchanges):
         assert window.reply == messages[window.number].text
 
 
+@pytest.mark.quick
 def test_two_exchanges_and_the_request_by_hand():
     said = [("assistant", "o"), *[(role, f"{role[0]}{i}") for i in range(1, 5) for role in ("user", "assistant")]]
     made = windows(Conversation("c", tuple(Message(role, text) for role, text in said)))
@@ -61,6 +63,7 @@ def test_the_published_conversations_lose_no_message(real_data):
         assert all(list(w.context) == slow_context(messages, w.number, 2) for w in made)
 
 
+@pytest.mark.quick
 def test_a_request_goes_prompt_by_prompt_and_counts_each_thing_once():
     talk = conversations.bundled()[:2]
     request = Request((FITTING, UNFITTING, FITTING), (*talk, talk[0]))
@@ -72,6 +75,7 @@ def test_a_request_goes_prompt_by_prompt_and_counts_each_thing_once():
     assert request.digest != Request((FITTING, UNFITTING), talk, exchanges=3).digest
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -11,6 +11,8 @@ import pytest
 from core.processes import exit_reasons
 from core.processes.exit_reasons import MemoryKills
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("status", "out_of_memory", "reason"),

@@ -26,6 +26,7 @@ except ZeroDivisionError:
 """
 
 
+@pytest.mark.quick
 def test_a_line_for_a_person_has_its_time(capsys: pytest.CaptureFixture[str]):
     say("agent of vm: cpu")
     date, clock, *rest = capsys.readouterr().err.split(" ")
@@ -50,6 +51,7 @@ def test_every_line_is_an_object_where_a_machine_reads_them():
     assert "ZeroDivisionError" in lines[2]["message"]
 
 
+@pytest.mark.quick
 def test_another_format_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HEDGE_LOG_FORMAT", "xml")
     with pytest.raises(InputError, match="HEDGE_LOG_FORMAT can't be 'xml'"):

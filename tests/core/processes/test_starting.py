@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.processes import starting
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_log_is_put_aside_when_it_grows(home, monkeypatch):

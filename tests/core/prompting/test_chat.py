@@ -4,6 +4,8 @@ from jinja2 import TemplateError
 from core.errors import InputError
 from core.prompting.chat import render
 
+pytestmark = pytest.mark.quick
+
 
 class Template:
     """A tokenizer that knows only its template."""

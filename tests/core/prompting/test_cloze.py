@@ -14,6 +14,8 @@ from core.prompting.fit import fit
 from core.prompting.strategies import CLOSING, opened
 from core.records import Question
 
+pytestmark = pytest.mark.quick
+
 FIRST = Question("1", "rc", "stories", "Ann has a red hat.", "What colour is the hat?", ("red", " blue"), 1)
 SECOND = Question("2", "rc", "stories", "", "What is 1 + 1?", ("3", "2"), 1)
 

@@ -6,6 +6,8 @@ from core.prompting.fit import fit
 from core.prompting.strategies import CLOSING, prompt
 from core.records import Question
 
+pytestmark = pytest.mark.quick
+
 
 def question(name, context=""):
     return Question(name, "rc", "g", context, f"What of {name}?", ("red", "blue"), 0)

@@ -4,6 +4,8 @@ from core.errors import InputError
 from core.prompting.strategies import CLOSING, SHARED_INSTRUCTION, TASK_INSTRUCTIONS, prompt
 from core.records import Question
 
+pytestmark = pytest.mark.quick
+
 FIRST = Question("1", "rc", "stories", "Ann has a red hat.", "What colour is the hat?", ("red", "blue"), 0)
 SECOND = Question("2", "rc", "stories", "", "What is 1 + 1?", ("3", "2"), 1)
 

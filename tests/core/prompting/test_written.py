@@ -4,6 +4,8 @@ import pytest
 
 from core.prompting.written import NOT_FOUND, answer_line, find_answer
 
+pytestmark = pytest.mark.quick
+
 OPTIONS = ("Paris", "Rome", "New York", "a city")
 
 

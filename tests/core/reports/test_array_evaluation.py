@@ -14,6 +14,8 @@ from core.reports.frames import lab_tables, lab_tables_of_arrays
 from core.reports.report import report
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 TWO = [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]]
 
 

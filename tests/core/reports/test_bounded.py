@@ -20,6 +20,8 @@ from core.reports.one_question import bench, standings
 from core.reports.report import report
 from tests.served import served_run
 
+pytestmark = pytest.mark.quick
+
 ALPHAS = (1, 50, 100, 250, 500, 900, 999)
 
 

@@ -17,6 +17,8 @@ from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
+pytestmark = pytest.mark.quick
+
 SPEC = RunSpec(model="pocket-1m", task="qa", samples=100)
 SMALL = Slot("gpu0", "0", memory_gib=16.0, label="small card")
 

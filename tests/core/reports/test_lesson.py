@@ -16,6 +16,8 @@ from core.reports.frames import lab_tables
 from core.reports.report import report
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def both_sides(run_id: str) -> tuple[evaluation.Evaluation, covariate_shift.Shifted, covariate_shift.Search]:
     run = evaluation.load(run_id)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from core.reports import exports, paper_tables
 from core.reports.compare.benchmark import SetRule
@@ -13,6 +14,8 @@ from core.reports.evaluation import load
 from core.reports.provenance import Provenance
 from core.reports.report import report
 from tests.conftest import synthetic_run
+
+pytestmark = pytest.mark.quick
 
 NASTY = r"50%_of & $all #{models}^2 ~\end{table} <b> “x” √2 模型"
 SAID = Provenance((("Model", f"{NASTY}\nand \\input{{x}}"), ("alpha", "0.100")))

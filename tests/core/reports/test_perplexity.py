@@ -8,6 +8,8 @@ import pytest
 from core.perplexity.figures import ScoredMessage
 from core.reports import perplexity as reports
 
+pytestmark = pytest.mark.quick
+
 
 def message(loss: float, number: int = 1) -> ScoredMessage:
     return ScoredMessage(number, (" some", " words"), np.full(2, loss, dtype=np.float32))

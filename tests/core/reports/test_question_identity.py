@@ -10,6 +10,8 @@ from core.reports import question_identity
 from core.runs import store
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_digests_of_runs_that_ship_are_those_of_their_questions(home: Path):
     answering = [run_id for run_id in store.run_ids() if store.read_record(run_id).spec.answers]

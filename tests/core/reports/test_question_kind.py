@@ -13,6 +13,8 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 LETTERS, TEXTS, PASSAGE = QuestionKind(6, 2, False), QuestionKind(4, 0, False), QuestionKind(6, 2, True)
 PLAIN = RunSpec(model="m", task="qa")
 

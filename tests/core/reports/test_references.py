@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from core.conformal.scores import SCORES
 from core.reports import references
 from core.reports.compare.benchmark import SetRule
@@ -13,6 +15,8 @@ from core.runs import store
 from core.settings import ROOT
 from core.tasks.bank_names import ORIGINS
 from tests.conftest import synthetic_run
+
+pytestmark = pytest.mark.quick
 
 EVERY = (
     *references.METHODS,

@@ -20,6 +20,8 @@ from core.reports.scored_sets import form
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def run(home):

@@ -20,6 +20,8 @@ from core.reports.run_filter import (
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
+pytestmark = pytest.mark.quick
+
 
 def record(state: str = "done", **spec: object) -> RunRecord:
     return RunRecord(RunSpec(**{"model": "m", "task": "qa", **spec}), state, 0.0)  # type: ignore[arg-type]

@@ -13,6 +13,8 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def record(model: str, task: str = "qa", **spec: object) -> RunRecord:
     return RunRecord(RunSpec(model=model, task=task, **spec), "done", 0.0)  # type: ignore[arg-type]

@@ -23,6 +23,8 @@ from core.reports.stream_lab import (
 )
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def numbered(n: int, first: int, second: int) -> StreamPool:
     """Questions of one option whose score is their number; the second run's begin at 1,000."""

@@ -27,6 +27,8 @@ from core.runs.spec import SERVED, RunSpec
 from core.tasks import POCKET_BANK
 from core.tasks.bank_names import bank_name
 
+pytestmark = pytest.mark.quick
+
 PLAIN = RunSpec(model="org/phi-2", task="ds")
 
 

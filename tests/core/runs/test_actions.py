@@ -108,6 +108,7 @@ def test_the_command_line_says_what_comes_of_a_run_that_is_asked_for_again(no_ag
     assert both.count("is queued") == 1
 
 
+@pytest.mark.quick
 def test_a_group_of_nothing_and_one_that_is_damaged(home):
     with pytest.raises(InputError, match="at least one run"):
         groups.create([])
@@ -172,12 +173,14 @@ def test_what_can_not_be_deleted(no_agent, monkeypatch):
         actions.delete(name)
 
 
+@pytest.mark.quick
 def test_a_bundled_run_stays(home):
     bundled = [name for name in store.run_ids() if store.is_bundled(name)]
     with pytest.raises(InputError, match="ships with Hedge"):
         actions.delete(bundled[0])
 
 
+@pytest.mark.quick
 def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     old, new = synthetic_run(seed=1), synthetic_run(seed=2)
     for name in (old, new):

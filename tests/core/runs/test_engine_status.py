@@ -11,6 +11,8 @@ from core.runs.status import judge
 from core.runs.store import RunRecord
 from tests.core.runs.conftest import spec
 
+pytestmark = pytest.mark.quick
+
 
 def entry(word: str, **values: str) -> QueueEntry:
     return QueueEntry("run", word, "host:cpu", **values)

@@ -15,6 +15,8 @@ from core.runs import shared_questions, store
 from core.runs.shared_questions import FILE, LINK, copy_whole, questions_file, share
 from core.settings import ASSETS, settings
 
+pytestmark = pytest.mark.quick
+
 BUNDLED = min((ASSETS / "runs").glob("*-qa-base-0shot-float32-*"))
 
 

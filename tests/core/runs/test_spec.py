@@ -3,6 +3,8 @@ import pytest
 from core.errors import InputError
 from core.runs.spec import RunSpec
 
+pytestmark = pytest.mark.quick
+
 
 def test_equal_specs_are_one_run_and_unlike_ones_are_not():
     one = RunSpec(model="m", task="qa")

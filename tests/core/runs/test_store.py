@@ -13,6 +13,8 @@ from core.runs.spec import RunSpec
 from core.runs.store import Progress, RunRecord
 from tests.conftest import synthetic_questions, synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def scored(ids, k=4, seed=0):
     rng = np.random.default_rng(seed)

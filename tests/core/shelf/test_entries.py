@@ -7,6 +7,8 @@ import pytest
 from core.errors import InputError
 from core.shelf.entries import entries, entry, read
 
+pytestmark = pytest.mark.quick
+
 GOOD = """
 title = "A"
 about = "B."

@@ -13,6 +13,8 @@ from core.shelf.entries import entry
 from tests.core.exchange.judged_pair_files import LLMBAR, alpaca_eval, llmbar, pandalm
 from tests.core.shelf.mirror import Mirror
 
+pytestmark = pytest.mark.quick
+
 
 def brought(mirror: Mirror, name: str, files: dict[str, bytes], **where: list[str]) -> Brought:
     one = entry(name)

@@ -17,6 +17,8 @@ from core.shelf.recompute import summary
 from tests.core.shelf.leaderboard_files import DATE, FOLDER, REPOSITORY, add, samples
 from tests.core.shelf.mirror import Mirror
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def hub(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:

@@ -28,6 +28,8 @@ from core.tasks import bank_names
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write as write_bluq
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("spec", "provenance", "name"),

@@ -40,6 +40,7 @@ def write(path, rows):
 # ---------------------------------------------------------------- one's own file
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".parquet"])
 def test_the_same_questions_from_every_format(tmp_path, ending):
     questions = catalogue.load(write(tmp_path / f"mine{ending}", ROWS)).questions
@@ -49,6 +50,7 @@ def test_the_same_questions_from_every_format(tmp_path, ending):
     assert questions[0].id == "mine-1"
 
 
+@pytest.mark.quick
 def test_columns_of_letters_and_a_letter_for_a_label(tmp_path):
     rows = [
         {"id": f"x{i}", "context": "Ann came.", "question": "Who?", "A": "Ann", "B": "Bob", "label": "b"}
@@ -58,6 +60,7 @@ def test_columns_of_letters_and_a_letter_for_a_label(tmp_path):
     assert (first.id, first.context, first.options, first.label) == ("x1", "Ann came.", ("Ann", "Bob"), 1)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -83,6 +86,7 @@ def test_what_is_wrong_is_said_with_file_and_question(tmp_path, change, says):
     assert f"{path}, question 3:" in str(raised.value)
 
 
+@pytest.mark.quick
 def test_broken_files(tmp_path):
     path = tmp_path / "mine.jsonl"
     path.write_text('{"question": "x"}\n{"question":')
@@ -127,6 +131,7 @@ def datasets_home(tmp_path, monkeypatch):
     datasets.disable_progress_bars()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("task", SHAPES)
 def test_from_a_folder_laid_out_like_the_hub(tmp_path, datasets_home, task):
     """The code that loads from the hub, on a folder of the same layout; and the rows alone as a file."""
@@ -161,6 +166,7 @@ def test_built_twice_and_elsewhere_are_identical(tmp_path, task, shape):
         assert said.stdout.strip() == bank.fingerprint(first.questions)
 
 
+@pytest.mark.quick
 def test_what_came_from_the_hub_is_kept(home, monkeypatch):
     asked = []
     monkeypatch.setattr(catalogue, "read_dataset", lambda *a, **k: asked.append((a, k)) or mmlu(30))
@@ -175,6 +181,7 @@ def test_what_came_from_the_hub_is_kept(home, monkeypatch):
     assert len(asked) == 2
 
 
+@pytest.mark.quick
 def test_a_hub_that_can_not_be_reached(home, monkeypatch):
     import datasets
 
@@ -187,12 +194,14 @@ def test_a_hub_that_can_not_be_reached(home, monkeypatch):
     assert not (settings().home / "cache").exists()
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("task", ["nonesuch", "nonesuch@hub"])
 def test_an_unknown_task(task):
     with pytest.raises(InputError, match="unknown task 'nonesuch'"):
         catalogue.load(task)
 
 
+@pytest.mark.quick
 def test_the_bank_and_canonical_names(monkeypatch, tmp_path):
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(5))
     assert len(catalogue.load("qa").questions) == 5

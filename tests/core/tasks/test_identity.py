@@ -9,6 +9,8 @@ from core.tasks import bank
 from core.tasks.identity import identity, set_digest
 from core.tasks.rotation import answers_only, reorderings, rotations
 
+pytestmark = pytest.mark.quick
+
 ASKED = Question("q1", "qa", "sums", "Of sums.", "1 + 1?", ("2", "3", "4", DONT_KNOW, NONE_OF_ABOVE), 0)
 
 

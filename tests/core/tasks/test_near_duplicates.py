@@ -1,11 +1,14 @@
 import hashlib
 
 import numpy as np
+import pytest
 
 from core.records import Question
 from core.tasks import bank
 from core.tasks.near_duplicates import NEAR, clusters
 from core.tasks.split import draw
+
+pytestmark = pytest.mark.quick
 
 STORY = (
     "The old ferry crossed the wide river every morning with three horses, two carts and a sleepy captain on board. "

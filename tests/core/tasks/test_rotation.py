@@ -1,6 +1,7 @@
 import itertools
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from core.tasks.rotation import (
     reorderings,
     rotations,
 )
+
+pytestmark = pytest.mark.quick
 
 
 @given(st.integers(2, 6), st.integers(0, 5), st.integers(0, 2))

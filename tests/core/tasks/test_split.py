@@ -9,6 +9,8 @@ from core.tasks.rotation import rotations
 from core.tasks.split import draw
 from tests.conftest import synthetic_questions
 
+pytestmark = pytest.mark.quick
+
 
 def again(question: Question, name: str) -> Question:
     """The same question with another id, its options turned round and shouted."""

@@ -9,6 +9,8 @@ import pytest
 from core.errors import InputError
 from core.tasks.trivia import is_right, normalized, read
 
+pytestmark = pytest.mark.quick
+
 
 def test_normalisation_by_hand() -> None:
     assert normalized("  The U.S.A. ") == "usa"

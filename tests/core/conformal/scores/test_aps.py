@@ -4,6 +4,8 @@ import pytest
 from core.conformal.probabilities import ranking
 from core.conformal.scores.aps import aps_scores
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     # Ranks B .5, A .3, C .2: B scores .5, A .5 + .3, C the rest of 1.

@@ -5,6 +5,8 @@ from core.conformal.scores import score
 from core.conformal.scores.aps_randomised import aps_randomised_scores
 from core.errors import InputError
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     # u = ½ takes half of an option's own probability off.

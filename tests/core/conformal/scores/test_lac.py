@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
 
 from core.conformal.scores.lac import lac_scores
+
+pytestmark = pytest.mark.quick
 
 
 def test_by_hand():

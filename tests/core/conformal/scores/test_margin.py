@@ -3,6 +3,8 @@ import pytest
 
 from core.conformal.scores.margin import margin_scores
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     # B, the best, is ahead of A by .2; A and C are behind B by .2 and .3.

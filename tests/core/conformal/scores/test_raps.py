@@ -4,6 +4,8 @@ import pytest
 from core.conformal.scores import Parameters
 from core.conformal.scores.raps import raps_scores
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize(
     ("parameters", "expected"),

@@ -4,6 +4,8 @@ import pytest
 from core.conformal.scores import Parameters
 from core.conformal.scores.saps import saps_scores
 
+pytestmark = pytest.mark.quick
+
 
 def test_by_hand():
     # The largest is .5; A has rank 2 and C rank 3.

@@ -9,6 +9,8 @@ from core.conformal import probabilities, scores
 from core.errors import InputError
 from tests.core.conformal.strategies import tied_problems
 
+pytestmark = pytest.mark.quick
+
 
 def test_of_two_equal_options_the_later_comes_first():
     assert probabilities.ranking(np.array([[0.4, 0.2, 0.4]])).tolist() == [[2, 0, 1]]

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core.conformal.scores import SCORES
 from core.conformal.scores.table import score_table
+
+pytestmark = pytest.mark.quick
 
 
 def test_every_score_is_one_record_with_its_own_words():

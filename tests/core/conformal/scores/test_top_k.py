@@ -1,6 +1,9 @@
 import numpy as np
+import pytest
 
 from core.conformal.scores.top_k import top_k_scores
+
+pytestmark = pytest.mark.quick
 
 
 def test_by_hand():

@@ -19,6 +19,8 @@ from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.reading import Drop
 from core.reports.imported_figures import evaluation, figures
 
+pytestmark = pytest.mark.quick
+
 P = [(0.5, 0.3, 0.2), (0.1, 0.8, 0.1), (0.2, 0.2, 0.6), (0.6, 0.3, 0.1), (0.1, 0.3, 0.6), (0.3, 0.6, 0.1)]
 """The first option is right where i % 3 is 0, the second where it is 1, the third where it is 2, in this order."""
 TRUE = [0, 1, 2, 0, 2, 1]

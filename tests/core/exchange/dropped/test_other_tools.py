@@ -23,6 +23,8 @@ from core.exchange.list_columns import listed
 from core.reports.imported_figures import evaluation
 from tests.core.exchange.dropped.test_odd_files import FRAME, GOOD, TEXTS, TRUE, P, csv, json_rows, jsonl, read
 
+pytestmark = pytest.mark.quick
+
 
 def parquet(table: pa.Table) -> bytes:
     into = io.BytesIO()

@@ -76,12 +76,14 @@ def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl", 
     )
 
 
+@pytest.mark.quick
 def test_samples_find_results_that_were_renamed(folder):
     harness(folder)
     (found,) = read(folder).runs
     assert (found.run.spec.model, found.run.spec.shots, found.lacks) == ("org/model", 3, ())
 
 
+@pytest.mark.quick
 def test_results_of_another_run_are_refused_by_their_means(folder):
     harness(folder, acc=0.5)
     assert (
@@ -90,12 +92,14 @@ def test_results_of_another_run_are_refused_by_their_means(folder):
     )
 
 
+@pytest.mark.quick
 def test_samples_are_known_by_their_content(folder):
     harness(folder, name="whatever.txt")
     (found,) = read(folder).runs
     assert found.run.spec.task == "whatever"
 
 
+@pytest.mark.quick
 def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
     published.write(folder)
     published.write(folder, name="Tiny_mmlu_10k_base_icl1.pkl")
@@ -107,12 +111,14 @@ def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
     }
 
 
+@pytest.mark.quick
 def test_a_renamed_result_takes_the_only_answers_and_lacks_its_model(folder):
     published.write(folder, name="whatever.pkl")
     (found,) = read(folder).runs
     assert (found.run.spec.task, found.lacks) == ("drs", ("model",))
 
 
+@pytest.mark.quick
 def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
     published.write(folder).unlink()
     assert "it holds answers alone" in said(read(folder))["halu_dialogue.labels.json"]
@@ -128,6 +134,7 @@ def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
     assert task == question_files.keep(found.file.path, "mmlu_10k.json")
 
 
+@pytest.mark.quick
 def test_a_bank_that_no_task_reads_is_not_kept(folder):
     path = folder / "bank.jsonl"
     path.write_text('{"question": "Which?", "options": ["one"], "label": 0}\n')
@@ -136,6 +143,7 @@ def test_a_bank_that_no_task_reads_is_not_kept(folder):
     assert not list((settings().home / "questions").rglob("*.jsonl"))
 
 
+@pytest.mark.quick
 def test_scores_and_labels_find_each_other(folder):
     scores = np.random.default_rng(0).dirichlet(np.ones(4), 12)
     for name in ("x", "y"):
@@ -149,6 +157,7 @@ def test_scores_and_labels_find_each_other(folder):
     assert "found the shape (3, 3, 3, 3)" in said(reading)["image.npy"]
 
 
+@pytest.mark.quick
 def test_a_jury_of_several_files_and_one_without_others(folder):
     for juror in ("ann", "bob"):
         (folder / f"jury_logits_{juror}_calib.csv").write_text(JURY)
@@ -158,6 +167,7 @@ def test_a_jury_of_several_files_and_one_without_others(folder):
     assert "a jury needs at least two jurors" in said(read(folder))["jury_logits_ann_calib.csv"]
 
 
+@pytest.mark.quick
 def test_text_jurors_need_a_table_of_labels(folder):
     for juror in ("ann", "bob"):
         (folder / f"{juror}.txt").write_text("Who?\t0.75\nWhat?\t0.25\n")
@@ -169,6 +179,7 @@ def test_text_jurors_need_a_table_of_labels(folder):
     assert found.jury.judgements.labels.tolist() == [True, False]
 
 
+@pytest.mark.quick
 def test_a_run_of_hedge_comes_back_as_it_was(folder):
     name = synthetic_run()
     before = report(evaluation.load(name), 100).to_json()
@@ -181,6 +192,7 @@ def test_a_run_of_hedge_comes_back_as_it_was(folder):
     assert all("it is part of a run of Hedge" in sentence for sentence in said(read(folder)).values())
 
 
+@pytest.mark.quick
 def test_a_model_folder_is_one_thing(folder):
     (folder / "config.json").write_text('{"model_type": "llama", "architectures": ["X"]}')
     (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}" + b"0" * 50)
@@ -189,6 +201,7 @@ def test_a_model_folder_is_one_thing(folder):
     assert found.kind == "model"
 
 
+@pytest.mark.quick
 def test_the_same_file_twice_counts_once_and_other_files_of_its_name_do_not(folder):
     for name, content in (("a", TABLE), ("b", TABLE), ("c", TABLE.replace("0.7,0.3", "0.8,0.2"))):
         (folder / name).mkdir()
@@ -198,6 +211,7 @@ def test_the_same_file_twice_counts_once_and_other_files_of_its_name_do_not(fold
     assert said(reading) == {"b/t.csv": "it is the same as /a/t.csv, which counts once"}
 
 
+@pytest.mark.quick
 def test_what_a_file_lacks_is_told_and_a_name_makes_another_run(folder):
     (folder / "t.csv").write_text(TABLE)
     (found,) = read(folder).runs
@@ -212,6 +226,7 @@ def test_what_a_file_lacks_is_told_and_a_name_makes_another_run(folder):
     assert named(found).spec == found.run.spec
 
 
+@pytest.mark.quick
 def test_figures_before_the_import_are_those_after_it(folder):
     name = synthetic_run()
     shutil.move(settings().runs / name, folder / name)
@@ -223,6 +238,7 @@ def test_figures_before_the_import_are_those_after_it(folder):
     assert shown.mean_set_size == made.scores["lac"].mean_set_size
 
 
+@pytest.mark.quick
 def test_after_an_error_nothing_is_half_imported(folder, monkeypatch):
     (folder / "a.csv").write_text(TABLE)
     (folder / "b.csv").write_text(TABLE.replace("0.7,0.3", "0.8,0.2"))
@@ -241,6 +257,7 @@ def test_after_an_error_nothing_is_half_imported(folder, monkeypatch):
     assert list(settings().runs.iterdir()) == []
 
 
+@pytest.mark.quick
 def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     (folder / "t.csv").write_text(TABLE)
     (folder / "odd.csv").write_text(TABLE.replace("A,B,label", "one,two,says"))
@@ -256,6 +273,7 @@ def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     assert any(found.run is first.runs[0].run for found in again.runs)
 
 
+@pytest.mark.quick
 def test_a_pickle_with_code_does_not_run(folder, tmp_path):
     class Evil:
         def __reduce__(self):
@@ -303,6 +321,7 @@ def test_the_published_data_in_one_go(home, tmp_path, real_data):
         assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("folder", ["", "probs/"])
 def test_a_zip_of_several_runs_arrays_is_no_npz(tmp_path, folder):
     rng = np.random.default_rng(0)

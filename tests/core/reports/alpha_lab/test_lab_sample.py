@@ -11,6 +11,8 @@ from core.reports import frames
 from core.reports.evaluation import load
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_small_run_is_whole(home):
     run = load(synthetic_run(200))

@@ -13,6 +13,8 @@ from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_questions, synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def run(home):

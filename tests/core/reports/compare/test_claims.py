@@ -22,6 +22,8 @@ from core.reports.compare.claims import (
 )
 from core.reports.overview.published import published
 
+pytestmark = pytest.mark.quick
+
 
 def table(rows: list[tuple[str, float, float]], task: str = "qa") -> pd.DataFrame:
     return pd.DataFrame(

@@ -17,6 +17,8 @@ from core.reports.evaluation import Evaluation
 from core.runs import store
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 RULE = SetRule(100, ("lac", "aps"))
 
 

@@ -18,6 +18,8 @@ from core.reports.evaluation import load
 from core.reports.scored_sets import form
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 def test_counts_are_those_of_the_questions(home):
     a, b = load(synthetic_run(seed=3)), load(synthetic_run(seed=3, model="other", signal=0.5))

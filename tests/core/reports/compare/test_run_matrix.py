@@ -18,6 +18,8 @@ from core.runs import store
 from tests.conftest import synthetic_run
 from tests.core.reports.compare.rotated import rotated_copy
 
+pytestmark = pytest.mark.quick
+
 
 def models(count: int, *, n: int = 200) -> list[str]:
     return [synthetic_run(n, seed=3, model=f"model-{i}", signal=0.8 + 0.3 * i) for i in range(count)]

@@ -12,6 +12,8 @@ from core.reports.evaluation import load
 from core.reports.scored_sets import form
 from tests.conftest import synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("score", SCORE_NAMES)
 @pytest.mark.parametrize("alpha", [20, 100, 300, 700])

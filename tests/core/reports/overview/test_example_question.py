@@ -13,6 +13,8 @@ from core.reports.scored_sets import form
 from core.runs import store
 from tests.conftest import synthetic_questions, synthetic_run
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.mark.parametrize("score", ["lac", "aps", "raps"])
 def test_its_set_is_the_one_that_the_run_forms(home: Path, score: str):

@@ -10,6 +10,8 @@ import pytest
 
 from core.reports.overview.headline import headline
 
+pytestmark = pytest.mark.quick
+
 
 def row(model: str, size: float, accuracy: float = 0.5, width: float = 0.1, **more: Any) -> dict[str, Any]:
     found = {

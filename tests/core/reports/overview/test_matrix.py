@@ -16,6 +16,8 @@ from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
 from tests.core.reports.overview.test_headline import row
 
+pytestmark = pytest.mark.quick
+
 
 def specs_of(ids: list[str]) -> dict[str, RunSpec]:
     return {run: store.read_record(run).spec for run in ids}

@@ -40,6 +40,7 @@ def there() -> list[tuple[str, str]]:
     return sorted(found) or [("none", "mmlu_10k")]
 
 
+@pytest.mark.quick
 def test_all_sixteen_models_stand_with_all_five_tasks():
     table = published("ye-2024")
     assert (table.groupby("model")["task"].nunique() == 5).sum() == len(PRINTED) == 16
@@ -73,6 +74,7 @@ def test_the_printed_figures_come_out_of_the_published_logits(home, real_data, m
     )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("stem", "name"),
     [
@@ -104,6 +106,7 @@ def in_their_words(logits, labels, calibration, test, alpha):
     )
 
 
+@pytest.mark.quick
 def test_the_paper_mode_rounds_as_single_precision_does(home):
     # Logits in steps of 1/512, as half precision has them near 1; many options score alike but for rounding.
     rng = np.random.default_rng(3)
@@ -120,6 +123,7 @@ def test_the_paper_mode_rounds_as_single_precision_does(home):
     assert wide.top_ties.lost <= paper.accuracy <= wide.top_ties.won
 
 
+@pytest.mark.quick
 def test_means_are_taken_in_their_order(home):
     run = load(synthetic_run(200))
     made = report(run, 100, method="paper", empty="top1")
@@ -129,6 +133,7 @@ def test_means_are_taken_in_their_order(home):
     assert as_ye_2024(three).mean_set_size == (np.mean([sizes[0]] * 3) + np.mean([sizes[1]] * 3)) / 2
 
 
+@pytest.mark.quick
 def test_models_alike_and_unlike_are_pointed_out():
     rows = [("a", "qa", 0.70, 2.0), ("b", "qa", 0.71, 3.0), ("c", "qa", 0.50, 4.0), ("d", "rc", 0.70, 5.0)]
     frame = pd.DataFrame(
@@ -140,6 +145,7 @@ def test_models_alike_and_unlike_are_pointed_out():
     assert alike(frame.assign(questions=frame["model"]), "lac") == []
 
 
+@pytest.mark.quick
 def test_published_results_stand_in_the_columns_of_their_tasks():
     mine = Column("qa", "Question answering", 6, 100)
     same = Column("rc@CosmosQA 10k", "Reading comprehension · CosmosQA 10k", 6, 0)
@@ -169,6 +175,7 @@ def test_published_results_stand_in_the_columns_of_their_tasks():
     assert (phi.cells[0].set_size, phi.cells[0].mean_over_tasks) == (None, 5.26)
 
 
+@pytest.mark.quick
 def test_a_filter_keeps_published_results_by_model_task_and_table():
     of_yi = results(RunFilter(models=("Yi-34B", "pocket-8m"), tasks=("qa", "rc@CosmosQA 10k")))
     assert [(one.model, one.task) for one in of_yi] == [("Yi-34B", "qa"), ("Yi-34B", "rc")]

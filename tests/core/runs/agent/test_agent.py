@@ -247,6 +247,7 @@ def test_an_agent_whose_home_is_taken_away_ends(engine_home):
     until(lambda: not living(engine_home), "all to be gone")
 
 
+@pytest.mark.quick
 def test_slots_follow_the_visible_devices(monkeypatch):
     def with_devices(text):
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", text)
@@ -259,6 +260,7 @@ def test_slots_follow_the_visible_devices(monkeypatch):
     assert with_devices("0,-1,1") == (Slot("gpu0", "0"),)
 
 
+@pytest.mark.quick
 def test_a_database_file_has_one_host(home):
     """Hosts that share a database know of each other by it (tests/core/runs/queue/test_hosts.py)."""
     path = liveness.agent_lock("another-host")

@@ -28,6 +28,7 @@ def waits(run_id: str, needs_gib: float, slot: str = "") -> QueueEntry:
     return QueueEntry(run_id, "ENQUEUED", queue="runs", needs_gib=needs_gib, slot=slot)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("dtype", "devices"), [("float32", "0,1,2,3,4"), ("bfloat16", "0,1,2"), ("int8", "0,1"), ("int4", "")]
 )
@@ -40,12 +41,14 @@ def test_70_b_takes_as_many_of_eight_as_it_needs(dtype, devices):
     assert resting == devices  # the others go on
 
 
+@pytest.mark.quick
 def test_two_large_runs_stand_beside_each_other_and_the_third_waits():
     slots = eight()
     slots.arrange([waits(f"large{i}", 158.2) for i in range(3)])
     assert [worker.slot.name for worker in slots.joint] == ["gpu0-gpu1-gpu2", "gpu3-gpu4-gpu5"]
 
 
+@pytest.mark.quick
 def test_runs_that_wait_before_it_get_their_devices_first():
     slots = eight()
     before = [waits(f"small{i}", 2) for i in range(6)]
@@ -55,6 +58,7 @@ def test_runs_that_wait_before_it_get_their_devices_first():
     assert len(slots.joint) == 1
 
 
+@pytest.mark.quick
 def test_what_no_devices_hold_or_a_named_one_must_hold_joins_none():
     slots = eight()
     slots.arrange([waits("too large", 900), waits("named", 158.2, "gpu1")])
@@ -64,6 +68,7 @@ def test_what_no_devices_hold_or_a_named_one_must_hold_joins_none():
     assert not slots.fits(waits("named", 10, "gpu9"))
 
 
+@pytest.mark.quick
 def test_devices_are_given_back_when_no_large_run_waits(monkeypatch):
     slots = eight()
     slots.arrange([waits("large", 158.2)])
@@ -75,6 +80,7 @@ def test_devices_are_given_back_when_no_large_run_waits(monkeypatch):
     assert all(worker.wanted and not worker.resting for worker in slots.singles)
 
 
+@pytest.mark.quick
 def test_a_joint_worker_makes_way_where_no_device_is_left():
     slots = JointSlots([WorkerProcess(Slot(f"gpu{i}", str(i), 16.0)) for i in range(2)])
     slots.arrange([waits("large", 25)])

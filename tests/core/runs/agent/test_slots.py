@@ -18,6 +18,7 @@ from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import agent_of, is_in, spec, until
 
 
+@pytest.mark.quick
 def test_slots_know_their_memory(eight, monkeypatch):
     found = slots()
     assert [(slot.name, slot.memory_gib) for slot in found][-2:] == [("gpu6", 80.0), ("gpu7", 80.0)]
@@ -62,6 +63,7 @@ def at_work() -> dict[str, str]:
     }
 
 
+@pytest.mark.quick
 def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypatch):
     worker = WorkerProcess(Slot("gpu0", "0"))
     worker.died, worker._used_gib = 1e12, 1.0
@@ -72,6 +74,7 @@ def test_a_worker_waits_until_the_dead_ones_memory_is_free(eight, home, monkeypa
     assert worker._is_freed()
 
 
+@pytest.mark.quick
 def test_a_dead_worker_has_one_reason(home):
     worker = WorkerProcess(Slot("cpu", ""))
     assert worker._reason(1) == "ended by an error of its own (exit status 1)"
@@ -87,6 +90,7 @@ def test_a_model_too_large_for_any_device_is_refused_in_one_sentence(engine_home
     assert store.run_ids() == [name for name in store.run_ids() if store.is_bundled(name)]
 
 
+@pytest.mark.quick
 def test_bfloat16_is_the_default_where_all_gpus_compute_in_it(eight, monkeypatch):
     assert default_dtype() == "float32"  # Turing
     asked = Combination(("pocket-1m",), ("qa",))
@@ -98,6 +102,7 @@ def test_bfloat16_is_the_default_where_all_gpus_compute_in_it(eight, monkeypatch
     assert default_dtype() == "float32"
 
 
+@pytest.mark.quick
 def test_the_memory_that_slurm_gave_a_job_is_what_there_is(monkeypatch):
     monkeypatch.setenv("SLURM_MEM_PER_NODE", "2048")
     assert host_memory_gib() == 2.0

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from core import progress
 from core.runs.agent import watchdog
 from core.runs.store import Progress, RunRecord, create, write_progress
 from tests.core.runs.conftest import spec
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_run_hangs_that_says_nothing_new(home, monkeypatch):

@@ -16,6 +16,8 @@ from core.settings import settings
 from core.tasks import bank
 from tests.conftest import synthetic_questions
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def fake(home, monkeypatch):

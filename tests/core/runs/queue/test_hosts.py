@@ -140,6 +140,7 @@ def test_a_database_that_comes_back_has_lost_and_repeated_nothing(shared_home, p
     gc.collect()
 
 
+@pytest.mark.quick
 def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(hosts.time, "monotonic", lambda: now[0])

@@ -15,6 +15,8 @@ from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import spec
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(params=["file", "memory"])
 def url(request, home, tmp_path, monkeypatch):
