@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from core.conformal.scores import SCORES
 from core.settings import ROOT
 from tests.app import golden
 from tests.app.javascript import passed_tests
+from tests.parameters import rest_nightly
 
 SCRIPTS = ROOT / "app" / "components"
 ARITHMETIC = (
@@ -23,11 +26,12 @@ ARITHMETIC = (
 TESTS = ("arithmetic.test.mjs", "coverage_distributions.test.mjs", "looks.test.mjs")
 
 
-def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path):
-    path = golden.write(tmp_path)
+@pytest.mark.parametrize("short", rest_nightly([True, False], now=[True]))
+def test_the_browsers_arithmetic_equals_pythons(home: Path, tmp_path: Path, short: bool):
+    path = golden.write(tmp_path, short=short)
     here = Path(__file__).parent
     passed = passed_tests([here / name for name in TESTS], HEDGE_GOLDEN=str(path), HEDGE_SCRIPTS=str(SCRIPTS))
-    looks = sum(len(case.views) for case in golden.CASES.values())
+    looks = sum(map(len, golden.views(short=short).values()))
     # A test for each look and for each score on it, four more of arithmetic, those of laws and of looks.
     laws = len(re.findall(r"^test\(", (here / "coverage_distributions.test.mjs").read_text(), re.MULTILINE)) + len(
         golden.BAND_SIZES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from scipy.stats import binomtest
 
 from app.components.new_run.form import DTYPE_HELP
@@ -13,6 +14,7 @@ from tests.benchmarks.half_precision import scores
 QUESTIONS = 500
 
 
+@pytest.mark.nightly
 def test_bfloat16_changes_as_many_top_options_as_new_run_says(home: Path):
     low, high = (float(share) / 100 for share in re.findall(r"([\d.]+)%", DTYPE_HELP))
     exact, rounded = (scores("pocket-8m", "qa", dtype, questions=QUESTIONS) for dtype in ("float32", "bfloat16"))
