@@ -45,7 +45,6 @@ from core.reports.report import report
 from core.runs.agent import liveness
 from core.settings import ROOT
 from tests import needs
-from tests.browser import server_copies
 from tests.processes import end_all
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -231,18 +230,60 @@ def choose(page: Page, label: str, option: str | re.Pattern[str]) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.fixture(scope="session")
+def shared_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of the server at ``address``. A file of tests adds the runs that it needs, under names of its own, and
+    names them in its links."""
+    return tmp_path_factory.mktemp("shared") / "home"
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_home: Path) -> Iterator[str]:
+    """The address of a server that launches nothing. All files of a process use it."""
+    with server(shared_home, agent=False) as url:
+        yield url
+
+
+@pytest.fixture
+def address(shared_server: str, shared_home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the shared server, whose home is this process's too."""
+    monkeypatch.setenv("HEDGE_HOME", str(shared_home))
+    return shared_server
+
+
+@pytest.fixture(scope="session")
+def pocket_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """A server with an agent, which runs and asks the models that ship, and its home."""
+    home = tmp_path_factory.mktemp("pocket") / "home"
+    with server(home, OMP_NUM_THREADS="1") as url:
+        yield url, home
+
+
+@pytest.fixture
+def pocket(pocket_server: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of the server with an agent, whose home is this process's too."""
+    url, home = pocket_server
+    monkeypatch.setenv("HEDGE_HOME", str(home))
+    return url
+
+
 @contextmanager
-def server(
-    home: Path, *, agent: bool = True, answers: bool = False, copied: bool = False, **variables: str
-) -> Iterator[str]:
+def in_home(home: Path) -> Iterator[None]:
+    """This process reads and writes in ``home``."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HEDGE_HOME", str(home))
+        yield
+
+
+@contextmanager
+def server(home: Path, *, agent: bool = True, answers: bool = False, **variables: str) -> Iterator[str]:
     """`python -m app` in a home of its own; its address. Server, agent and workers end with the block.
 
     Without ``agent`` the server takes this process for the agent of this host, and without ``answers`` also for the
-    one that answers questions, so it starts no process that loads a model. Such a server, or one that may be
-    ``copied``, is a copy of a process that has imported the app already.
+    one that answers questions, so it starts no process that loads a model.
     """
     held = nullcontext() if agent else held_by_tests(home, answers=answers)
-    with engine_ended(home), held, page_server(home, copied=copied or not agent, **variables) as address:
+    with engine_ended(home), held, page_server(home, **variables) as address:
         yield address
 
 
@@ -280,7 +321,6 @@ def page_server(
     home: Path,
     *,
     stop: signal.Signals = signal.SIGINT,
-    copied: bool = False,
     options: Sequence[str] = (),
     **variables: str,
 ) -> Iterator[str]:
@@ -292,12 +332,9 @@ def page_server(
     environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", **variables}
     environment.pop("HEDGE_DATABASE_URL", None)
     log = home.parent / "server.log"
-    if copied:
-        process = server_copies.start(arguments, environment, log)
-    else:
-        command = [sys.executable, "-m", "app", *arguments]
-        with log.open("wb") as out:
-            process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
+    command = [sys.executable, "-m", "app", *arguments]
+    with log.open("wb") as out:
+        process = psutil.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
@@ -364,14 +401,16 @@ class Lab:
         expect(self.page.locator("[data-side=right] [data-figure=threshold]")).not_to_be_empty()
         return self
 
-    def figure(self, score: str, name: str):
-        return self.page.locator(f"article[data-score={score}] [data-figure={name}]")
-
     def value(self, score: str, name: str) -> float:
         """A figure in full precision, as the component computed it."""
-        shown = self.figure(score, name)
+        shown = self.page.locator(f"article[data-score={score}] [data-figure={name}]")
         expect(shown).to_have_attribute("data-value", re.compile("."))
-        return float(shown.get_attribute("data-value").replace("Infinity", "inf"))
+        return float(shown.get_attribute("data-value") or "nan")
+
+    def figures(self) -> dict[str, tuple[str, str]]:
+        """All figures by score and name: the value in full precision, and the text."""
+        shown = self.page.locator("article[data-score] [data-figure]").evaluate_all(SHOWN_FIGURES)
+        return {name: (value, text) for name, value, text in shown}
 
     def thousandths(self) -> int:
         return int(self.alpha.input_value())
@@ -396,18 +435,31 @@ class Lab:
     def _assert_report(self, run: Evaluation, *, empty: str, scores: tuple[str, str], by: str) -> None:
         expected = report(run, self.thousandths(), scores=scores, empty=empty, by=by)
         digits = 2 if expected.n_test >= 1000 else 1
-        for name, figures in expected.scores.items():
-            if by == "all":
-                assert self.value(name, "threshold") == figures.threshold
-            assert self.value(name, "coverage") == figures.coverage
-            assert self.value(name, "meanSize") == figures.mean_set_size
-            assert self.value(name, "emptyRate") == figures.empty_rate
-            assert self.value(name, "uacc") == pytest.approx(figures.uacc, nan_ok=True)
-            assert self.figure(name, "coverage").inner_text() == f"{100 * figures.coverage:.{digits}f}%"
-            assert self.figure(name, "meanSize").inner_text() == f"{figures.mean_set_size:.2f}"
-            shown = self.figure(name, "band").get_attribute("data-value")
-            if shown:  # with thresholds for strata it is computed at rest
-                assert [float(end) for end in shown.split()] == pytest.approx(figures.coverage_band)
+        shown = self.figures()
+        for score, figures in expected.scores.items():
+            values = {
+                "threshold": figures.threshold,
+                "coverage": figures.coverage,
+                "meanSize": figures.mean_set_size,
+                "emptyRate": figures.empty_rate,
+            }
+            if by != "all":
+                del values["threshold"]
+            assert {name: number(shown, score, name) for name in values} == values
+            assert number(shown, score, "uacc") == pytest.approx(figures.uacc, nan_ok=True)
+            assert shown[f"{score} coverage"][1] == f"{100 * figures.coverage:.{digits}f}%"
+            assert shown[f"{score} meanSize"][1] == f"{figures.mean_set_size:.2f}"
+            if band := shown[f"{score} band"][0]:  # with thresholds for strata it is computed at rest
+                assert [float(end) for end in band.split()] == pytest.approx(figures.coverage_band)
+
+
+SHOWN_FIGURES = """all => all.map(one =>
+  [`${one.closest('article').dataset.score} ${one.dataset.figure}`, one.dataset.value ?? '', one.innerText])"""
+
+
+def number(shown: dict[str, tuple[str, str]], score: str, name: str) -> float:
+    value, _ = shown.get(f"{score} {name}", ("", ""))
+    return float(value or "nan")
 
 
 NOT_WHOLE = """() => [...document.querySelectorAll('[data-testid=stButtonGroup]')].flatMap((group) => {
