@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,28 +15,10 @@ from core.perplexity.prompts import UNFITTING
 from core.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
-from core.runs import store
-from tests.browser.conftest import Visitor, choose, eventually, holds, server
+from tests.browser.conftest import Visitor, choose, eventually, holds
 
 ENDS_WITHIN_MS = 180_000
 TALK = bundled()[0]
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home that lasts as long as the server."""
-    folder = tmp_path_factory.mktemp("perplexity") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(folder))
-        patch.delenv("HEDGE_DATABASE_URL", raising=False)
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def app(home: Path) -> Iterator[str]:
-    """A server with the bundled model and an agent of its own."""
-    with server(home, copied=True, OMP_NUM_THREADS="1") as address:
-        yield address
 
 
 def values(page: Page, row: int) -> list[float]:
@@ -47,9 +28,13 @@ def values(page: Page, row: int) -> list[float]:
     return [float(value) for value in tokens.evaluate_all("all => all.map((token) => token.dataset.value)")]
 
 
-def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, visit: Visitor):
+def newest_run(home: Path) -> str:
+    return max((home / "runs").iterdir(), key=lambda folder: folder.stat().st_ctime).name
+
+
+def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_server: tuple[str, Path], visit: Visitor):
     model = bundled_models()[0]
-    page = visit(app).open(f"/perplexity?models={model}&talks={TALK.digest}")
+    page = visit(pocket).open(f"/perplexity?models={model}&talks={TALK.digest}")
     expect(page.get_by_role("heading", name="Perplexity")).to_be_visible()
     measure = page.get_by_role("button", name="Measure", exact=True)
     # What ships is measured already, where a recorded run has it.
@@ -62,8 +47,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     # The page is free meanwhile, and the run is seen on New run too.
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
-    (name,) = [each for each in store.run_ids() if (home / "runs" / each).is_dir()]
-    found = perplexity_results.read(name)
+    found = perplexity_results.read(newest_run(pocket_server[1]))
     assert isinstance(found.request, Request)
     pirate = next(prompt for prompt in found.request.prompts if "pirate" in prompt.text)
     message = found.messages[pirate.digest, TALK.digest][0]
@@ -94,7 +78,7 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     expect(page).to_have_url(re.compile("message=3"))
     third = found.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
-    other = visit(app, theme="dark", width=900).open(page.url.removeprefix(app))
+    other = visit(pocket, theme="dark", width=900).open(page.url.removeprefix(pocket))
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(re.compile("pirate"))
     expect(other.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     losses = pytest.approx(third.losses.tolist(), abs=1e-6)
@@ -102,10 +86,3 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(app: str, home: Path, v
     # Going back to a prompt that ships changes the strip without measuring anything.
     choose(other, "Prompt B", UNFITTING.name)
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(UNFITTING.text)
-
-
-def test_choices_are_folded_and_have_figures(app: str, visit: Visitor):
-    page = visit(app, width=390, theme="dark").open("/perplexity")
-    page.get_by_text("Which reply is the counselor's own?").click()
-    expect(page.get_by_text(re.compile("guessing is right on 25%"))).to_be_visible()
-    expect(page.get_by_role("slider", name="alpha")).to_be_visible()
