@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from playwright.sync_api import Page, expect
 from core.reports import evaluation, lesson
 from core.reports.report import report
 from tests.browser import axe
-from tests.browser.conftest import Lab, Visitor, choose_page, eventually, resize, server, settled, still
+from tests.browser.conftest import Lab, Visitor, choose_page, eventually, in_home, resize, settled, still
 from tests.conftest import synthetic_run
 
 STEPS = lesson.load().steps
@@ -20,18 +19,10 @@ END = len(STEPS) + 1
 TALLEST = 1400
 
 
-@pytest.fixture(scope="module")
-def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("learn") / "home"))
-        yield synthetic_run(400, seed=2)
-
-
-@pytest.fixture(scope="module")
-def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home = Path(evaluation.store.folder_of(run_id)).parents[1]
-    with server(home, agent=False) as url:
-        yield url
+@pytest.fixture(scope="session")
+def run_id(shared_home: Path) -> str:
+    with in_home(shared_home):
+        return synthetic_run(400, model="lesson", seed=2)
 
 
 def heading(page: Page, place: int) -> None:
@@ -56,28 +47,43 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-def test_each_step_fits_and_nothing_is_too_wide(visit: Visitor, address: str, run_id: str):
-    """All steps with their answers, by the buttons of the bar, each in three windows."""
+def test_a_student_goes_through_the_lesson(visit: Visitor, address: str, run_id: str):
+    """All steps by the buttons of the bar: each is looked at in three windows, with its answer, and some are played
+    with. The end leads to the lab."""
     page = opened(visit, address, run_id, 1, width=1280, height=720)
     main = page.get_by_test_id("stMain")
-    windows = [(1280, 720), (900, 720), (390, 844)]
-    for place in range(1, END + 1):
+    played = {1: a_guess_is_told, 3: the_line_of_the_threshold_is_dragged, 5: a_number_in_the_text_is_dragged}
+    for place in range(1, END):
         heading(page, place)
         eventually(page, lambda: main.evaluate("main => main.scrollTop"))
-        if place < END:
-            answer = page.locator(".answer")
-            expect(answer).to_be_hidden()
-            page.get_by_role("button", name="Just show me").click()
-            expect(answer).to_be_visible()
-            expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
-            expect(page.locator(".words")).not_to_contain_text("{")
-        for width, height in windows:
-            if page.viewport_size != {"width": width, "height": height}:
-                resize(page, width, height)
-            eventually(page, lambda: misfit(page, place))  # noqa: B023 - called before the next step
-        windows.reverse()  # the next step begins in the window in which this one ends
-        if place < END:
-            page.get_by_role("button", name="Next step").click()
+        expect(page.locator(".answer")).to_be_hidden()
+        played.get(place, just_shown)(page, run_id)
+        expect(page.locator(".answer")).to_be_visible()
+        expect(page.locator(".words")).not_to_contain_text("{")
+        fits_in_three_windows(page, place)
+        page.get_by_role("button", name="Next step" if place < END - 1 else "Finish").click()
+    heading(page, END)
+    fits_in_three_windows(page, END)
+    expect(page.locator(".learned li")).to_have_count(len(STEPS))
+    expect(page.locator("figcaption")).to_contain_text("You made one guess.")
+    alpha = page.locator(".alpha-now").first.inner_text()
+    settled(page).get_by_role("link", name="Open this run in the Alpha lab").click()
+    lab = Lab(page).ready()
+    lab.expect_alpha(round(1000 * float(alpha)))
+    expect(page).to_have_url(re.compile(f"run={run_id}&alpha={lab.thousandths()}"))
+
+
+def just_shown(page: Page, run_id: str) -> None:
+    """The answer without a guess."""
+    page.get_by_role("button", name="Just show me").click()
+    expect(page.locator(".answer")).to_be_visible()
+    expect(page.locator(".lesson .plot svg.chart:visible").first).to_be_visible()
+
+
+def fits_in_three_windows(page: Page, place: int) -> None:
+    for width, height in ((390, 844), (900, 720), (1280, 720)):
+        resize(page, width, height)
+        eventually(page, lambda: misfit(page, place))
 
 
 BOXES = """() => {
@@ -105,40 +111,67 @@ def misfit(page: Page, place: int) -> str:
     return "" if fits else f"step {place} at {width} px: {found}"
 
 
-def test_a_student_guesses_before_the_answer(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, 1)
+def a_guess_is_told(page: Page, run_id: str) -> None:
+    """After it, and not before; it is kept on the way to another page and back."""
     lac = report(evaluation.load(run_id), 100).scores["lac"]
-    guess = page.get_by_role("slider", name="your guess")
-    expect(page.locator(".plot")).not_to_contain_text(percent(lac.sizes[1] / 200))
-    guess.fill("0.5")
+    single = percent(lac.sizes[1] / 200)
+    expect(page.locator(".plot")).not_to_contain_text(single)
+    page.get_by_role("slider", name="your guess").fill("0.5")
     page.get_by_role("button", name="Check my guess").click()
     told = page.locator(".told")
-    expect(told).to_contain_text(f"At alpha 0.100 you guessed 50.0%. It is {percent(lac.sizes[1] / 200)}")
+    expect(told).to_contain_text(f"At alpha 0.100 you guessed 50.0%. It is {single}")
     expect(told).to_be_focused()
     expect(page.locator(".announced")).to_contain_text("you guessed")
-    expect(fact(page, "single_share")).to_have_text(percent(lac.sizes[1] / 200))
-    expect(page.locator(".plot")).to_contain_text(percent(lac.sizes[1] / 200))
-    # The guess is kept on the way to another page and back.
-    choose_page(page, "Overview")
-    choose_page(page, "Learn")
+    expect(fact(page, "single_share")).to_have_text(single)
+    expect(page.locator(".plot")).to_contain_text(single)
+    choose_page(settled(page), "Overview")
+    choose_page(settled(page), "Learn")
     expect(told).to_contain_text("you guessed 50.0")
-    page.get_by_role("button", name=f"Step {len(STEPS)}").click()
-    page.get_by_role("button", name="Finish").click()
-    expect(page.locator("figcaption")).to_contain_text("You made one guess.")
-    page.get_by_role("button", name="Start again").click()
-    heading(page, 1)
-    expect(guess).to_be_visible()
+    settled(page)
 
 
-def test_a_number_in_the_text_moves_everything_at_once(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, 5)
+def the_line_of_the_threshold_is_dragged(page: Page, run_id: str) -> None:
+    before = page.locator("line.threshold").get_attribute("x1")
+    grip = still(page.locator(".grab"))
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(grip["x"] - 100, grip["y"] + 60, steps=3)
+    page.mouse.up()
+    expect(page.locator("line.threshold")).not_to_have_attribute("x1", before or "")
+    slider = page.locator("#lesson-alpha")
+    eventually(page, lambda: not re.search(rf"alpha={slider.input_value()}(&|$)", page.url))  # at rest
+    alpha = int(slider.input_value())
+    assert alpha > 200
+    expected = report(evaluation.load(run_id), alpha).scores["lac"].threshold
+    expect(fact(page, "threshold_said")).to_have_text(f"Its score, {expected:.3f}, is the threshold.")
+    slider.fill("100")
+    expect(page).to_have_url(re.compile("alpha=100"))
+    just_shown(page, run_id)
+    the_figure_stays_while_the_text_scrolls(page)
+
+
+def the_figure_stays_while_the_text_scrolls(page: Page) -> None:
+    """In a low window."""
+    resize(page, 1280, 560)
+    stage, text = page.locator(".stage"), page.locator("h2")
+    main = page.get_by_test_id("stMain")
+    main.evaluate("main => main.scrollTo(0, 0)")
+    before = still(text)
+    main.evaluate("main => main.scrollTo(0, 220)")
+    after, figure, bar = still(text), still(stage), still(page.locator(".progress"))
+    assert after["y"] <= before["y"] - 200
+    assert bar["y"] >= 0
+    assert 0 <= figure["y"] - (bar["y"] + bar["height"]) <= 40
+
+
+def a_number_in_the_text_is_dragged(page: Page, run_id: str) -> None:
+    """It moves everything at once while the pointer is held, and the link only when it is released."""
     alpha, target = (page.get_by_role("slider", name=name, exact=True).first for name in ("alpha", "target coverage"))
     number = page.locator(".text .bound").first
     box = still(number)
     page.mouse.move(box["x"] + 5, box["y"] + 5)
     page.mouse.down()
     page.mouse.move(box["x"] + 85, box["y"] + 5, steps=4)
-    # It follows while the pointer is held, and the link only when it is released.
     expect(number).to_have_text("0.180")
     expect(target).to_have_text("82.0%")
     coverage = report(evaluation.load(run_id), 180).scores["lac"].coverage
@@ -153,29 +186,9 @@ def test_a_number_in_the_text_moves_everything_at_once(visit: Visitor, address: 
     expect(alpha).to_have_value("189")
     coverage = report(evaluation.load(run_id), 189).scores["lac"].coverage
     expect(fact(page, "coverage")).to_have_text(percent(coverage))
-    page.reload()
-    heading(page, 5)
-    expect(number).to_have_text("0.189")
-    page.get_by_role("button", name="Just show me").click()
+    just_shown(page, run_id)
     page.get_by_role("button", name="Shuffle 1,000 times").click()
     expect(page.locator(".drawn-said")).to_contain_text("1,000 shuffles: coverage is 8")
-
-
-def test_the_line_of_the_threshold_is_dragged(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, 3)
-    before = page.locator("line.threshold").get_attribute("x1")
-    grip = still(page.locator(".grab"))
-    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(grip["x"] - 100, grip["y"] + 60, steps=3)
-    page.mouse.up()
-    expect(page.locator("line.threshold")).not_to_have_attribute("x1", before or "")
-    slider = page.locator("#lesson-alpha")
-    eventually(page, lambda: not re.search(rf"alpha={slider.input_value()}(&|$)", page.url))  # at rest
-    alpha = int(slider.input_value())
-    assert alpha > 200
-    expected = report(evaluation.load(run_id), alpha).scores["lac"].threshold
-    expect(fact(page, "threshold_said")).to_have_text(f"Its score, {expected:.3f}, is the threshold.")
 
 
 def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: str, run_id: str):
@@ -204,62 +217,34 @@ def test_arrow_keys_go_through_the_lesson_from_the_top(visit: Visitor, address: 
     heading(page, 5)
 
 
-def test_the_figure_stays_while_the_text_scrolls(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, 3, width=1280, height=560)
-    page.get_by_role("button", name="Just show me").click()
-    stage, text = page.locator(".stage"), page.locator("h2")
-    main = page.get_by_test_id("stMain")
-    main.evaluate("main => main.scrollTo(0, 0)")
-    before = still(text)
-    main.evaluate("main => main.scrollTo(0, 220)")
-    after, figure, bar = still(text), still(stage), still(page.locator(".progress"))
-    assert after["y"] <= before["y"] - 200
-    assert bar["y"] >= 0
-    assert 0 <= figure["y"] - (bar["y"] + bar["height"]) <= 40
-
-
-def test_the_end_leads_to_the_lab_with_the_same_run_and_alpha(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id, END, alpha=250)
-    expect(page.locator(".learned li")).to_have_count(len(STEPS))
-    page.get_by_role("link", name="Open this run in the Alpha lab").click()
-    Lab(page).ready().expect_alpha(250)
-    expect(page).to_have_url(re.compile(f"run={run_id}&alpha=250"))
-
-
-def test_a_whole_lesson_by_the_keyboard_alone(visit: Visitor, address: str, run_id: str):
-    """The lesson on calibration from the chooser to its end, the next one, and its sheet, in which axe-core finds no
-    grave fault. What it finds in the steps, test_presenter asks."""
-    axe.required()
+def test_a_lesson_is_chosen_ended_and_printed_by_the_keyboard_alone(visit: Visitor, address: str, run_id: str):
+    """From the chooser to the lesson on calibration, its first and last step, the next lesson, and its sheet, in which
+    axe-core finds no grave fault. A whole lesson by keyboard is the walk *Teach* of test_walks."""
     steps = lesson.load(lesson.LESSONS["calibration"]).steps
     page = opened(visit, address, run_id, 1)
-    link = page.get_by_role("link", name=re.compile("^Calibration"))
-    link.focus()
+    page.get_by_role("link", name=re.compile("^Calibration")).press("Enter")
+    expect(page.get_by_role("heading", name=steps[0].title, exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("lesson=calibration"))
+    page.get_by_role("button", name="Just show me").focus()
+    page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    for place, step in enumerate(steps, start=1):
-        expect(page.get_by_role("heading", name=step.title, exact=True)).to_be_visible()
-        expect(page).to_have_url(re.compile("lesson=calibration"))
-        page.get_by_role("button", name="Just show me").focus()
-        page.keyboard.press("Shift+Tab")
-        page.keyboard.press("Enter")
-        expect(page.locator(".told")).to_be_focused()
-        expect(page.locator(".words")).not_to_contain_text("{")
-        expect(page.locator(".course [aria-current]")).to_contain_text(f"{place} of {len(steps)} answered")
-        slider = page.locator(".mover input").first
-        slider.focus()
-        before = slider.get_attribute("aria-valuetext") or ""
-        page.keyboard.press("ArrowLeft" if place == 2 else "ArrowRight")
-        expect(slider).not_to_have_attribute("aria-valuetext", before)
-        page.locator(".feet .on").focus()
-        page.keyboard.press("Enter")
+    expect(page.locator(".told")).to_be_focused()
+    expect(page.locator(".course [aria-current]")).to_contain_text(f"1 of {len(steps)} answered")
+    slider = page.locator(".mover input").first
+    before = slider.get_attribute("aria-valuetext") or ""
+    slider.press("ArrowRight")
+    expect(slider).not_to_have_attribute("aria-valuetext", before)
+    settled(page).get_by_role("button", name=f"Step {len(steps)}").press("Enter")
+    expect(page.get_by_role("heading", name=steps[-1].title, exact=True)).to_be_visible()
+    page.locator(".feet .on").press("Enter")
     heading(page, END)
-    page.get_by_role("link", name="Next lesson: Juries").focus()
-    page.keyboard.press("Enter")
+    settled(page).get_by_role("link", name="Next lesson: Juries").press("Enter")
     first = lesson.load(lesson.LESSONS["juries"]).steps[0]
     expect(page.get_by_role("heading", name=first.title, exact=True)).to_be_visible()
-    page.get_by_role("link", name="Lecturer’s sheet").focus()
-    page.keyboard.press("Enter")
+    settled(page).get_by_role("link", name="Lecturer’s sheet").press("Enter")
     expect(page).to_have_url(re.compile("sheet=on"))
     expect(page.locator(".sheet-step")).to_have_count(5)
+    axe.required()
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         assert axe.faults(settled(page), rules=None if scheme == "light" else axe.COLOURS) == []
