@@ -6,13 +6,12 @@ import base64
 import io
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor, server
+from tests.browser import axe
+from tests.browser.conftest import Visitor, choose_page, settled
 
 QUESTIONS = 40
 DROP = """(zone, files) => {
@@ -25,14 +24,6 @@ DROP = """(zone, files) => {
     zone.dispatchEvent(new DragEvent(type, { dataTransfer: dropped, bubbles: true, cancelable: true }));
 }"""
 """Drops files on an element as a mouse does. Browsers make entries of folders for a hand alone."""
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home: Path = tmp_path_factory.mktemp("data") / "home"
-    home.mkdir()
-    with server(home, agent=False) as url:
-        yield url
 
 
 def table(sure: float, **told: str) -> str:
@@ -58,8 +49,14 @@ def drop(page: Page, files: dict[str, bytes]) -> None:
     zone.evaluate(DROP, [[name, base64.b64encode(content).decode()] for name, content in files.items()])
 
 
-def test_files_and_an_archive_dropped_in_one_go_are_compared(visit: Visitor, address: str):
-    page = visit(address).open("/data")
+def test_files_an_archive_and_a_folder_become_runs(visit: Visitor, address: str, tmp_path: Path):
+    page = visit(address, width=1440).open("/data")
+    files_and_an_archive_dropped_in_one_go_are_compared(page)
+    choose_page(settled(page), "Data")
+    a_chosen_folder_keeps_its_name(settled(page), tmp_path)
+
+
+def files_and_an_archive_dropped_in_one_go_are_compared(page: Page) -> None:
     archive = zipped(gamma_dot_csv=table(0.9, model="gamma", task="riddles"), notes_dot_md="Nothing to see here.\n")
     drop(
         page,
@@ -71,23 +68,25 @@ def test_files_and_an_archive_dropped_in_one_go_are_compared(visit: Visitor, add
     expect(page.get_by_role("textbox", name=re.compile("^Model of the 2 runs"))).to_be_visible()
     expect(page.get_by_text("it is text without results")).to_be_visible()
     expect(page.get_by_text("expected results, found an empty file")).to_be_visible()
+    expect(page.get_by_role("button", name="Import 3 runs")).to_be_visible()
+    axe.required()
+    assert axe.faults(settled(page)) == []
     page.get_by_role("button", name="Import 3 runs").click()
     expect(page.get_by_text("3 runs imported.").first).to_be_visible()
-    page.get_by_role("link", name="Compare these").click()
+    settled(page).get_by_role("link", name="Compare these").click()
     for model in ("alpha", "beta", "gamma"):
         expect(page.locator(".dots .name", has_text=model).first).to_be_visible()
     expect(page.locator(".counts button").first).to_contain_text(re.compile(r"\d"))
 
 
-def test_a_chosen_folder_keeps_its_name(visit: Visitor, address: str, tmp_path: Path):
+def a_chosen_folder_keeps_its_name(page: Page, tmp_path: Path) -> None:
     folder = tmp_path / "delta folder"
     folder.mkdir()
     (folder / "answers.csv").write_text(table(0.7, model="delta"), encoding="utf-8")
-    page = visit(address).open("/data")
     page.get_by_test_id("stCheckbox").filter(has_text="Let the button choose a folder").locator("label").click()
     chooser = page.locator("[data-testid=stFileUploaderDropzone] input[webkitdirectory]")
     chooser.set_input_files(folder)
     expect(page.get_by_role("textbox", name="Task of the run that does not name one")).to_be_visible()
     expect(page.get_by_text("delta folder/answers.csv").first).to_be_visible()
-    page.get_by_role("button", name="Import 1 run").click()
+    settled(page).get_by_role("button", name="Import 1 run").click()
     expect(page.get_by_role("link", name="Open in the Alpha lab")).to_be_visible()
