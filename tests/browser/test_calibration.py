@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 from core.reports import evaluation
 from core.reports.calibration.calibrated import calibrated
 from core.reports.calibration.temperature import at_temperature
-from tests.app.golden import CASES
 from tests.browser.conftest import (
     NOT_TOO_WIDE,
     SEEN_WITHIN_MS,
@@ -20,24 +18,17 @@ from tests.browser.conftest import (
     eventually,
     expect_whole,
     holds,
+    in_home,
     resize,
-    server,
     settled,
 )
 from tests.conftest import synthetic_run
 
 
-@pytest.fixture(scope="module")
-def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("calibration") / "home"))
-        yield synthetic_run(2000, seed=2, signal=2.0)
-
-
-@pytest.fixture(scope="module")
-def address(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with server(Path(evaluation.store.folder_of(run_id)).parents[1], agent=False) as url:
-        yield url
+@pytest.fixture(scope="session")
+def run_id(shared_home: Path) -> str:
+    with in_home(shared_home):
+        return synthetic_run(2000, model="calibrated", seed=2, signal=2.0)
 
 
 def opened(visit: Visitor, address: str, run_id: str, **how: object) -> Page:
@@ -73,47 +64,36 @@ def typed(page: Page, temperature: str) -> Locator:
     return number
 
 
-def test_what_is_typed_and_dragged_is_what_python_computes(visit: Visitor, address: str, run_id: str):
+def test_the_temperature_is_typed_pressed_and_refused(visit: Visitor, address: str, run_id: str):
+    """What is shown is what Python computes; then the bins and every width."""
     page = opened(visit, address, run_id)
     agrees(page, run_id, 100)
-    number = typed(page, "2.50")
-    agrees(page, run_id, 250)
-    page.wait_for_url(re.compile("t=250"))
-    slider = page.get_by_role("slider", name="Temperature")
-    slider.press("ArrowLeft")
-    expect(number).not_to_have_value("2.50")
-    hundredths = round(100 * float(number.input_value()))
-    assert 235 < hundredths < 250
-    agrees(page, run_id, hundredths)
-    page.wait_for_url(re.compile(f"t={hundredths}"))
-    page.reload()
-    expect(page.get_by_role("spinbutton", name="temperature as a number")).to_have_value(f"{hundredths / 100:.2f}")
-
-
-def test_questions_may_have_unlike_numbers_of_options(visit: Visitor, address: str, run_id: str):
-    ragged = CASES["unlike numbers of options"].write("ragged").spec.run_id
-    page = opened(visit, address, ragged)
-    agrees(page, ragged, 100)
-    typed(page, "0.40")
-    agrees(page, ragged, 40)
-
-
-def test_nonsense_is_refused_and_the_fitted_temperature_is_one_click_away(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id)
     number = page.get_by_role("spinbutton", name="temperature as a number")
     number.fill("17")
     number.press("Enter")
     expect(page.get_by_text("The temperature must be between 0.20 and 5.00. It stays at 1.00.")).to_be_visible()
     expect(number).to_have_value("1.00")
     button = page.get_by_role("button", name="fitted on other questions")
-    shown = button.inner_text().split(",")[0]
+    fitted = button.inner_text().split(",")[0]
     button.click()
-    expect(number).to_have_value(shown)
-    agrees(page, run_id, round(100 * float(shown)))
+    expect(number).to_have_value(fitted)
+    agrees(page, run_id, round(100 * float(fitted)))
+    typed(page, "2.50")
+    agrees(page, run_id, 250)
+    expect(page).to_have_url(re.compile("t=250"))
+    page.get_by_role("slider", name="Temperature").press("ArrowLeft")
+    expect(number).not_to_have_value("2.50")
+    hundredths = round(100 * float(number.input_value()))
+    assert 235 < hundredths < 250
+    agrees(page, run_id, hundredths)
+    expect(page).to_have_url(re.compile(f"t={hundredths}"))
+    a_click_on_a_bin_lists_its_questions(page, run_id)
+    nothing_is_too_wide_and_switches_are_whole(page)
+    page.reload()
+    expect(number).to_have_value(f"{hundredths / 100:.2f}")
 
 
-def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id)
+def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
     (found,) = calibrated(evaluation.load(run_id))
     filled = [one for one in found.diagram.bins if one.n]
     marks = page.get_by_test_id("stVegaLiteChart").first.locator(".mark-symbol path")
@@ -125,8 +105,7 @@ def test_a_click_on_a_bin_lists_its_questions(visit: Visitor, address: str, run_
         expect(chosen).to_have_value(re.compile(f"^{filled[place].low:.0%} to {filled[place].high:.0%} confidence"))
 
 
-def test_nothing_is_too_wide_and_switches_are_whole(visit: Visitor, address: str, run_id: str):
-    page = opened(visit, address, run_id)
+def nothing_is_too_wide_and_switches_are_whole(page: Page) -> None:
     expect(page.get_by_role("radio", name="each chosen letter")).to_be_visible()
     for width, theme in ((390, "light"), (900, "light"), (1280, "dark")):
         page.emulate_media(color_scheme=theme)

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from core.classroom import lecture, quiz
 from tests.benchmarks.classroom import lost, projector_data
 from tests.browser import axe
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, server, settled
+from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, settled
 from tests.class_phones import Student, taught
 from tests.intruders.client import Client
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("classroom") / "home"
-
-
-@pytest.fixture(scope="module")
-def address(home: Path) -> Iterator[str]:
-    with server(home, agent=False) as url:
-        yield url
 
 
 def faultless(page: Page) -> None:
@@ -48,12 +34,15 @@ def whole_when_narrow(desk: Page) -> None:
     resize(desk, 1280, 720)
 
 
+QUESTIONS, CALIBRATION = 6, 3
+
+
 def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
-    desk = visit(address, width=1280, height=720).open("/classroom")
+    """A class of six questions, of which three calibrate. test_login opens one from the page."""
+    code = lecture.open_class(quiz.draw("qa", n=QUESTIONS, calibration=CALIBRATION, seed=1)).code
+    desk = visit(address, width=1280, height=720).open(f"/classroom?class={code}")
+    expect(desk.locator(".code")).to_have_text(code)
     settled(desk)
-    desk.get_by_role("button", name="Open a class").click()
-    expect(desk.locator(".code")).to_have_text(re.compile("^[A-Z]{6}$"))
-    code = desk.locator(".code").inner_text()
     tapping = visit(address, width=390, height=844).open(f"/join/{code.lower()}")
     tapping.get_by_role("button", name="Join").click()
     expect(tapping.locator("#title")).to_contain_text("You are in")
@@ -64,47 +53,25 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     expect(typing.locator("#where")).to_have_text(f"class {code} · seat 2")
     faultless(tapping)
     expect(desk.locator(".who")).to_have_text("2 joined")
-    for question in range(12):
+    for question in range(QUESTIONS):
         desk.bring_to_front()
         desk.locator(".next").click()
-        expect(tapping.locator("#title")).to_contain_text(f"Question {question + 1} of 12")
-        tapping.bring_to_front()
-        tapping.locator(".more").first.click()
-        expect(tapping.locator(".share").first).to_have_text("100%")
-        expect(tapping.locator("#link")).to_have_text("Saved")
-        typing.bring_to_front()
-        expect(typing.locator("#title")).to_contain_text(f"Question {question + 1} of 12")
-        for key in ("b", "b", "c", "Shift+B"):
-            typing.keyboard.press(key)
-        expect(typing.locator(".share").nth(1)).to_have_text("50%")
-        expect(typing.locator("#link")).to_have_text("Saved")
+        a_phone_taps(tapping, question)
+        a_phone_types(typing, question)
         if question == 0:
-            single = typing.get_by_label("Single keys work")
-            single.uncheck()
-            typing.keyboard.press("0")
-            typing.keyboard.press("c")
-            expect(typing.locator(".share").nth(1)).to_have_text("50%")
-            single.check()
+            single_keys_can_be_switched_off(typing)
         desk.bring_to_front()
         expect(desk.locator(".who")).to_contain_text("2 of 2 answered")
         desk.locator(".show").click()
         expect(tapping.locator(".option.true")).to_have_count(1)
-        if question == 7:
-            expect(desk.locator(".chip")).to_have_count(12)
-            alpha = desk.get_by_role("slider", name="alpha")
-            alpha.press("PageUp")
-            for phone in (tapping, typing):
-                expect(phone.locator("#alpha h2")).to_have_text("alpha 0.210, LAC")
-            expect(tapping.locator(".set")).to_have_count(3)
-            alpha.fill("1")
-            expect(desk.locator(".chip.in")).to_have_count(12)  # no threshold: every option stays
-            expect(tapping.locator("#alpha")).to_contain_text("alpha can't be smaller than 0.143")
+        if question == CALIBRATION:
+            alpha_is_followed(desk, tapping, typing)
             faultless(desk)
             whole_when_narrow(desk)
             faultless(tapping)
     desk.locator(".next").click()
-    expect(tapping.locator("#own")).to_contain_text("Of 12 answers")
-    expect(desk.locator(".results")).to_contain_text("All 24 answers to all 12 questions")
+    expect(tapping.locator("#own")).to_contain_text("Of 6 answers")
+    expect(desk.locator(".results")).to_contain_text("All 12 answers to all 6 questions")
     faultless(tapping)
     settled(desk)
     faultless(desk)
@@ -112,9 +79,50 @@ def test_a_lecturer_and_two_phones(address: str, visit: Visitor):
     desk.get_by_text("Save, export, end").click()
     desk.get_by_role("button", name="Save the class as a run").click()
     expect(desk.get_by_role("link", name="Alpha lab").first).to_be_visible()
-    desk.get_by_role("button", name="End the class").click()
+    settled(desk).get_by_role("button", name="End the class").click()
     expect(tapping.locator("#title")).to_have_text("The class is over.")
     expect(desk.get_by_role("button", name="Open a class")).to_be_visible()
+
+
+def a_phone_taps(phone: Page, question: int) -> None:
+    expect(phone.locator("#title")).to_contain_text(f"Question {question + 1} of {QUESTIONS}")
+    phone.bring_to_front()
+    phone.locator(".more").first.click()
+    expect(phone.locator(".share").first).to_have_text("100%")
+    expect(phone.locator("#link")).to_have_text("Saved")
+
+
+def a_phone_types(phone: Page, question: int) -> None:
+    phone.bring_to_front()
+    expect(phone.locator("#title")).to_contain_text(f"Question {question + 1} of {QUESTIONS}")
+    for key in ("b", "b", "c", "Shift+B"):
+        phone.keyboard.press(key)
+    expect(phone.locator(".share").nth(1)).to_have_text("50%")
+    expect(phone.locator("#link")).to_have_text("Saved")
+
+
+def single_keys_can_be_switched_off(phone: Page) -> None:
+    single = phone.get_by_label("Single keys work")
+    single.uncheck()
+    phone.keyboard.press("0")
+    phone.keyboard.press("c")
+    expect(phone.locator(".share").nth(1)).to_have_text("50%")
+    single.check()
+
+
+def alpha_is_followed(desk: Page, *phones: Page) -> None:
+    """By the phones, and by the sets on the desk."""
+    expect(desk.locator(".chip")).to_have_count(12)
+    alpha = desk.get_by_role("slider", name="alpha")
+    alpha.fill("400")
+    alpha.press("PageUp")
+    for phone in phones:
+        expect(phone.locator("#alpha h2")).to_have_text("alpha 0.410, LAC")
+    expect(phones[0].locator(".set")).to_have_count(3)
+    expect(desk.locator(".chip.in")).not_to_have_count(12)  # some options are out at this alpha
+    alpha.fill("1")
+    expect(desk.locator(".chip.in")).to_have_count(12)  # no threshold: every option stays
+    expect(phones[0].locator("#alpha")).to_contain_text("alpha can't be smaller than 0.25")
 
 
 def test_a_phone_without_a_class_is_told(address: str, visit: Visitor):
@@ -129,10 +137,8 @@ def test_a_phone_without_a_class_is_told(address: str, visit: Visitor):
     window.errors.clear()
 
 
-def test_eight_students_answer_reload_and_lose_the_network_and_no_answer_is_lost(address: str, home: Path):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(home))
-        code = lecture.open_class(quiz.draw("qa", n=4, calibration=2, seed=1)).code
+def test_eight_students_answer_reload_and_lose_the_network_and_no_answer_is_lost(address: str, shared_home: Path):
+    code = lecture.open_class(quiz.draw("qa", n=4, calibration=2, seed=1)).code
     client = Client(address)
     try:
         with client.session("classroom", f"class={code}") as page:
@@ -145,7 +151,7 @@ def test_eight_students_answer_reload_and_lose_the_network_and_no_answer_is_lost
     thread.start()
     thread.join(200)
     (room,) = found
-    assert lost(home, code, room) == (32, 32, 0)
+    assert lost(shared_home, code, room) == (32, 32, 0)
     assert all("sureness" in one.own for one in room)
     assert all(one.state["alpha"] == 410 for one in room)
 

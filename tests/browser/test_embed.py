@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,39 +23,45 @@ from core.reports.stream_lab import question_stream, stream_figures, stream_pool
 from core.runs import store
 from tests.benchmarks import embed_sizes
 from tests.browser import axe
-from tests.browser.conftest import NOT_TOO_WIDE, Lab, Visitor, eventually, holds, resize, server, settled, still
+from tests.browser.conftest import NOT_TOO_WIDE, Lab, Visitor, eventually, holds, in_home, resize, settled, still
 from tests.conftest import synthetic_questions, synthetic_run
 
 HOSTILE = "</script><script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\"> & <b>b</b>"
+STEPS = ("sets 1 certainty", "calibration 3 ece", "juries 4 votes", "asking 1 ways")
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 
 
-@pytest.fixture(scope="module")
-def run_id(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="session")
+def hostile_run(shared_home: Path) -> str:
     """A run of 400 questions; its first test question and its model's name are hostile."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("embeds") / "home"))
+    with in_home(shared_home):
         name = synthetic_run(400, model="m<img src=x onerror=alert(1)>", seed=2)
         questions = synthetic_questions(400, seed=2)
         questions[200] = replace(questions[200], question=HOSTILE, context=HOSTILE)
         store.write_questions(store.folder_of(name), questions, ["calibration"] * 200 + ["test"] * 200)
-        yield name
+        return name
 
 
-@pytest.fixture(scope="module")
-def files(run_id: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def run_id(hostile_run: str, shared_home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The run, whose home is this process's."""
+    monkeypatch.setenv("HEDGE_HOME", str(shared_home))
+    return hostile_run
+
+
+@pytest.fixture(scope="session")
+def files(hostile_run: str, shared_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An embed of each kind, with a step of each lesson."""
     folder = tmp_path_factory.mktemp("embeds")
-    record = run_cache.record(run_id)
-    steps = {**dict(embed_sizes.run_steps(run_id)), **dict(embed_sizes.course_steps())}
-    made = {
-        "lab": embed_sizes.lab_of(run_id),
-        "question": embed_sizes.question_of(run_id),
-        "streams": embed_sizes.streams_of(record, record),
-        **{
-            name: steps[name]() for name in ("sets 1 certainty", "calibration 3 ece", "juries 4 votes", "asking 1 ways")
-        },
-    }
+    with in_home(shared_home):
+        record = run_cache.record(hostile_run)
+        steps = {**dict(embed_sizes.run_steps(hostile_run)), **dict(embed_sizes.course_steps())}
+        made = {
+            "lab": embed_sizes.lab_of(hostile_run),
+            "question": embed_sizes.question_of(hostile_run),
+            "streams": embed_sizes.streams_of(record, record),
+            **{name: steps[name]() for name in STEPS},
+        }
     for name, content in made.items():
         assert len(content) <= LARGEST
         (folder / f"{name}.html").write_bytes(content)
@@ -225,20 +230,18 @@ def test_the_stream_lab_moves_as_in_the_app(opened, run_id: str):
     seen_well(page)
 
 
-def test_the_button_saves_the_file(visit: Visitor, run_id: str, tmp_path: Path):
-    with server(Path(store.folder_of(run_id)).parents[1], agent=False) as address:
-        page = settled(visit(address).open(f"/one_question?run={run_id}&alpha=250"))
-        page.get_by_role("button", name="Embed").click()
-        page.get_by_text("Dark", exact=True).click()
-        expect(page.locator("code")).to_contain_text('_alpha-0.25_one-question.html"')
-        with page.expect_download() as saved:
-            page.get_by_role("button", name="Save the file").click()
-        assert (
-            saved.value.suggested_filename
-            == "hedge_m-img-src-x-onerror-alert-1_question-answering_alpha-0.25_one-question.html"
-        )
-        saved.value.save_as(tmp_path / "embed.html")
-        page.goto("about:blank")
+def test_the_button_saves_the_file(visit: Visitor, address: str, run_id: str, tmp_path: Path):
+    page = settled(visit(address).open(f"/one_question?run={run_id}&alpha=250"))
+    page.get_by_role("button", name="Embed").click()
+    page.get_by_text("Dark", exact=True).click()
+    expect(page.locator("code")).to_contain_text('_alpha-0.25_one-question.html"')
+    with page.expect_download() as saved:
+        settled(page).get_by_role("button", name="Save the file").click()
+    assert (
+        saved.value.suggested_filename
+        == "hedge_m-img-src-x-onerror-alert-1_question-answering_alpha-0.25_one-question.html"
+    )
+    saved.value.save_as(tmp_path / "embed.html")
     window = visit("file://", theme="light")
     page = window.open(str(tmp_path / "embed.html"))
     expect(page.get_by_role("slider", name="alpha")).to_have_value("250")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,27 +15,31 @@ from core.jury.adjudication import RULES
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
 from core.jury_pipeline import jury_store
 from core.reports.jury import bench, risk
-from tests.browser.conftest import NOT_TOO_WIDE, SEEN_WITHIN_MS, Visitor, eventually, holds, server, settled, still
+from tests.browser.conftest import (
+    NOT_TOO_WIDE,
+    SEEN_WITHIN_MS,
+    Visit,
+    Visitor,
+    eventually,
+    holds,
+    in_home,
+    resize,
+    settled,
+    still,
+)
 from tests.core.jury.verdicts import seeded_jury
 
-JUDGED = seeded_jury(400, seed=5)
+JUDGED = seeded_jury(200, seed=5)
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One jury of 400 answers."""
-    folder = tmp_path_factory.mktemp("jury") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(folder))
-        jury_store.save(replace(JUDGED, pairwise=True), name="Pairs", origin="a test")
-        jury_store.save(JUDGED, name="Mine", origin="a test")  # the latest is shown where a link names none
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def address(home: Path) -> Iterator[str]:
-    with server(home, agent=False) as url:
-        yield url
+@pytest.fixture(scope="session")
+def juries(shared_home: Path) -> dict[str, str]:
+    """Two juries of 200 answers; the answers of one are pairs."""
+    with in_home(shared_home):
+        return {
+            "pairs": jury_store.save(replace(JUDGED, pairwise=True), name="Pairs", origin="a test"),
+            "mine": jury_store.save(JUDGED, name="Mine", origin="a test"),
+        }
 
 
 @pytest.fixture(scope="module")
@@ -66,23 +69,20 @@ def first_card(rows: pd.DataFrame, rule: str) -> int:
     return min(range(len(rows)), key=lambda i: (not flipped[i], -rows[f"s_{rule}"][i], i))
 
 
-def test_intervals_that_arrive_leave_an_open_card_as_it_is(visit: Visitor, address: str):
-    """First in this file, so that the intervals are not there yet."""
-    pairs = next(name for name in jury_store.jury_ids() if name.startswith("pairs-"))
-    page = opened(visit(address).open(f"/jury?jury={pairs}"))
-    card = page.locator(".cases details").first.element_handle()
-    page.locator(".cases summary").first.focus()
-    page.keyboard.press("Enter")
-    complete(page)
-    assert card.evaluate("card => card.isConnected && card.open")
-    assert page.locator(".cases summary").first.evaluate("one => one.matches(':focus')")
-
-
-def test_the_rule_is_switched_and_verdicts_flip(
-    visit: Visitor, address: str, found: JuryExperiment, rows: pd.DataFrame
+def test_a_jury_under_a_persons_hands(
+    visit: Visitor, address: str, juries: dict[str, str], found: JuryExperiment, rows: pd.DataFrame
 ):
-    mine = next(name for name in jury_store.jury_ids() if name.startswith("mine-"))
-    page = opened(visit(address).open(f"/jury?jury={mine}"))
+    """One visit: a rule is switched, the threshold moved, answers of a kind turned over, a card opened, and its link
+    followed."""
+    window = visit(address)
+    page = complete(opened(window.open(f"/jury?jury={juries['mine']}")))
+    the_rule_is_switched_and_verdicts_flip(page, found, rows)
+    the_threshold_is_moved_and_nothing_is_sent_until_release(window, rows)
+    answers_of_a_kind_are_turned_over_on_a_phone(page, rows)
+    a_card_is_opened_and_its_link_followed(page, rows)
+
+
+def the_rule_is_switched_and_verdicts_flip(page: Page, found: JuryExperiment, rows: pd.DataFrame) -> None:
     by = sorted(found.outcomes, key=lambda of: -of.accuracy.value)
     titles = page.locator(".rules-table tbody .pick span")
     expect(titles).to_have_text([RULES[of.rule].title for of in by])
@@ -102,19 +102,21 @@ def test_the_rule_is_switched_and_verdicts_flip(
     expect(titles.first).to_have_text(RULES[best.rule].title)
 
 
-def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor, address: str, rows: pd.DataFrame):
-    seen = visit(address)
-    page = complete(opened(seen.open("/jury?rule=mean_probability")))
+def the_threshold_is_moved_and_nothing_is_sent_until_release(window: Visit, rows: pd.DataFrame) -> None:
+    page = window.page
+    page.get_by_role("radio", name="Mean probability").check()
+    expect(page).to_have_url(re.compile("rule=mean_probability"))
     slider = page.get_by_role("slider", name="Answer from")
     slider.focus()
     page.keyboard.press("End")
     expect(page.locator("[data-figure=answered]")).to_have_text("0.0%")
     expect(page.locator("[data-figure=risk-interval]")).to_have_text("no answer gets a verdict")
     expect(page).to_have_url(re.compile("at=100"))
+    settled(page).wait_for_load_state("networkidle")
     box = still(slider)
     page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] / 2)
     page.mouse.down()
-    sent = len(seen.messages)
+    sent = len(window.messages)
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] / 2, steps=8)
     eventually(page, lambda: not 40 < int(slider.input_value()) < 80)
     at = int(slider.input_value())
@@ -126,17 +128,37 @@ def test_the_threshold_is_moved_and_nothing_is_sent_until_release(visit: Visitor
     expect(page.locator("[data-figure=risk-interval]")).to_have_text(
         f"{100 * mine['low']:.1f}% to {100 * mine['high']:.1f}%"
     )
-    assert len(seen.messages) == sent
+    assert len(window.messages) == sent
     page.mouse.up()
     expect(page).to_have_url(re.compile(f"at={at}"))
     page.locator("#cases").select_option("abstained")
     expect(page.locator(".found")).to_contain_text(f"of {int((~kept).sum())}")
     expect(page.locator(".cases li").first.locator(".tag", has_text="abstains")).to_be_visible()
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page).not_to_have_url(re.compile(f"at={at}"))
 
 
-def test_a_card_is_opened_and_its_link_followed(visit: Visitor, address: str, rows: pd.DataFrame):
-    page = opened(visit(address).open("/jury?rule=max_confidence"))
+def answers_of_a_kind_are_turned_over_on_a_phone(page: Page, rows: pd.DataFrame) -> None:
+    resize(page, 400)
+    holds(page, NOT_TOO_WIDE)
+    page.locator("#cases").select_option("differ")
+    said = np.array([rows[f"r_{name}"] for name in RULES if name != "always_false"])
+    differ = int((np.ptp(said.astype(int), axis=0) > 0).sum())
+    expect(page.locator(".found")).to_have_text(f"Answers 1–8 of {differ}")
+    page.get_by_role("button", name="Next").press("Enter")
+    expect(page.locator(".found")).to_have_text(f"Answers 9–16 of {differ}")
+    page.get_by_role("radio", name="Majority").check()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".rules-table tr.chosen")).not_to_contain_text("Majority")
+    resize(page, 1200)
+
+
+def a_card_is_opened_and_its_link_followed(page: Page, rows: pd.DataFrame) -> None:
+    page.get_by_role("radio", name="Maximum confidence").check()
+    page.locator("#cases").select_option(index=0)
     place = first_card(rows, "max_confidence")
+    expect(page.locator(".cases .asked").first).to_have_text(rows["question"][place])
     card = page.locator(".cases li").first
     card.locator("summary").click()
     expect(card.locator(".jurors tbody tr")).to_have_count(3)
@@ -152,36 +174,26 @@ def test_a_card_is_opened_and_its_link_followed(visit: Visitor, address: str, ro
     expect(card.locator("details")).to_have_attribute("open", "")
     link = card.get_by_role("link", name="Link to this answer").get_attribute("href")
     assert link is not None
-    again = visit(address)
-    again.page.goto(link)
-    opened(again.page)
-    expect(again.page.locator("details[open] .asked")).to_have_text(rows["question"][place])
-    expect(again.page.get_by_role("radio", name="Maximum confidence")).to_be_checked()
+    opened(settled(page))
+    page.goto(link)
+    opened(page)
+    expect(page.locator("details[open] .asked")).to_have_text(rows["question"][place])
+    expect(page.get_by_role("radio", name="Maximum confidence")).to_be_checked()
 
 
-def test_answers_of_a_kind_page_by_page_and_by_keyboard(visit: Visitor, address: str, rows: pd.DataFrame):
-    page = opened(visit(address, width=400).open("/jury"))
-    holds(page, NOT_TOO_WIDE)
-    page.locator("#cases").select_option("differ")
-    said = np.array([rows[f"r_{name}"] for name in RULES if name != "always_false"])
-    differ = int((np.ptp(said.astype(int), axis=0) > 0).sum())
-    expect(page.locator(".found")).to_have_text(f"Answers 1–8 of {differ}")
-    page.get_by_role("button", name="Next").press("Enter")
-    expect(page.locator(".found")).to_have_text(f"Answers 9–16 of {differ}")
-    page.get_by_role("radio", name="Majority").focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".rules-table tr.chosen")).not_to_contain_text("Majority")
-
-
-def test_verdicts_on_pairs_are_not_called_right(
-    visit: Visitor, address: str, rows: pd.DataFrame, found: JuryExperiment
+def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_open_card_as_it_is(
+    visit: Visitor, address: str, juries: dict[str, str], rows: pd.DataFrame, found: JuryExperiment
 ):
-    pairs = next(name for name in jury_store.jury_ids() if name.startswith("pairs-"))
-    page = opened(visit(address).open(f"/jury?jury={pairs}&rule=majority"))
+    page = opened(visit(address).open(f"/jury?jury={juries['pairs']}&rule=majority"))
+    opened_card = page.locator(".cases details").first.element_handle()
+    page.locator(".cases summary").first.focus()
+    page.keyboard.press("Enter")
+    complete(page)
+    assert opened_card.evaluate("card => card.isConnected && card.open")
+    assert page.locator(".cases summary").first.evaluate("one => one.matches(':focus')")
     accuracy = next(of.accuracy.value for of in found.outcomes if of.rule == "majority")
     expect(page.locator(".answer")).to_have_text(f"Majority: agrees with the label on {100 * accuracy:.1f}%")
     card = page.locator(".cases li").first
-    card.locator("summary").click()
     place = first_card(rows, "majority")
     expect(card.locator(".asked")).to_have_text(rows["question"][place])
     first = "first" if rows["label"][place] else "second"

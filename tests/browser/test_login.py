@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import openid
-from tests.browser.conftest import Visitor, held_by_tests, page_server
+from tests.browser.conftest import Visit, Visitor, held_by_tests, page_server
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         file = folder / "server.toml"
         file.write_text(openid.server_file(provider))
         file.chmod(0o600)
-        with page_server(folder / "home", copied=True, options=["--login", str(file)]) as address:
+        with page_server(folder / "home", options=["--login", str(file)]) as address:
             yield address
 
 
-def test_a_person_opens_a_link_logs_in_sees_it_and_logs_out(served: str, visit: Visitor):
+def test_a_person_and_a_stranger_log_in_and_out(served: str, visit: Visitor):
     window = visit(served, width=1280, height=720)
     page = window.page
     page.context.clear_cookies()
@@ -33,6 +33,7 @@ def test_a_person_opens_a_link_logs_in_sees_it_and_logs_out(served: str, visit: 
     page.goto(f"{served}/one_question?ask=own")
     expect(page.get_by_role("heading", name="Hedge")).to_be_visible()
     expect(page.get_by_role("navigation")).to_have_count(0)
+    no_script_runs_and_nothing_is_sent_elsewhere(window)
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("link", name="vera").click()
     expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
@@ -42,15 +43,7 @@ def test_a_person_opens_a_link_logs_in_sees_it_and_logs_out(served: str, visit: 
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
     assert "_streamlit_user" not in [cookie["name"] for cookie in page.context.cookies(served)]
-    page.goto(f"{served}/account")
-    expect(page.get_by_role("button", name="Log in")).to_be_visible()
-
-
-def test_a_stranger_is_told_what_to_ask_for(served: str, visit: Visitor):
-    window = visit(served, width=390, height=800)
-    page = window.page
-    page.context.clear_cookies()
-    window.foreign = _PassingProvider()
+    # A stranger is told what to ask for.
     page.goto(f"{served}/jury")
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("link", name="otto").click()
@@ -59,6 +52,28 @@ def test_a_stranger_is_told_what_to_ask_for(served: str, visit: Visitor):
     expect(page.get_by_text("Jury")).to_have_count(0)
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("button", name="Log in")).to_be_visible()
+
+
+def no_script_runs_and_nothing_is_sent_elsewhere(window: Visit) -> None:
+    """The page's policy refuses scripts that are written into it, and requests to other hosts."""
+    found = window.page.evaluate(
+        """async () => {
+            const script = document.createElement('script');
+            script.textContent = 'window.injected = 1';
+            document.body.append(script);
+            const image = document.createElement('div');
+            image.innerHTML = '<img src=x onerror="window.injected = 2">';
+            document.body.append(image);
+            setTimeout('window.injected = 3');
+            const sent = await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused');
+            await new Promise(done => setTimeout(done, 200));
+            return [window.injected ?? 'nothing', sent];
+        }"""
+    )
+    assert found == ["nothing", "refused"]
+    assert len(window.errors) >= 3
+    assert all("Content Security Policy" in error or "404" in error for error in window.errors)
+    window.errors.clear()
 
 
 def test_a_launcher_opens_a_class_that_phones_join_without_an_account_and_a_viewer_opens_none(
@@ -106,32 +121,6 @@ def test_a_launcher_opens_a_class_that_phones_join_without_an_account_and_a_view
     expect(desk.get_by_text("You need no account for that.")).to_be_visible()
     expect(desk.get_by_role("button", name="Open a class")).to_have_count(0)
     expect(desk.locator(".classroom")).to_have_count(0)
-
-
-def test_the_page_runs_no_script_that_is_written_into_it_and_sends_nothing_elsewhere(served: str, visit: Visitor):
-    window = visit(served)
-    page = window.page
-    page.context.clear_cookies()
-    page.goto(served)
-    expect(page.get_by_role("button", name="Log in")).to_be_visible()
-    found = page.evaluate(
-        """async () => {
-            const script = document.createElement('script');
-            script.textContent = 'window.injected = 1';
-            document.body.append(script);
-            const image = document.createElement('div');
-            image.innerHTML = '<img src=x onerror="window.injected = 2">';
-            document.body.append(image);
-            setTimeout('window.injected = 3');
-            const sent = await fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'refused');
-            await new Promise(done => setTimeout(done, 200));
-            return [window.injected ?? 'nothing', sent];
-        }"""
-    )
-    assert found == ["nothing", "refused"]
-    assert len(window.errors) >= 3
-    assert all("Content Security Policy" in error or "404" in error for error in window.errors)
-    window.errors.clear()
 
 
 class _PassingProvider(list[str]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import openpyxl
@@ -14,7 +13,7 @@ from core.cli import main
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, choose, eventually, holds, server
+from tests.browser.conftest import Visitor, choose, eventually, in_home
 
 SAMPLES = 60
 DRAWN_WITHIN_MS = 120_000
@@ -22,28 +21,19 @@ DRAWN_WITHIN_MS = 120_000
 CLICKED_WITHIN_MS = 20_000
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture(scope="session")
+def prompted(shared_home: Path) -> None:
     """The bank's questions in two forms with 0 and 1 shots, asked of an engine that only hashes them."""
-    folder = tmp_path_factory.mktemp("prompting") / "home"
     words = ["--task", "qa", "--form", "letters", "cloze", "--shots", "0", "1", "--samples", str(SAMPLES)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(folder))
+    with in_home(shared_home), pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEDGE_FAKE_ENGINE", "{}")
         assert main(["run", "--model", "fake", *words, "--json"]) == 0
-        assert len(list((folder / "runs").iterdir())) == 4
-        yield folder
-
-
-@pytest.fixture(scope="module")
-def address(home: Path) -> Iterator[str]:
-    with server(home, agent=False) as url:
-        yield url
 
 
 def offered(home: Path) -> tuple[str, dict[tuple[str, int], PromptingMethod]]:
     """The key of the person's own experiment, and its ways of asking by method and shots."""
-    own = [store.read_record(path.name) for path in sorted((home / "runs").iterdir())]
+    own = [store.read_record(path.name) for path in sorted((home / "runs").glob("fake-*"))]
+    assert len(own) == 4
     ((experiment, records),) = experiments.experiments(own).items()
     return experiment.key, {(one.method, one.shots): one for one in experiments.readings(records)}
 
@@ -73,9 +63,9 @@ def idle(page: Page) -> None:
     )
 
 
-@pytest.mark.timeout(600)
-def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, home: Path, tmp_path: Path):
-    experiment, ways = offered(home)
+@pytest.mark.usefixtures("prompted")
+def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, shared_home: Path, tmp_path: Path):
+    experiment, ways = offered(shared_home)
     page = visit(address).open(f"/prompting?alpha=300&experiment={experiment}")
     shows(page, [mean_size(ways["letters", 0], 300), mean_size(ways["raw", 0], 300)])
 
@@ -121,9 +111,3 @@ def test_method_and_shots_a_card_and_the_table(visit: Visitor, address: str, hom
     sheet = list(openpyxl.load_workbook(path)["ways of asking"].iter_rows(values_only=True))
     assert len(sheet) == 1 + len(ways)
     assert {row[sheet[0].index("method")] for row in sheet[1:]} == {experiments.METHODS[name] for name, _ in ways}
-
-
-def test_on_a_narrow_screen_nothing_is_cut_off(visit: Visitor, address: str):
-    page = visit(address, width=390, theme="dark").open("/prompting")
-    expect(page.get_by_role("heading", name="Two ways, question by question")).to_be_visible(timeout=DRAWN_WITHIN_MS)
-    holds(page, NOT_TOO_WIDE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,22 +10,15 @@ from playwright.sync_api import Page, expect
 
 from core.reports import evaluation, stream_lab
 from core.reports.stream_lab import question_stream, stream_figures, stream_pool
-from core.runs import store
-from tests.browser.conftest import Visitor, eventually, server, settled, still
+from tests.browser.conftest import Visitor, eventually, in_home, settled, still
 from tests.conftest import synthetic_run
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEDGE_HOME", str(tmp_path_factory.mktemp("streams") / "home"))
-        yield synthetic_run(600, task="ds", signal=2.5), synthetic_run(400, task="qa", signal=0.5, seed=1)
-
-
-@pytest.fixture(scope="module")
-def address(runs: tuple[str, str]) -> Iterator[str]:
-    with server(Path(store.folder_of(runs[0])).parents[1], agent=False) as url:
-        yield url
+@pytest.fixture(scope="session")
+def runs(shared_home: Path) -> tuple[str, str]:
+    with in_home(shared_home):
+        before = synthetic_run(600, model="stream", task="ds", signal=2.5)
+        return before, synthetic_run(400, model="stream", task="qa", signal=0.5, seed=1)
 
 
 def agrees(page: Page, runs: tuple[str, str], *, alpha: int, gamma: int, change: int) -> stream_lab.StreamFigures:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from playwright.sync_api import expect
 
 from core.reports import tokens
-from tests.browser.conftest import NOT_TOO_WIDE, Visitor, expect_whole, holds, resize, server
+from tests.browser.conftest import NOT_TOO_WIDE, Visitor, expect_whole, holds, resize
 
 LEGEND_IS_WHOLE = """() => {
     const chart = document.querySelector('[data-testid=stVegaLiteChart]');
@@ -19,16 +15,8 @@ LEGEND_IS_WHOLE = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    home: Path = tmp_path_factory.mktemp("tokens") / "home"
-    home.mkdir()
-    with server(home, agent=False) as url:
-        yield url
-
-
-def test_a_token_tells_what_was_expected(visit: Visitor, address: str):
-    page = visit(address, width=1280, theme="dark").open("/tokens")
+def test_a_token_tells_what_was_expected_and_nothing_is_too_wide(visit: Visitor, address: str):
+    page = visit(address, width=390, theme="dark").open("/tokens")
     view = next(iter(tokens.recorded_views().values()))
     buttons = page.locator(".tokens .text button")
     expect(buttons).to_have_count(len(view["tokens"]))
@@ -41,14 +29,8 @@ def test_a_token_tells_what_was_expected(visit: Visitor, address: str):
     expect(told.locator("tr")).to_have_count(len(row["alternatives"]))
     buttons.first.click()
     expect(told).to_contain_text("is the first token")
-    holds(page, NOT_TOO_WIDE)
-
-
-def test_nothing_is_too_wide_and_switches_and_legends_are_whole(visit: Visitor, address: str):
-    page = visit(address, width=390).open("/tokens")
     expect(page.get_by_role("radio", name="another model")).to_be_visible()
-    expect(page.locator(".tokens .text button").first).to_be_visible()
-    for width in (390, 900):
+    for width in (390, 900, 1280):
         resize(page, width)
         holds(page, NOT_TOO_WIDE)
         expect_whole(page)
