@@ -14,6 +14,10 @@ share a database are updated together.
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from typing import Any
+
 import sqlalchemy as sa
 
 from core.errors import RunError
@@ -52,7 +56,30 @@ workflows = sa.Table(
     schema="dbos",
 )
 
+SUBSECONDS_SINCE = (3, 42)
+"""The first SQLite whose ``unixepoch`` knows ``subsec``; before, it gives NULL."""
+
 _old_queue = sa.table("hedge_queue", sa.column("run_id"), sa.column("place"), sa.column("needs_gib"))
+
+
+def add_subseconds() -> None:
+    """Let ``unixepoch('subsec')`` work on an older SQLite, such as Debian 12's, in all connections of this process.
+
+    DBOS dates its rows with it from Python 3.12 on. It opens connections of its own, so SQLAlchemy is told about all.
+    """
+    if sqlite3.sqlite_version_info < SUBSECONDS_SINCE and not sa.event.contains(sa.Pool, "connect", _add_unixepoch):
+        sa.event.listen(sa.Pool, "connect", _add_unixepoch)
+
+
+def _add_unixepoch(connection: Any, record: Any) -> None:
+    if isinstance(connection, sqlite3.Connection):
+        connection.create_function("unixepoch", 1, _unixepoch)
+
+
+def _unixepoch(modifier: object) -> float:
+    if modifier not in ("subsec", "subsecond"):
+        raise ValueError(f"only subsec is known here, got {modifier!r}")
+    return round(time.time(), 3)
 
 
 def connect(address: str) -> sa.Engine:
@@ -60,6 +87,7 @@ def connect(address: str) -> sa.Engine:
 
     Raises :class:`~core.errors.RunError` if a newer Hedge has made them.
     """
+    add_subseconds()
     url = sa.make_url(address)
     if url.drivername.startswith("sqlite"):
         # Without IMMEDIATE a reader that becomes a writer would fail where two meet.
