@@ -1,6 +1,6 @@
-"""`python -m app`: say whom the server serves, then serve `app/server.py`.
+"""`hedge` without a command, or `python -m app`: say whom the server serves, then serve `app/server.py`.
 
-The arguments are Streamlit's own: ``python -m app --server.port 8600 --server.headless true``. With ``--public`` before
+The arguments are Streamlit's own: ``hedge --server.port 8600 --server.headless true``. With ``--public`` before
 them, the server may be reached by others, who can look at everything and change nothing (:mod:`core.access`). With
 ``--login FILE``, people log in and have roles, as the file says (:mod:`core.server_file`); ``--public FILE`` takes such
 a file too, for its limits. Without either, the server answers this machine alone. ``--public --lecturer`` prints a link

@@ -1,4 +1,4 @@
-"""``python -m core``: all that the pages do, for scripts and clusters."""
+"""``python -m core`` in a checkout: the commands of ``hedge``, for scripts and clusters."""
 
 import sys
 

@@ -92,10 +92,10 @@ def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
         said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=within_s, check=False)
         return [Finding(**values) for values in json.loads(said.stdout)]
     except subprocess.TimeoutExpired:
-        raise RunError(f"the check did not finish within {within_s:g} s; `python -m core doctor` shows more") from None
+        raise RunError(f"the check did not finish within {within_s:g} s; `hedge doctor` shows more") from None
     except (ValueError, TypeError):
         last = (said.stderr.strip().splitlines() or ["no reason"])[-1]
-        raise RunError(f"the check ended without a result ({last}); `python -m core doctor` shows more") from None
+        raise RunError(f"the check ended without a result ({last}); `hedge doctor` shows more") from None
 
 
 def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
@@ -237,8 +237,8 @@ def _database() -> list[Finding]:
         took = _answers_in()
     except HedgeError as error:
         meaning = (
-            f"It was tried {len(DATABASE_LIMITS_S)} times. No run can be queued until it answers. `python -m core "
-            "run` works without it."
+            f"It was tried {len(DATABASE_LIMITS_S)} times. No run can be queued until it answers. "
+            "`hedge run` works without it."
         )
         return [Finding("database", str(error), False, meaning)]
     value = f"{shown}, answers in {took * 1000:.1f} ms"

@@ -1,7 +1,8 @@
 """Settings from the environment: where Hedge stores its files, and what it may use.
 
 ============================  =====================================================================
-``HEDGE_HOME``                runs, the run database and caches; ``.hedge/`` in the project by default
+``HEDGE_HOME``                runs, the run database and caches; by default ``.hedge/`` in a checkout, and the user's
+                              data folder (on Linux ``~/.local/share/hedge``) where Hedge is installed
 ``HEDGE_DATABASE_URL``        the run engine's database; a SQLite file in ``HEDGE_HOME`` by default; ``postgresql://…``
                               where several hosts share the runs, which then share ``HEDGE_HOME`` too
 ``HEDGE_HOST``                this host's name among those that share a database; the machine's own by default
@@ -39,6 +40,17 @@ from core.errors import InputError, RunError
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
+IS_CHECKOUT = (ROOT / "pyproject.toml").is_file()
+"""Whether these are the files of a repository, and not those of an installed package."""
+
+
+def default_home() -> Path:
+    """The folder of runs where HEDGE_HOME is not set. An update replaces an installed package's own folder."""
+    if IS_CHECKOUT:
+        return ROOT / ".hedge"
+    import platformdirs
+
+    return platformdirs.user_data_path("hedge", appauthor=False)
 
 
 class Settings(BaseSettings):
@@ -46,7 +58,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="HEDGE_", extra="ignore", frozen=True)
 
-    home: Path = ROOT / ".hedge"
+    home: Path = Field(default_factory=default_home)
     database_url: str = ""
     host: str = ""
     hang_minutes: float = Field(default=15.0, gt=0)

@@ -15,10 +15,10 @@ WIDTH = "100"
 
 def page() -> str:
     """Every command with its help, nested ones after the command that they belong to."""
-    parts = ["# Command line", "`python -m core` does all that the pages do. This page is generated from its parser."]
+    parts = ["# Command line", "`hedge` does all that the pages do. This page is generated from its parser."]
     with mock.patch.dict(os.environ, {"COLUMNS": WIDTH}):
         for made in _parsers(parser()):
-            parts += [f"## {made.prog.removeprefix('python -m ')}", f"```text\n{made.format_help().rstrip()}\n```"]
+            parts += [f"## {made.prog}", f"```text\n{made.format_help().rstrip()}\n```"]
     return "\n\n".join(parts) + "\n"
 
 

@@ -84,7 +84,7 @@ class RunFigures:
     figures: Report
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values, the same that ``python -m core report --json`` prints."""
+        """The report as JSON values, the same that ``hedge report --json`` prints."""
         return self.figures.to_json()
 
     @property

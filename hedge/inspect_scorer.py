@@ -9,6 +9,7 @@ split by a seeded draw, and every figure is of the samples that test. Of several
 ``docs/text/inspect.md`` shows how to use it.
 """
 
+# ruff: noqa: E402
 from __future__ import annotations
 
 from typing import Any
@@ -16,6 +17,10 @@ from typing import Any
 import numpy as np
 from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
+
+from hedge import own_modules
+
+own_modules.put_last()  # before the first module of core
 
 from core.conformal.alpha import thousandths
 from core.conformal.probabilities import softmax, top_options

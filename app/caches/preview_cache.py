@@ -1,7 +1,7 @@
 """The exact prompts of runs that have not been launched, read by a separate process.
 
 Counting tokens needs the model's tokenizer, whose library imports torch, and the page's process loads neither. So
-``python -m core run --dry-run --json`` does it, one at a time for the whole server. A preview is cached as long as the
+``hedge run --dry-run --json`` does it, one at a time for the whole server. A preview is cached as long as the
 files that it read do not change. A preview that failed is tried again when it is requested again.
 """
 
@@ -135,7 +135,7 @@ def _output(command: Sequence[str]) -> dict[str, Any]:
     except subprocess.TimeoutExpired as error:
         raise _Failed(
             f"the preview took more than {TIME_LIMIT_S} seconds and was stopped; the first download of data from "
-            "the hub can take a long time, so try again, or run `python -m core run … --dry-run` to download them"
+            "the hub can take a long time, so try again, or run `hedge run … --dry-run` to download them"
         ) from error
     if said.returncode == 0:
         values: dict[str, Any] = json.loads(said.stdout)

@@ -1,7 +1,7 @@
 """The check of this machine that is running or ended last, one for the whole server.
 
 Each of its rows is made in a process of its own (:mod:`core.verify.runner`), which ends with the server. The last
-result is kept in ``HEDGE_HOME`` and is also that of ``python -m core verify``.
+result is kept in ``HEDGE_HOME`` and is also that of ``hedge verify``.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from core import access
 
 LOCAL = (
     "This server answers this computer alone, so phones can't join. To teach, start it with "
-    "`python -m app --login FILE --server.address 0.0.0.0`, where you log in as a launcher, or with "
-    "`python -m app --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you the lecturer. "
+    "`hedge --login FILE --server.address 0.0.0.0`, where you log in as a launcher, or with "
+    "`hedge --public --lecturer --server.address 0.0.0.0`, which prints a link that makes you the lecturer. "
     "Here you can try a class in other windows on this computer."
 )
 

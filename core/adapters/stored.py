@@ -91,7 +91,7 @@ def _card(name: str, values: Mapping[str, Any]) -> str:
     of = values["recipe"]
     return (
         f"# {name}\n\nAn adapter ({of['kind']}, rank {of['rank']}, alpha {of['alpha']:g}) of {values['base']} in "
-        f"{', '.join(of['targets'])}, made by Hedge (`python -m core train-adapter`): {of['epochs']} epochs in batches "
+        f"{', '.join(of['targets'])}, made by Hedge (`hedge train-adapter`): {of['epochs']} epochs in batches "
         f"of {of['rows']}, learning rate {of['rate']:g}, seed {of['seed']}.\n"
     )
 

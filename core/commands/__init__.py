@@ -1,2 +1,2 @@
-"""The commands of ``python -m core``, one module per subject. Each takes its arguments and returns a result
+"""The commands of ``hedge``, one module per subject. Each takes its arguments and returns a result
 (:class:`~core.commands.answer.CommandResult`)."""

@@ -120,7 +120,7 @@ def _told(
         f"{shown[run_id].mean_set_size:.2f}{' (was here already)' if here else ''}"
         for run_id, _, here in runs
     ]
-    lines += [f"{jury_id}  a jury; see `python -m core jury`" for jury_id in kept]
+    lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
     lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]
     lines += [f"{name}: {sentence}" for name, sentence in refused]
     values = {
@@ -220,7 +220,7 @@ def _evaluated_jury(names: Sequence[str]) -> tuple[Judgements, JuryExperiment, s
     from core.jury_pipeline import jury_store
 
     if len(names) != 1:
-        raise InputError(f"a figure of a jury is of one jury, got {len(names)}; `python -m core jury list` lists all")
+        raise InputError(f"a figure of a jury is of one jury, got {len(names)}; `hedge jury list` lists all")
     jury_id = jury_store.folder_of(names[0]).name
     judgements = jury_store.read(jury_id)
     protocol, _ = experiment.split_in_half(judgements, experiment.PROTOCOLS["all-rules"])

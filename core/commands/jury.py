@@ -1,4 +1,4 @@
-"""What ``python -m core jury …`` does: arguments in, an :class:`~core.commands.Answer` out."""
+"""What ``hedge jury …`` does: arguments in, an :class:`~core.commands.Answer` out."""
 
 from __future__ import annotations
 
@@ -177,5 +177,5 @@ def show(arguments: Namespace) -> CommandResult:
     """List every jury."""
     rows = [jury_store.read_record(name) for name in jury_store.jury_ids()]
     lines = [f"{row.jury_id}  {row.answers} answers by {', '.join(row.jurors)}; {row.origin}" for row in rows]
-    nothing = "There are no juries yet; `python -m core jury import FILES` imports one."
+    nothing = "There are no juries yet; `hedge jury import FILES` imports one."
     return CommandResult([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)

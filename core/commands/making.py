@@ -1,4 +1,4 @@
-"""``python -m core jury answer | finetune | judge | make``: making a jury, in stages or at once."""
+"""``hedge jury answer | finetune | judge | make``: making a jury, in stages or at once."""
 
 from __future__ import annotations
 
@@ -162,5 +162,5 @@ def make(arguments: Namespace) -> CommandResult:
     )
     jury_id = store.read_record(run_id).provenance["jury"]
     return CommandResult(
-        {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `python -m core jury evaluate` tries rules on it"
+        {"path": path_id, "jury": jury_id}, f"{jury_id} is made; `hedge jury evaluate` tries rules on it"
     )

@@ -1,4 +1,4 @@
-"""``python -m core perplexity``: measure, report, and write endings for the choice benchmark."""
+"""``hedge perplexity``: measure, report, and write endings for the choice benchmark."""
 
 from __future__ import annotations
 

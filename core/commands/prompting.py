@@ -1,4 +1,4 @@
-"""``python -m core prompting``: prompting methods compared, with the figures of the Prompting page."""
+"""``hedge prompting``: prompting methods compared, with the figures of the Prompting page."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
     found = experiments.experiments([store.read_record(name) for name in names])
     if not found:
-        raise InputError(
-            "there is no finished run to compare; make some with `python -m core run --form letters cloze`"
-        )
+        raise InputError("there is no finished run to compare; make some with `hedge run --form letters cloze`")
     compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
     lone = len(found) - len(compared) if compared and not arguments.run else 0
     if lone:

@@ -1,4 +1,4 @@
-"""A form's choices as the words of ``python -m core run``, so that a person can copy the command."""
+"""A form's choices as the words of ``hedge run``, so that a person can copy the command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OPTIONS = {
 
 
 def run_words(asked: Combination) -> tuple[str, ...]:
-    """The words after ``python -m core run`` that ask for the same runs; what is left to its default is not said.
+    """The words after ``hedge run`` that ask for the same runs; what is left to its default is not said.
 
     >>> run_words(Combination(models=("m",), tasks=("qa", "rc"), shots=(2,), rotations=True))
     ('--model', 'm', '--task', 'qa', 'rc', '--shots', '2', '--rotations')

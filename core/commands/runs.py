@@ -199,9 +199,7 @@ def runs(arguments: Namespace) -> CommandResult:
 
         if engine.ensure_agent_if_needed():
             print("hedge: no agent was running; one has been started and continues these runs", file=sys.stderr)
-    return CommandResult(
-        rows, "\n".join(lines) or "There are no runs yet; `python -m core run --help` shows how to make one."
-    )
+    return CommandResult(rows, "\n".join(lines) or "There are no runs yet; `hedge run --help` shows how to make one.")
 
 
 def _row_of(run_id: str) -> dict[str, Any]:

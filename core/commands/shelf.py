@@ -88,7 +88,7 @@ def leaderboard_of(arguments: Namespace) -> CommandResult:
         lines.append(
             f"{name:<9} {SUITES[name]:<9} {len(files):>3} files, {_size(size_of(files)):>9}, {here(files)} here"
         )
-    lines += ["", f"python -m core shelf leaderboard {entry.model} --task {next(iter(suites))}"]
+    lines += ["", f"hedge shelf leaderboard {entry.model} --task {next(iter(suites))}"]
     values = {name: {"files": len(files), "bytes": size_of(files)} for name, files in suites.items()}
     return CommandResult({"model": entry.model, "tasks": values}, "\n".join(lines))
 
@@ -140,7 +140,7 @@ def _brought_text(done: Brought) -> str:
     here_before = f", {len(done.existed)} of them here already" if done.existed else ""
     runs = f"{len(done.runs)} run{'' if len(done.runs) == 1 else 's'}"
     lines = [f"{runs}{here_before}; {_size(done.fetched)} downloaded"]
-    lines += [f"{name}  a jury; see `python -m core jury`" for name in done.juries]
+    lines += [f"{name}  a jury; see `hedge jury`" for name in done.juries]
     lines += [f"{name}: {sentence}" for name, sentence in done.refused]
     lines.append(f"{summary(done.figures)}.")
     lines += _differing([one for one in done.figures if not one.same])

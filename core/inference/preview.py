@@ -2,7 +2,7 @@
 
 It loads only the tokenizer and the configuration, and reads the names and shapes of a folder's weights, so that it
 refuses every folder that a run would refuse. transformers imports torch even for this, so a page runs the preview in a
-separate process: ``python -m core run --dry-run --json``.
+separate process: ``hedge run --dry-run --json``.
 """
 
 from __future__ import annotations

@@ -61,12 +61,12 @@ def jury_ids() -> list[str]:
 def folder_of(jury_id: str) -> Path:
     """The folder of a jury, of which a unique beginning is enough. Raises :class:`InputError` if there is none."""
     if not jury_id or "/" in jury_id or "\\" in jury_id or jury_id.startswith("."):
-        raise InputError(f"{jury_id!r} is not a jury; `python -m core jury list` lists all juries")
+        raise InputError(f"{jury_id!r} is not a jury; `hedge jury list` lists all juries")
     found = [name for name in jury_ids() if name.startswith(jury_id)]
     exact = [name for name in found if name == jury_id] or found
     if len(exact) != 1:
         what = f"begins {len(found)} juries' names; give more of it" if found else "is not a jury"
-        raise InputError(f"{jury_id!r} {what}; `python -m core jury list` lists all juries")
+        raise InputError(f"{jury_id!r} {what}; `hedge jury list` lists all juries")
     return next(parent / exact[0] for parent in folders() if (parent / exact[0] / "jury.json").is_file())
 
 

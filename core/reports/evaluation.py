@@ -144,7 +144,7 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
     if record.bounded and not with_bounds:
         raise InputError(
             f"the server of run {record.run_id} gave only an upper bound of some letters for {record.bounded:,} "
-            "questions, so its figures are ranges; `python -m core report` prints them"
+            "questions, so its figures are ranges; `hedge report` prints them"
         )
     questions = store.read_questions(run_id, columns=ANSWERED_COLUMNS)
     scored = store.read_logits(run_id)

@@ -1,4 +1,4 @@
-"""The figures of a run at one alpha: what ``python -m core report`` prints and the pages show."""
+"""The figures of a run at one alpha: what ``hedge report`` prints and the pages show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token evaluations and token views on disk, as ``python -m core tokens`` writes them, for pages. Loads no torch."""
+"""Token evaluations and token views on disk, as ``hedge tokens`` writes them, for pages. Loads no torch."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def statuses(*, recent_s: float = 24 * 3600.0) -> list[RunStatus]:
     """
     agent, devices = liveness.any_agent_alive(), _live_devices()
     entries = run_queue.unfinished() | run_queue.ended_since(time.time() - recent_s)
-    # A run of `python -m core run` is in no queue; its progress file gives it away.
+    # A run of `hedge run` is in no queue; its progress file gives it away.
     here = {path.parent.name for path in settings().runs.glob("*/progress.json")} - set(entries)
     found = []
     for run_id in [*entries, *sorted(here)]:

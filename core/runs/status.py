@@ -20,7 +20,7 @@ from core.runs.store import ENDED, Progress, RunRecord, State
 STOPPING = "Stopping."
 LOST = "Its process ended before the run did; resume it to continue with what is missing."
 CRASHED = "Its worker failed without a message; the worker's log in HEDGE_HOME/logs has the details."
-NO_AGENT = "It is waiting because no agent is running on this host; `python -m core agent` starts one."
+NO_AGENT = "It is waiting because no agent is running on this host; `hedge agent` starts one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +127,4 @@ def _without_worker(entry: QueueEntry | None, *, agent: bool) -> str:
     died = f"Its worker was {entry.death}" if entry and entry.death else "Its worker is gone"
     if agent:
         return f"{died}; the agent starts another worker, which will continue it."
-    return f"{died}, and no agent is running on this host; `python -m core agent` continues it."
+    return f"{died}, and no agent is running on this host; `hedge agent` continues it."

@@ -116,7 +116,7 @@ def folder_of(run_id: str) -> Path:
     """
     odd = not run_id.isprintable() or "/" in run_id or run_id.startswith(".")
     if not run_id or odd or len(run_id.encode()) > LONGEST_NAME:
-        raise InputError(f"{run_id[:80]!r} is not a run id; `python -m core runs` lists all runs")
+        raise InputError(f"{run_id[:80]!r} is not a run id; `hedge runs` lists all runs")
     for parent in runs_folders():
         if (parent / run_id / "run.json").is_file():
             return parent / run_id
@@ -125,7 +125,7 @@ def folder_of(run_id: str) -> Path:
         return folder_of(found[0])
     if found:
         raise InputError(f"{run_id!r} begins {len(found)} run ids ({', '.join(found[:3])} …); give more of it")
-    raise InputError(f"there is no run {run_id!r}; `python -m core runs` lists all runs")
+    raise InputError(f"there is no run {run_id!r}; `hedge runs` lists all runs")
 
 
 def run_ids() -> list[str]:

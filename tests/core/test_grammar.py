@@ -97,5 +97,3 @@ def test_the_script_completes_in_bash(tmp_path):
     asks = f'source {script}; COMP_WORDS=(hedge run --dty); COMP_CWORD=2; _shtab_hedge; echo "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", asks], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "--dtype"
-    says = subprocess.run(["bash", "-c", f"source {script}; cd /; hedge --version"], capture_output=True, text=True)
-    assert says.stdout.startswith("Hedge ")

@@ -34,7 +34,7 @@ def test_formulas_and_commands_come_from_the_code():
     assert all(score.formula in pages["formulas/scores.md"] for score in SCORES.values())
     assert all(rule.sentence in pages["formulas/juries.md"] for rule in RULES.values())
     assert "smECE_σ = σ" in pages["formulas/calibration.md"]
-    for text in ("usage: python -m core report", "usage: python -m core jury evaluate", "--split-seed S"):
+    for text in ("usage: hedge report", "usage: hedge jury evaluate", "--split-seed S"):
         assert text in pages["command-line.md"]
 
 

@@ -185,8 +185,8 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     assert tokens == str(found.preview.tokens)
     assert "␣" + shown.continuations[0].strip() in said(app)
     command = app.code[1].value.split()
-    assert command[:4] == ["python", "-m", "core", "run"]
-    assert specs_of(parser().parse_args(command[3:])) == [spec]
+    assert command[:2] == ["hedge", "run"]
+    assert specs_of(parser().parse_args(command[1:])) == [spec]
 
 
 def test_a_form_that_changed_hides_the_prompt(open_page: Open, tasks: None, monkeypatch: Any):

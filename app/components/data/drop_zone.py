@@ -61,7 +61,7 @@ def section() -> None:
             st.markdown(FORMATS)
             st.caption(
                 "Hedge recognises a file by its content, and computes every figure that a file states again to check "
-                "it. Files up to 200 MB that can be read with 1 GB of memory; use `python -m core import PATH …` for "
+                "it. Files up to 200 MB that can be read with 1 GB of memory; use `hedge import PATH …` for "
                 "larger ones."
             )
         _keep_paths(key="dropped_paths", width="content")  # shows nothing

@@ -49,7 +49,7 @@ def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
         static_table(shown, alt="Every rule's measures with their intervals")
         figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
         st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
-        st.code("python -m core jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
+        st.code("hedge jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
 
 
 def _with_interval(row: dict[str, float], name: str) -> str:

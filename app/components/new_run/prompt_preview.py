@@ -66,7 +66,7 @@ def _draw(combination: Combination, found: tuple[Previewed, ...]) -> None:
             with tab:
                 _one(one)
     st.caption("The same from the shell:")
-    st.code(f"python -m core run {shlex.join(run_words(combination))}", language=None, wrap_lines=True)
+    st.code(f"hedge run {shlex.join(run_words(combination))}", language=None, wrap_lines=True)
 
 
 def _read(combination: Combination) -> Combination:

@@ -52,7 +52,7 @@ def section(chosen: PerplexityForm, view: PerplexityView, found: Library) -> Non
         _upload(found)
         if not found.choices:
             if access.may(UserRole.LAUNCHER):
-                st.info("Upload a file of choices, or make one with `python -m core perplexity endings`.")
+                st.info("Upload a file of choices, or make one with `hedge perplexity endings`.")
             return
         source = _source(found)
         of = found.choices[source]

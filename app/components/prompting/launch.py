@@ -45,7 +45,7 @@ def section(shown: ShownExperiment | None) -> None:
         navigation.link(navigation.NEW_RUN, "Watch the runs on New run")
     if combination:
         st.caption("The same on the command line:")
-        st.code(f"python -m core run {shlex.join(run_words(combination))} --queue", language=None, wrap_lines=True)
+        st.code(f"hedge run {shlex.join(run_words(combination))} --queue", language=None, wrap_lines=True)
 
 
 def _begin_with(shown: ShownExperiment | None) -> None:

@@ -79,7 +79,7 @@ def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
 
 
 def report_table(compute: Callable[[], Report]) -> None:
-    """Show a report's figures as ``python -m core report`` prints them. Folded away, and not computed until opened."""
+    """Show a report's figures as ``hedge report`` prints them. Folded away, and not computed until opened."""
     with st.expander("All figures at this alpha, computed in Python", key=REPORT_KEY, on_change="rerun") as folded:
         if not folded.open:
             return

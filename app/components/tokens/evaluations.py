@@ -31,14 +31,14 @@ def evaluations() -> None:
     for problem in problems:
         st.warning(plain(problem))
     if not found:
-        st.info("There is no evaluation yet. `python -m core tokens evaluate` makes one.")
+        st.info("There is no evaluation yet. `hedge tokens evaluate` makes one.")
         return
     names = list(range(len(found)))
     state.name_unknown(EVALUATIONS_KEY, [one.name for one in found])
     chosen = st.multiselect(
         "Evaluations", names, names[:3], format_func=lambda i: found[i].name, key=EVALUATIONS_KEY,
         bind="query-params",
-        max_selections=MOST, help="`python -m core tokens evaluate` makes evaluations. Some ship with Hedge.",
+        max_selections=MOST, help="`hedge tokens evaluate` makes evaluations. Some ship with Hedge.",
     )  # fmt: skip
     if not chosen:
         st.info("Choose an evaluation above.")

@@ -1,7 +1,7 @@
 """The grammar of the command line: every command with its summary and its arguments.
 
 A command's arguments, and the modules that know what they may be, are only made when the command is asked for, or when
-the whole grammar is. ``python -m core --help`` imports none of them.
+the whole grammar is. ``hedge --help`` imports none of them.
 """
 
 from __future__ import annotations
@@ -66,18 +66,20 @@ COMMANDS = {
 }
 """Every command by its name, in the order of the help."""
 
+DESCRIPTION = (
+    "Hedge: how sure a language model really is. Without a command, hedge opens the app in a browser; the options are "
+    "then --public, --login FILE, and those of Streamlit, such as --server.port 8600."
+)
 EXAMPLES = """examples:
-  python -m core doctor
-  python -m core run --model pocket-8m --task qa --mode short
-  python -m core report pocket-8m-qa --alpha 0.2
-  python -m core COMMAND --help"""
+  hedge doctor
+  hedge run --model pocket-8m --task qa --mode short
+  hedge report pocket-8m-qa --alpha 0.2
+  hedge COMMAND --help"""
 
 
-def parser(only: str | None = None, *, prog: str = PROG) -> Parser:
+def parser(only: str | None = None) -> Parser:
     """The whole grammar, or of one command ``only`` with the names and summaries of all others."""
-    top = Parser(
-        prog=prog, description="Hedge: how sure a language model really is.", epilog=EXAMPLES, formatter_class=Help
-    )
+    top = Parser(prog=PROG, description=DESCRIPTION, epilog=EXAMPLES, formatter_class=Help)
     top.add_argument("--version", action="version", version=f"Hedge {__version__}", help="print the version and exit")
     verbs = top.add_subparsers(dest="verb", required=True, metavar="COMMAND", parser_class=Parser)
     for name, of in COMMANDS.items():

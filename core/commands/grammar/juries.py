@@ -1,4 +1,4 @@
-"""The grammar of ``python -m core jury``."""
+"""The grammar of ``hedge jury``."""
 
 from __future__ import annotations
 

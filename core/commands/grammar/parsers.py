@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 from core.commands.answer import CommandResult
 from core.errors import InputError
 
-PROG = "python -m core"
+PROG = "hedge"
+"""The program's name in help texts; in a checkout ``python -m core`` does the same."""
 ALPHA_HELP = "how often a set may miss the truth, in (0, 1)"
 RUN_HELP = "run ids, or their beginnings"
 DTYPE_HELP = "the precision; int8 and int4 need an NVIDIA GPU"
@@ -52,7 +53,7 @@ def command(
     """Make the parser that of a command.
 
     ``action`` is ``module:function`` under :mod:`core.commands`, which is only imported when the command is run.
-    ``examples`` are what follows ``python -m core``. With ``json_file`` the command can write its document to a file.
+    ``examples`` are what follows ``hedge``. With ``json_file`` the command can write its document to a file.
     """
     made.set_defaults(action=_lazy(action))
     if json_file:

@@ -1,4 +1,4 @@
-"""The grammar of ``python -m core shelf``."""
+"""The grammar of ``hedge shelf``."""
 
 from __future__ import annotations
 

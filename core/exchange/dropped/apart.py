@@ -39,7 +39,7 @@ SECONDS_PER_MB = 1.0
 FIRST_SECONDS = 8.0
 MOST_DEATHS = 5
 """Files of a drop that may reach a limit before the rest is not read either."""
-WAY_OUT = "split it, or use `python -m core import PATH --memory GB --seconds S`, which can be given higher limits"
+WAY_OUT = "split it, or use `hedge import PATH --memory GB --seconds S`, which can be given higher limits"
 """What a person can do about a limit."""
 
 

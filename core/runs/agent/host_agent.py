@@ -1,4 +1,4 @@
-"""The host agent (``python -m core agent``): one per host, it keeps one worker per slot running.
+"""The host agent (``hedge agent``): one per host, it keeps one worker per slot running.
 
 It restarts workers that die, kills those that hang, writes the end of a run into ``run.json`` if its worker could not,
 and records heartbeats. It executes no run itself.

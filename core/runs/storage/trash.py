@@ -74,7 +74,7 @@ def restore(run_id: str) -> str:
     if len(names) > 1 and run_id not in names:
         raise InputError(f"{run_id!r} begins {len(names)} ids of deleted runs; give more of it")
     if not name:
-        raise InputError(f"there is no deleted run {run_id!r}; `python -m core bin` lists them")
+        raise InputError(f"there is no deleted run {run_id!r}; `hedge bin` lists them")
     newest = next(each for each in known if each.run_id == name)
     access.check_owner(newest.launched_by, "restore this run", subject=name)
     target = settings().runs / name

@@ -91,7 +91,7 @@ def pickle_bomb() -> bytes:
 
 BOMBS = {
     "probs_m_qa_float32_base.npz": (npz_bomb, r"expected at most 1,000,000 questions, found 8,000,000; split it"),
-    "t.parquet": (parquet_bomb, r"it needs more than 0\.39\d* GB of memory; split it, or use `python -m core import"),
+    "t.parquet": (parquet_bomb, r"it needs more than 0\.39\d* GB of memory; split it, or use `hedge import"),
     "a.eval": (eval_bomb, r"expected at most 64,000,000 bytes in a member"),
     "t.json": (lambda: b"[" * 5_000_000, r"expected a whole JSON document"),
 }

@@ -1,0 +1,30 @@
+"""``hedge``: starts the app, or does one command.
+
+Without a word, or with options alone, it does what ``python -m app`` does in a checkout: ``hedge --server.port 8600``.
+With a command it does what ``python -m core`` does there: ``hedge report RUN``.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+
+from hedge import own_modules
+
+ABOUT = ("-h", "--help", "--version")
+"""Options of the program itself; all others are those of the app."""
+
+
+def main() -> None:
+    """Do what the words after ``hedge`` say, and exit."""
+    own_modules.put_first()
+    first = next(iter(sys.argv[1:]), "")
+    if first in ABOUT or (first and not first.startswith("-")):
+        from core.cli import main as command
+
+        sys.exit(command())
+    runpy.run_module("app", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
