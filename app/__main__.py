@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from core import access, quotas
+from core import access, extras, quotas
 from core.errors import HedgeError
 from core.server_file import ServerFile
 from core.settings import ROOT
@@ -79,6 +79,8 @@ def _served_as(option: str, path: Path | None) -> list[str]:
     """Serve the public or people who log in, as the file says. Returns the arguments that Streamlit needs for that."""
     from app.serving import login
 
+    if option == LOGIN:
+        extras.need("server")
     settings = login.ServerSettings(path, login=option == LOGIN) if path else None
     login.install(settings)
     said = settings.now() if settings else ServerFile()
@@ -87,11 +89,7 @@ def _served_as(option: str, path: Path | None) -> list[str]:
         os.environ["HEDGE_ROOTS"] = os.pathsep.join(map(str, said.files.roots))
     mode: access.Mode = "login" if option == LOGIN else "public"
     access.serve(mode, whose=login.actor_of_thread, servers=said.servers.addresses, keys=said.servers.keys)
-    if mode == "public":
-        return []
-    import authlib.integrations.starlette_client  # noqa: F401  here, so that a missing package is said at the start
-
-    return ["--secrets.files", str(path)]
+    return [] if mode == "public" else ["--secrets.files", str(path)]
 
 
 def _address(arguments: list[str]) -> str:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from app.formatting import plain, sentence
+from core import extras
 from core.errors import HedgeError
 
 LOG = logging.getLogger(__name__)
@@ -21,7 +22,8 @@ def spoken() -> Iterator[None]:
     A fragment reruns without the page around it, so the body of each fragment needs a block of its own.
     """
     try:
-        yield
+        with extras.missing_packages_explained():
+            yield
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
     except Exception as error:

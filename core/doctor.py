@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import psutil
 
-from core import __version__
+from core import __version__, extras
 from core.errors import HedgeError, RunError
 from core.inference.models import bundled_models
 from core.progress import rate_in_words
@@ -41,6 +42,7 @@ DATABASE_ASKED = 3
 ASKED_WITHIN_S = 120.0
 WRONG_BY = 1e-3
 """A product that is off by more, in shares of it, is no rounding."""
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
 PACKAGES = ("streamlit", "torch", "transformers", "dbos", "numpy", "pandas", "pyarrow")
 
 
@@ -74,12 +76,15 @@ def findings() -> list[Finding]:
         _token,
         _speed,
     ]
+    if not extras.has("models"):
+        looks = [_light if look is _torch else look for look in looks if look not in (_driver, _hub, _token, _speed)]
     return [finding for look in looks for finding in _looked(look)]
 
 
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
-    return [finding for look in (_disk, _database, _agent, _paused, _hub) for finding in _looked(look)]
+    looks = (_disk, _database, _agent, _paused, *([_hub] if extras.has("models") else []))
+    return [finding for look in looks for finding in _looked(look)]
 
 
 def ask(*, within_s: float = ASKED_WITHIN_S) -> list[Finding]:
@@ -110,14 +115,30 @@ def _looked(look: Callable[[], list[Finding]]) -> list[Finding]:
 
 
 def _python() -> list[Finding]:
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES)
-    good = platform.python_version_tuple()[:2] == ("3", "11")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PACKAGES if find_spec(name))
+    good = OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON
     return [
         Finding(
             "versions",
             f"Hedge {__version__}, Python {platform.python_version()}, {versions}",
             good,
-            "Hedge needs Python 3.11.",
+            f"Hedge needs Python {_dotted(OLDEST_PYTHON)} to {_dotted(NEWEST_PYTHON)}.",
+        )
+    ]
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _light() -> list[Finding]:
+    """In place of all findings that need torch or the hub's library."""
+    return [
+        Finding(
+            "models",
+            extras.sentence("models"),
+            None,
+            "Without it, runs need a model on a server; reports, imports and exports work.",
         )
     ]
 

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
-from inspect_ai.solver import TaskState
-
 from hedge import own_modules
 
 own_modules.put_last()  # before the first module of core
+
+from core import extras
+
+extras.need("inspect")  # before the first of Inspect's
+
+import numpy as np
+from inspect_ai.scorer import CORRECT, INCORRECT, Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
 
 from core.conformal.alpha import thousandths
 from core.conformal.probabilities import softmax, top_options

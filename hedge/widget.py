@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from charts import lab_outside
+from core import extras
 from core.conformal.alpha import thousandths
 from core.conformal.scores import score_named
 from core.conformal.sets import check_empty
@@ -49,12 +50,9 @@ def lab(
         left=left,
         right=right,
     )
-    try:
-        from hedge.lab_widget import LabWidget
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"the lab needs {error.name}, which is not installed; pip install -r requirements-notebook.txt brings it"
-        ) from error
+    extras.need("notebook")
+    from hedge.lab_widget import LabWidget
+
     return LabWidget(
         data=data,
         alpha=alpha,

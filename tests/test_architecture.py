@@ -20,6 +20,7 @@ LAYERS = {
     "files": 1,
     "records": 1,
     "settings": 1,
+    "extras": 2,
     "record_tables": 2,
     "processes": 2,
     "database": 2,

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core import extras
 from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
 from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched
 from core.answering.token_text import BY_TOKEN, TokenText, write_view
@@ -92,12 +93,13 @@ def _answer(question: Request, models: ModelCache, connection: Connection) -> No
             connection.send(AnswerProgress(question.answer_id, stage, **values))
 
     try:
-        if isinstance(question, TokenText):
-            loading_s = _read(question, models, report)
-        else:
-            given = answer(question, models, report)
-            write_answer(given)
-            loading_s = given.loading_s
+        with extras.missing_packages_explained():
+            if isinstance(question, TokenText):
+                loading_s = _read(question, models, report)
+            else:
+                given = answer(question, models, report)
+                write_answer(given)
+                loading_s = given.loading_s
     except HedgeError as error:
         report("failed", message=str(error))
     except Exception as error:

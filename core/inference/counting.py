@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from core import extras
+from core.inference.hub_cache import cached_file
 from core.inference.models import bundled_models
 from core.settings import ASSETS
 
@@ -14,10 +16,11 @@ FILE = "tokenizer.json"
 def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
     """Characters of these texts divided by their tokens, special tokens not counted.
 
-    None if there is no text, or if the tokenizer's file is not on this machine or is of another kind.
+    None if there is no text, if the tokenizer's file is not on this machine or is of another kind, or if Hedge is
+    installed without what reads it.
     """
     path = _file(model)
-    if path is None or not any(texts):
+    if path is None or not any(texts) or not extras.has("models"):
         return None
     from tokenizers import Tokenizer
 
@@ -31,20 +34,11 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
 
 def is_here(model: str) -> bool:
     """Whether the model's files lie on this machine, so that nothing has to be downloaded."""
-    return model in bundled_models() or Path(model).expanduser().is_dir() or _in_cache(model, "config.json") is not None
+    return (
+        model in bundled_models() or Path(model).expanduser().is_dir() or cached_file(model, "config.json") is not None
+    )
 
 
 def _file(model: str) -> Path | None:
     folder = ASSETS / "models" / model if model in bundled_models() else Path(model).expanduser()
-    return folder / FILE if (folder / FILE).is_file() else _in_cache(model, FILE)
-
-
-def _in_cache(model: str, name: str) -> Path | None:
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = try_to_load_from_cache(model, name)
-    except HFValidationError:
-        return None
-    return Path(found) if isinstance(found, str) else None
+    return folder / FILE if (folder / FILE).is_file() else cached_file(model, FILE)

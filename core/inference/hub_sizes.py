@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from core import extras
+from core.inference.hub_cache import cached_file
 from core.inference.safetensors_files import INDEX, SINGLE
 
 STORED = {"float32": 4.0, "float64": 8.0, "float8_e4m3fn": 1.0, "int8": 1.0}
@@ -24,7 +26,7 @@ def parameters(model: str, *, ask: bool = True) -> int:
     false, only downloaded files are read.
     """
     found = _from_cache(model)
-    return found or (_asked(model) if ask else 0)
+    return found or (_asked(model) if ask and extras.has("models") else 0)
 
 
 def of_index(index: Mapping[str, Any], config: Mapping[str, Any]) -> int:
@@ -68,14 +70,7 @@ def _bytes_each(config: Mapping[str, Any]) -> float:
 
 def _from_cache(model: str) -> int:
     """The number of parameters from files in the hub's cache."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = {name: try_to_load_from_cache(model, name) for name in ("config.json", INDEX, SINGLE)}
-    except HFValidationError:
-        return 0
-    config, index, single = (Path(path) if isinstance(path, str) else None for path in found.values())
+    config, index, single = (cached_file(model, name) for name in ("config.json", INDEX, SINGLE))
     if index:
         return of_index(_read(index), _read(config))
     return int(single.stat().st_size / _bytes_each(_read(config))) if single else 0

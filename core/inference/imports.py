@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from core import extras
+
 _ONE_AT_A_TIME = threading.Lock()
 
 
@@ -31,7 +33,10 @@ def language_models() -> None:
     transformers is told that two libraries are not installed, which saves a fifth of the time: scipy.optimize, which it
     uses for object detection, and, without a GPU, accelerate (with boto3 and more), which spreads a model over GPUs.
     Only one thread does this at a time, because another one would take this temporary answer for the truth.
+
+    Raises :class:`~core.extras.MissingPackageError` in a light install.
     """
+    extras.need("models")
     with _ONE_AT_A_TIME, uncollected():
         import torch
         import transformers.utils

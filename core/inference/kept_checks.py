@@ -18,6 +18,7 @@ from typing import Any
 from core.errors import HedgeError
 from core.files.atomic import write_atomically
 from core.inference.engine import SelfCheck
+from core.inference.hub_cache import cached_file
 from core.inference.models import ModelSource
 from core.settings import settings
 
@@ -49,12 +50,9 @@ def _folder(source: ModelSource) -> Path | None:
     """The folder of the files; for a hub model, the folder of its revision in the hub's cache."""
     if not source.is_hub:
         return Path(source.location)
-    from huggingface_hub import try_to_load_from_cache
-
     for name in ("config.json", "adapter_config.json"):
-        found = try_to_load_from_cache(source.location, name)
-        if isinstance(found, str):
-            return Path(found).parent
+        if found := cached_file(source.location, name):
+            return found.parent
     return None
 
 

@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM
 from core.errors import InputError
 from core.inference.configurations import load_configuration, refuse_quantised
 from core.inference.folders import ADAPTER, check_adapter
+from core.inference.hub_cache import cached_file
 from core.inference.kinds import quantisation
 from core.inference.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.inference.loading_progress import reported
@@ -198,10 +199,7 @@ def _files(base: ModelSource) -> dict[str, str]:
     been downloaded yet."""
     index = Path(base.location) / INDEX
     if base.is_hub:
-        from huggingface_hub import try_to_load_from_cache
-
-        found = try_to_load_from_cache(base.location, INDEX)
-        index = Path(found) if isinstance(found, str) else index
+        index = cached_file(base.location, INDEX) or index
     return dict(read_json(index).get("weight_map") or {}) if index.is_file() else {}
 
 

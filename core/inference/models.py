@@ -7,9 +7,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from core import access
+from core import access, extras
 from core.errors import InputError
 from core.inference.folders import ADAPTER, CONFIGURATION, check_adapter, check_folder, holds_adapter
+from core.inference.hub_cache import cached_file
 from core.inference.registry import BY_ID
 from core.inference.safetensors_files import SERVE_GGUF
 from core.settings import ASSETS, settings
@@ -129,14 +130,15 @@ def gated_message(model: str) -> str:
 
 def _check_hub(model: str) -> bool:
     """Whether the hub's repository is an adapter. Raises :class:`InputError` if there is no such repository."""
-    from huggingface_hub import model_info, try_to_load_from_cache
+    extras.need("models")
+    from huggingface_hub import model_info
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
+    if cached_file(model, "config.json"):
+        return False
+    if cached_file(model, ADAPTER):
+        return True
     try:
-        if isinstance(try_to_load_from_cache(model, "config.json"), str):
-            return False
-        if isinstance(try_to_load_from_cache(model, ADAPTER), str):
-            return True
         names = {sibling.rfilename for sibling in model_info(model, timeout=HUB_TIMEOUT_S).siblings or ()}
     except GatedRepoError as error:
         raise InputError(gated_message(model)) from error

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core import extras
 from core.access import carried
 from core.errors import HedgeError, InputError, UnreachableError
 from core.shelf import cache
@@ -55,10 +56,10 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
         "etag_timeout": ANSWER_SECONDS,
         "endpoint": os.environ.get("HF_ENDPOINT") or None,
     }
-    from huggingface_hub import hf_hub_download
-
     where = f"{file.path} of {file.address}"
     check_reachable(where)
+    from huggingface_hub import hf_hub_download
+
     about = asked(where, lambda: hf_hub_download(**options, dry_run=True))
     if file.size is not None and about.file_size != file.size:
         raise InputError(f"{file.path}: expected {file.size:,} bytes, the hub has {about.file_size:,}; it is not read")
@@ -78,6 +79,7 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
 
 def check_reachable(where: str) -> None:
     """Raise :class:`InputError` where the hub does not answer: its client would try for half a minute."""
+    extras.need("models")
     import httpx2
     from huggingface_hub import constants, get_session
 
@@ -93,10 +95,10 @@ def listed(repository: str) -> list[RepoFile]:
 
     Raises :class:`NotOnHubError` if there is no such data set, and :class:`InputError` if the hub does not say.
     """
+    check_reachable(repository)
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile
 
-    check_reachable(repository)
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
     answers: queue.Queue[list[Any] | BaseException] = queue.Queue()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from core import extras
 from core.errors import InputError
 from core.files.json_text import loads
 
@@ -83,6 +84,7 @@ def read_dataset(location: str, *, configuration: str | None, split: str, revisi
 
     Raises :class:`InputError` if it can't be reached or has no such part; no code of its makers is run.
     """
+    extras.need("models")
     import datasets
 
     try:
@@ -100,6 +102,7 @@ def download(repository: str, name: str) -> Path:
 
     Raises :class:`InputError` if it can't be reached.
     """
+    extras.need("models")
     from huggingface_hub import hf_hub_download
 
     try:

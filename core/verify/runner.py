@@ -18,7 +18,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core import access
+from core import access, extras
 from core.access import UserRole
 from core.processes import exit_reasons
 from core.settings import ROOT
@@ -50,6 +50,7 @@ def verify(
     second. When it says yes, or at a KeyboardInterrupt, the present row's process is ended, and the rows that are left
     are not tried.
     """
+    extras.need("models")
     begun, started = time.monotonic(), datetime.now(UTC)
     made: list[CheckResult] = []
     stopped = False

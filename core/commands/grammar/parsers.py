@@ -84,7 +84,10 @@ def _lazy(action: str) -> Action:
     module, _, name = action.partition(":")
 
     def act(arguments: argparse.Namespace) -> CommandResult:
-        answer: CommandResult = getattr(importlib.import_module(f"core.commands.{module}"), name)(arguments)
+        from core import extras  # imports pydantic, for which a help text need not wait
+
+        with extras.missing_packages_explained():
+            answer: CommandResult = getattr(importlib.import_module(f"core.commands.{module}"), name)(arguments)
         return answer
 
     return act

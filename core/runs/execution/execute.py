@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core import extras
 from core.devices.fitting import check_fits
 from core.devices.scorers import DeviceScorer
 from core.devices.shared_scoring import SharedScoring, shared_devices
@@ -32,7 +33,7 @@ from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
 from core.inference.engine import Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
-from core.inference.models import resolve
+from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import check_key, served_model
 from core.inference.unconditional import score_bare
@@ -95,7 +96,8 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
             store.update_record(spec.run_id, spec=spec)
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
-            made = kind_of(spec).perform(spec, folder, reporter)
+            with extras.missing_packages_explained():
+                made = kind_of(spec).perform(spec, folder, reporter)
             store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
             drop_chunks(folder)
         except (RunCancelled, KeyboardInterrupt):
@@ -120,14 +122,15 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
 def preflight(spec: RunSpec) -> None:
     """Check, before anything is written, whether the run can start.
 
-    Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, or a split
-    with an empty side. Loads no model.
+    Raises :class:`~core.errors.InputError` for an unknown model or task, a folder that holds no model, a split with an
+    empty side, or a model of this machine where Hedge is installed without models. Loads no model.
     """
     kind_of(spec).check(spec)
     if spec.servers:
         check_key(spec.key_variable)
-    elif not served_model(spec.model):  # the base model of a jury
-        resolve(spec.model)
+    # The base model of a jury may be on a server, too.
+    elif not served_model(spec.model) and resolve(spec.model).location != FAKE_MODEL:
+        extras.need("models")
 
 
 def check_memory(spec: RunSpec, devices: Sequence[Slot]) -> None:

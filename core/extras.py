@@ -1,0 +1,63 @@
+"""Packages that only some parts of Hedge need. A light install lacks them, and an error says how to add them."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core.errors import InputError
+from core.settings import IS_CHECKOUT, ROOT
+
+EXTRAS = {
+    "models": (
+        "torch",
+        "transformers",
+        "peft",
+        "accelerate",
+        "datasets",
+        "tokenizers",
+        "huggingface_hub",
+        "safetensors",
+    ),
+    "server": ("authlib",),
+    "notebook": ("anywidget", "traitlets"),
+    "inspect": ("inspect_ai",),
+}
+"""The modules that each extra of ``pyproject.toml`` brings."""
+
+
+class MissingPackageError(InputError):
+    """A package that this part of Hedge needs is not installed."""
+
+
+@functools.cache
+def has(extra: str) -> bool:
+    """Whether every module of an extra is installed. Imports none of them."""
+    return all(importlib.util.find_spec(module) for module in EXTRAS[extra])
+
+
+def need(extra: str) -> None:
+    """Raise :class:`MissingPackageError` unless every module of an extra is installed. Imports none of them."""
+    if not has(extra):
+        raise MissingPackageError(sentence(extra))
+
+
+@contextmanager
+def missing_packages_explained() -> Iterator[None]:
+    """Turn an import of a missing extra in the block into a :class:`MissingPackageError`."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        module = (error.name or "").partition(".")[0]
+        for extra, modules in EXTRAS.items():
+            if module in modules:
+                raise MissingPackageError(sentence(extra)) from error
+        raise
+
+
+def sentence(extra: str) -> str:
+    """What is missing, and the line that installs it."""
+    package = f"-e '{ROOT}[{extra}]'" if IS_CHECKOUT else f"'hedge[{extra}]'"
+    return f"this needs Hedge's extra {extra!r}, which is not installed; run `pip install {package}`"

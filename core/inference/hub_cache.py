@@ -1,0 +1,21 @@
+"""Files of models in the Hugging Face hub's cache on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core import extras
+
+
+def cached_file(model: str, name: str) -> Path | None:
+    """A file of a model in the cache; None if it is not there, or if what reads the cache is not installed."""
+    if not extras.has("models"):
+        return None
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        found = try_to_load_from_cache(model, name)
+    except HFValidationError:
+        return None
+    return Path(found) if isinstance(found, str) else None
