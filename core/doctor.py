@@ -136,9 +136,9 @@ def _light() -> list[Finding]:
     return [
         Finding(
             "models",
-            extras.sentence("models"),
+            "not installed",
             None,
-            "Without it, runs need a model on a server; reports, imports and exports work.",
+            f"Runs need a model on a server. {extras.pip_line('models')} adds models on this machine.",
         )
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -59,5 +60,10 @@ def missing_packages_explained() -> Iterator[None]:
 
 def sentence(extra: str) -> str:
     """What is missing, and the line that installs it."""
-    package = f"-e '{ROOT}[{extra}]'" if IS_CHECKOUT else f"'hedge[{extra}]'"
-    return f"this needs Hedge's extra {extra!r}, which is not installed; run `pip install {package}`"
+    return f"this needs Hedge's extra {extra!r}, which is not installed; run {pip_line(extra)}"
+
+
+def pip_line(extra: str) -> str:
+    """The command that installs an extra."""
+    package = f"{ROOT if IS_CHECKOUT else 'hedge'}[{extra}]"
+    return f"`pip install {'-e ' if IS_CHECKOUT else ''}{shlex.quote(package)}`"

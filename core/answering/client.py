@@ -12,13 +12,13 @@ from multiprocessing.connection import Client, Connection, answer_challenge, del
 from pathlib import Path
 from typing import Any
 
-from core import access, quotas
+from core import access, extras, quotas
 from core.access import UserRole
 from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError, RunError
 from core.files.file_lock import is_held
-from core.inference.models import check_named, ships
+from core.inference.models import FAKE_MODEL, check_named, ships
 from core.inference.server.address import served_model
 from core.processes.starting import start_detached
 from core.runs.agent import liveness
@@ -77,12 +77,15 @@ def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
 
 def _check_model(model: str, key: str = "") -> None:
     if ships(model):
+        extras.need("models")
         return
     access.check(UserRole.LAUNCHER, "ask a model that does not ship with Hedge", subject=model)
     if there := served_model(model):
         access.check_servers([there.url], key)
     else:
         check_named(model)
+        if model != FAKE_MODEL:
+            extras.need("models")
 
 
 def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:

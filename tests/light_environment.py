@@ -1,0 +1,53 @@
+"""A light install, made without a network: a virtual environment that has what Hedge declares, and none of its extras."""
+
+from __future__ import annotations
+
+import tomllib
+import venv
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from core.settings import ROOT
+
+TEST_TOOLS = ("hypothesis", "pytest", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist")
+
+
+def dependencies() -> list[str]:
+    """The requirements of the base install."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return list(project["dependencies"])
+
+
+def make(folder: Path, requirements: Sequence[str]) -> Path:
+    """Make an environment of the installed packages that these requirements lead to. Returns its Python.
+
+    The packages are links to those of this environment.
+    """
+    venv.EnvBuilder(symlinks=True).create(folder)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    for distribution in closure(requirements):
+        # A file outside of site-packages, such as a command, begins with "..".
+        for entry in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            link = packages / entry
+            if not link.exists():
+                link.symlink_to(Path(str(distribution.locate_file(entry))).resolve())
+    return folder / "bin" / "python"
+
+
+def closure(requirements: Iterable[str]) -> list[metadata.Distribution]:
+    """The installed distributions that the requirements name, and all that these need."""
+    found: dict[tuple[str, str], metadata.Distribution] = {}
+    left = [(Requirement(line), "") for line in requirements]
+    while left:
+        requirement, extra = left.pop()
+        if requirement.marker and not requirement.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in ("", *requirement.extras):
+            key = requirement.name.lower(), wanted
+            if key not in found:
+                found[key] = metadata.distribution(requirement.name)
+                left += [(Requirement(line), wanted) for line in found[key].requires or ()]
+    return list({each.name: each for each in found.values()}.values())

@@ -1,0 +1,131 @@
+"""The wheel, installed without a network into an environment that has what it declares and none of its extras."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+from core.settings import ROOT
+from tests import light_environment
+from tests.made_once import made_once
+
+FOLDERS = (".streamlit", "app", "assets", "charts", "core", "pages")
+RUN = "pocket-8m-qa-base-0shot-bfloat16-92a473dc6b"
+WAY_OUT = "this needs Hedge's extra 'models', which is not installed; run `pip install 'hedge[models]'`"
+IN_NOTEBOOK = """
+import hedge
+print(hedge.sets([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]], [0, 1, 0, 1], alpha=0.3).n_calibration)
+"""
+
+
+def install(folder: Path) -> None:
+    """Build the wheel, and install it with pip as a person does, but without a network."""
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    requirements = [*light_environment.dependencies(), *light_environment.TEST_TOOLS]
+    python = light_environment.make(folder / "environment", requirements)
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index", "--quiet"]
+    subprocess.run([*pip, str(wheel_in(folder))], check=True, capture_output=True)
+
+
+def wheel_in(folder: Path) -> Path:
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with the wheel and the environment in which it is installed."""
+    return made_once(tmp_path_factory, "package", install)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Path:
+    """A folder of a person, who has modules named like those of Hedge."""
+    for name in ("core", "app", "charts"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name}.py of the person was imported')")
+    return tmp_path
+
+
+def run(installed: Path, folder: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the environment in a folder."""
+    command, *arguments = words
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HEDGE_", "PYTHON"))}
+    environment = kept | {"HEDGE_HOME": str(folder / "home"), "HEDGE_START_AGENT": "0"} | variables
+    program = installed / "environment" / "bin" / command
+    return subprocess.run(
+        [str(program), *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_wheel_holds_hedge_alone_and_whole(installed: Path):
+    names = {Path(name) for name in zipfile.ZipFile(wheel_in(installed)).namelist()}
+    assert {name.parts[0].partition("-")[0] for name in names} == {"hedge"}
+    inside = {name.relative_to("hedge/_app") for name in names if name.is_relative_to("hedge/_app")}
+    files = {path.relative_to(ROOT) for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()}
+    film = Path("assets/hedge.webp")
+    secret = Path(".streamlit/secrets.toml")
+    assert inside == {path for path in files if "__pycache__" not in path.parts} - {film, secret}
+
+
+def test_modules_of_the_person_are_neither_used_nor_hidden(installed: Path, elsewhere: Path, capsys):
+    path = {"PYTHONPATH": str(elsewhere), "PYTHONSAFEPATH": "1"}
+    assert run(installed, elsewhere, "hedge", "--version", **path).stdout.startswith("Hedge ")
+    there = run(installed, elsewhere, "hedge", "report", RUN, "--json", **path)
+    assert main(["report", RUN, "--json"]) == 0
+    assert there.stdout == capsys.readouterr().out, there.stderr
+    doctor = run(installed, elsewhere, "hedge", "doctor", **path)  # asks the database in a process of its own
+    assert doctor.returncode == 0, doctor.stderr
+    refused = run(installed, elsewhere, "python", "-c", IN_NOTEBOOK)
+    assert f"another one with this name ({elsewhere / 'core.py'})" in refused.stderr.splitlines()[-1]
+
+
+def test_a_notebook_anywhere_can_import_hedge(installed: Path, tmp_path: Path):
+    (tmp_path / "core").mkdir()  # a folder of files is no module
+    done = run(installed, tmp_path, "python", "-c", IN_NOTEBOOK)
+    assert done.stdout == "2\n", done.stderr
+
+
+def test_data_lies_in_the_users_folder_unless_a_variable_names_another(installed: Path, tmp_path: Path):
+    code = "from hedge import own_modules; own_modules.put_first(); from core.settings import settings as s; print(s().home)"
+    mine = {"XDG_DATA_HOME": str(tmp_path / "data")}
+    program = [str(installed / "environment" / "bin" / "python"), "-c", code]
+    without = {name: value for name, value in os.environ.items() if not name.startswith(("HEDGE_", "PYTHON"))} | mine
+    done = subprocess.run(program, cwd=tmp_path, env=without, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(tmp_path / "data" / "hedge")
+    assert run(installed, tmp_path, "python", "-c", code).stdout.strip() == str(tmp_path / "home")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "--model", "pocket-1m", "--task", "qa", "--samples", "50"),
+        ("tokens", "view", "--model", "pocket-3m", "--text", "Rome"),
+        ("verify",),
+        ("shelf", "leaderboard", "Qwen/Qwen2.5-7B"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_without_an_extra_a_command_says_what_is_missing(words: tuple[str, ...], installed: Path, tmp_path: Path):
+    done = run(installed, tmp_path, "hedge", *words)
+    assert done.stderr.strip() == f"hedge: {WAY_OUT}"
+    assert done.returncode == 2
+
+
+def test_without_extras_pages_that_use_models_open(installed: Path, tmp_path: Path):
+    done = run(installed, tmp_path, "python", str(ROOT / "tests" / "open_pages.py"), "new_run", "one_question", "tokens")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_without_extras_quick_tests_pass(installed: Path, tmp_path: Path):
+    """Those of what reads the most kinds of files; the hosted CI runs all quick tests so."""
+    folders = [str(ROOT / "tests" / "core" / name) for name in ("exchange", "shelf", "runs")]
+    command = ("-m", "pytest", "-m", "quick", "-n0", "-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *folders)
+    done = run(installed, ROOT, "python", *command, HEDGE_HOME=str(tmp_path))
+    assert done.returncode == 0, done.stdout[-3000:]
