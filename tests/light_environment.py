@@ -1,4 +1,4 @@
-"""A light install, made without a network: a virtual environment that has what Hedge declares, and none of its extras."""
+"""A light install, made without a network: an environment with what Hedge declares, and none of its extras."""
 
 from __future__ import annotations
 

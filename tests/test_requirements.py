@@ -1,16 +1,19 @@
-"""What is pinned is imported, and what is imported is pinned."""
+"""What is pinned is imported, what is imported is pinned, and the pins lie within the ranges of the package."""
 
 from __future__ import annotations
 
 import ast
 import re
 import sys
+import tomllib
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
+from core.extras import EXTRAS
 from tests.syntax import imports
 
 pytestmark = pytest.mark.quick
@@ -18,6 +21,7 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
 NOT_IMPORTED = {
+    "hatchling": "a command: tests/test_package.py builds the wheel with it",
     "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
     "mypy": "a command",
     "pandas-stubs": "types of pandas, for mypy",
@@ -84,3 +88,39 @@ def test_whatever_is_imported_is_pinned():
         and not known & {normal(of) for of in distributions.get(module, ())}
     }
     assert missing == {}
+
+
+def ranges() -> dict[str, list[Requirement]]:
+    """The requirements of the package: those of the base install under "", and those of each extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = {"": project["dependencies"], **project["optional-dependencies"]}
+    return {extra: [Requirement(line) for line in lines] for extra, lines in lists.items()}
+
+
+def test_the_versions_that_tests_run_with_lie_within_the_ranges_of_the_package():
+    lines = [
+        Requirement(line)
+        for name in ("requirements.txt", "requirements-notebook.txt", "requirements-dev.txt")
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+        if line and line[0] not in "#-"
+    ]
+    pins = {normal(line.name): line.specifier for line in lines}
+    for requirement in (one for found in ranges().values() for one in found):
+        (pin,) = pins[normal(requirement.name)]
+        assert pin.operator == "==", f"{requirement.name} is not pinned"
+        assert requirement.specifier.contains(pin.version), f"{requirement} does not admit {pin}"
+
+
+def test_requirements_txt_has_the_base_and_the_extras_of_a_server_with_models():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    locked = {normal(Requirement(line).name) for line in lines if line and line[0] != "#"}
+    declared = ranges()
+    assert locked == {normal(one.name) for extra in ("", "models", "server") for one in declared[extra]}
+
+
+def test_each_extra_brings_the_modules_that_errors_look_for():
+    declared = ranges()
+    del declared[""]
+    assert {extra: {normal(one.name) for one in found} for extra, found in declared.items()} == {
+        extra: {normal(module) for module in modules} for extra, modules in EXTRAS.items()
+    }
