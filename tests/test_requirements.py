@@ -21,6 +21,7 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
 NOT_IMPORTED = {
+    "authlib": "Streamlit uses it for logins",
     "hatchling": "a command: tests/test_package.py builds the wheel with it",
     "mkdocs-material": "the look of docs/: theme in mkdocs.yml",
     "mypy": "a command",

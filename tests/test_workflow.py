@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.specifiers import SpecifierSet
 
+from core.doctor import NEWEST_PYTHON, OLDEST_PYTHON
 from core.settings import ROOT
 
 pytestmark = pytest.mark.quick
@@ -48,6 +50,30 @@ def test_npm_scripts_and_markers_that_it_names_are_there():
     said = "\n".join(commands())
     assert set(re.findall(r"npm run (\w+)", said)) <= set(scripts)
     assert set(re.findall(r"pytest -m (\w+)", said)) <= markers
+
+
+def test_the_wheel_is_tried_with_every_python_that_it_admits():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    admitted = SpecifierSet(settings["project"]["requires-python"])
+    pythons = workflow()["jobs"]["package"]["strategy"]["matrix"]["python"]
+    assert pythons == [f"3.{minor}" for minor in range(30) if admitted.contains(f"3.{minor}")]
+    assert pythons == [f"3.{minor}" for minor in range(OLDEST_PYTHON[1], NEWEST_PYTHON[1] + 1)]
+
+
+def test_the_run_and_the_files_that_it_names_are_there():
+    said = "\n".join(commands())
+    (run,) = re.findall(r"hedge report (\S+)", said)
+    assert (ROOT / "assets" / "runs" / run / "run.json").is_file()
+    for name in re.findall(r"\btests/\w+\.py", said):
+        assert (ROOT / name).is_file()
+
+
+def test_only_a_tag_makes_a_release_and_only_after_all_tests():
+    release = workflow()["jobs"]["release"]
+    assert release["if"] == "startsWith(github.ref, 'refs/tags/v')"
+    assert set(release["needs"]) == {"tests", "package"}
+    others = [job for name, job in workflow()["jobs"].items() if name != "release"]
+    assert not any("permissions" in job for job in others)
 
 
 def test_nothing_beside_the_clone_is_needed():

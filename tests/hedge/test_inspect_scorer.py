@@ -80,4 +80,4 @@ def test_the_documentation_s_task_runs_and_its_table_names_every_figure(found):
     figures = found["documented"]["figures"]
     assert (figures["calibration_questions"], figures["test_questions"]) == (3, 3)
     assert all(f"`{name}`" in PAGE for name in figures)
-    assert "hedge/inspect_scorer.py@hedge_sets" in PAGE
+    assert "--scorer hedge/hedge_sets" in PAGE
