@@ -8,10 +8,14 @@ from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
+from core import extras
 from core.settings import ROOT
 
+needs_models = pytest.mark.skipif(not extras.has("models"), reason="Hedge's extra 'models' is not installed here")
+"""For a quick test that uses a package of this extra."""
 TEST_TOOLS = ("hypothesis", "pytest", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist")
 
 

@@ -30,6 +30,7 @@ from core.shelf.bring import bring
 from core.shelf.entries import entries
 from core.tasks import catalogue, trivia
 from tests.conftest import synthetic_run
+from tests.light_environment import needs_models
 
 ANN, BEN = Actor("ann@example.org", UserRole.LAUNCHER), Actor("ben@example.org", UserRole.LAUNCHER)
 CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)
@@ -148,6 +149,7 @@ def test_a_folder_that_the_administrator_lists_can_be_named(public: Path, tmp_pa
 
 
 @pytest.mark.quick
+@needs_models
 def test_a_launcher_cancels_and_deletes_her_own_runs_and_an_administrator_all(public: Path, no_agent: None):
     with access.acting_as(ANN):
         run_id = engine.submit(RunSpec("pocket-1m", "qa", samples=10))

@@ -19,6 +19,7 @@ from core.runs import actions, engine, store
 from core.runs.queue import run_queue
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
+from tests.light_environment import needs_models
 
 pytestmark = pytest.mark.quick
 
@@ -43,6 +44,7 @@ def spec(seed: int) -> RunSpec:
     return RunSpec("pocket-1m", "qa", samples=10, seed=seed)
 
 
+@needs_models
 def test_a_person_s_runs_wait_up_to_the_limit_and_another_s_are_not_counted(limited: Path):
     with access.acting_as(ANN):
         outcome = actions.launch([spec(seed) for seed in (1, 2, 3)])[1]
@@ -57,6 +59,7 @@ def test_a_person_s_runs_wait_up_to_the_limit_and_another_s_are_not_counted(limi
     assert len(run_queue.unfinished()) == 6
 
 
+@needs_models
 def test_a_run_that_is_repeated_is_deleted_only_if_it_can_be_queued(limited: Path):
     run_id = synthetic_run(30)
     store.update_record(run_id, provenance={"launched_by": ANN.name})
@@ -66,6 +69,7 @@ def test_a_run_that_is_repeated_is_deleted_only_if_it_can_be_queued(limited: Pat
     assert store.read_record(run_id).state == "done"
 
 
+@needs_models
 def test_a_person_s_disk_space_counts_runs_juries_and_the_bin(limited: Path):
     for seed in range(3):
         store.update_record(synthetic_run(400, seed=seed), provenance={"launched_by": ANN.name})
@@ -83,6 +87,7 @@ def test_a_person_s_disk_space_counts_runs_juries_and_the_bin(limited: Path):
         engine.submit(spec(1))
 
 
+@needs_models
 def test_a_full_disk_is_said_before_anything_is_written(limited: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     questions = tmp_path / "questions.csv"
     questions.write_text("question,A,B,answer\nWhich?,one,two,A\n")
@@ -126,6 +131,7 @@ def test_visitors_of_a_public_server_are_told_apart_by_their_address(limited: Pa
         quotas.check_question("d")
 
 
+@needs_models
 def test_the_limit_stands_before_the_answering_server(limited: Path, monkeypatch: pytest.MonkeyPatch):
     asked: list[Sequence[object]] = []
     monkeypatch.setattr(client, "_start_server", lambda: None)

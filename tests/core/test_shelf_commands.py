@@ -11,6 +11,7 @@ from core.runs import store
 from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
+from tests.light_environment import needs_models
 
 pytestmark = pytest.mark.quick
 
@@ -68,6 +69,7 @@ def test_figures_that_differ_are_listed():
     ]
 
 
+@needs_models
 def test_a_model_of_the_leaderboard(mirror: Mirror, capsys, monkeypatch):  # noqa: F811
     monkeypatch.setenv("HF_ENDPOINT", mirror.url)
     files = leaderboard_files.add(mirror)

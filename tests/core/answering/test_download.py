@@ -19,6 +19,7 @@ from core.answering.model_cache import total_bytes
 from core.runs.spec import RunSpec
 from core.settings import ASSETS
 from tests.core.answering.conftest import ended
+from tests.light_environment import needs_models
 
 POCKET = ASSETS / "models" / "pocket-1m"
 REPOSITORY = "someone/pocket"
@@ -123,6 +124,7 @@ def test_a_hub_that_is_silent_is_said(fake_home: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.quick
+@needs_models
 def test_a_hub_that_does_not_say_how_large_a_model_is(monkeypatch: pytest.MonkeyPatch):
     from core.inference.models import ModelSource
 

@@ -16,6 +16,7 @@ from core.runs import store
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from tests.light_environment import needs_models
 
 pytestmark = pytest.mark.quick
 
@@ -116,6 +117,7 @@ def test_disk_goes_by_an_earlier_run_of_the_task(home):
     assert found.disk == 100 * forecasts.USUAL_DISK
 
 
+@needs_models
 def test_tokens_are_counted_by_the_models_own_tokenizer(tmp_path):
     found = forecasts.work_of(SPEC)
     assert found is not None

@@ -20,6 +20,7 @@ from core.shelf.entries import entry
 from core.shelf.progress import DownloadProgress
 from core.shelf.recompute import summary
 from tests.core.shelf.mirror import Mirror
+from tests.light_environment import needs_models
 
 
 def sent(mirror: Mirror) -> int:
@@ -280,6 +281,7 @@ at_most = 1_000
 """
 
 
+@needs_models
 @pytest.mark.parametrize(
     ("content", "endpoint", "says"),
     [

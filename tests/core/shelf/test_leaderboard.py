@@ -16,6 +16,7 @@ from core.shelf.leaderboard import model_id, of_model
 from core.shelf.recompute import summary
 from tests.core.shelf.leaderboard_files import DATE, FOLDER, REPOSITORY, add, samples
 from tests.core.shelf.mirror import Mirror
+from tests.light_environment import needs_models
 
 pytestmark = pytest.mark.quick
 
@@ -26,6 +27,7 @@ def hub(mirror: Mirror, monkeypatch: pytest.MonkeyPatch) -> Mirror:
     return mirror
 
 
+@needs_models
 def test_tasks_are_chosen_and_come_in(hub: Mirror, tmp_path):
     files = add(hub)
     hub.add_to_hub(REPOSITORY, f"{FOLDER}/samples_leaderboard_ifeval_{DATE}.jsonl", b"{}\n")
@@ -48,6 +50,7 @@ def test_tasks_are_chosen_and_come_in(hub: Mirror, tmp_path):
     assert np.array_equal(store.read_logits(run).logits, direct.scored.logits)
 
 
+@needs_models
 @pytest.mark.parametrize("as_list", [False, True], ids=["lines", "list"])
 def test_the_names_and_forms_of_2024(hub: Mirror, as_list):
     """The leaderboard's first data sets name samples ``.json``; some versions of the harness wrote one list."""
@@ -66,6 +69,7 @@ def test_the_names_and_forms_of_2024(hub: Mirror, as_list):
     assert done.figures == ()
 
 
+@needs_models
 def test_the_last_evaluation_of_a_task_counts(hub: Mirror):
     add(hub, ("leaderboard_gpqa_main",))
     later = f"{FOLDER}/samples_leaderboard_gpqa_main_2025-03-01T00-00-00.000001.jsonl"
@@ -75,6 +79,7 @@ def test_the_last_evaluation_of_a_task_counts(hub: Mirror):
     assert [path for path in hub.sent if "/resolve/" in path] == [f"/datasets/{REPOSITORY}/resolve/main/{later}"]
 
 
+@needs_models
 @pytest.mark.parametrize(
     ("typed", "says"),
     [
@@ -95,6 +100,7 @@ def test_what_is_not_there_is_one_sentence(hub: Mirror, typed, says):
     assert "\n" not in str(caught.value)
 
 
+@needs_models
 def test_an_agreement_that_is_asked_for_is_one_sentence(hub: Mirror):
     add(hub)
     hub.fault = "gated"
@@ -103,12 +109,14 @@ def test_an_agreement_that_is_asked_for_is_one_sentence(hub: Mirror):
     assert [name for name in store.run_ids() if not store.is_bundled(name)] == []
 
 
+@needs_models
 def test_without_a_network(hub: Mirror, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(InputError, match="the hub can't be reached at http://"):
         of_model("org/tiny-1B")
 
 
+@needs_models
 def test_a_hub_that_does_not_list_its_files_is_given_up(hub: Mirror, monkeypatch):
     add(hub)
     hub.fault = "silent listing"

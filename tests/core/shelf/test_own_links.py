@@ -11,6 +11,7 @@ from core.errors import InputError, UnreachableError
 from core.shelf.bring import bring
 from core.shelf.own_links import is_link, of_link
 from tests.core.shelf.mirror import Mirror
+from tests.light_environment import needs_models
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 
@@ -45,6 +46,7 @@ def test_a_link_that_is_not_fetched_from(mirror: Mirror, link, says):
         of_link(link)
 
 
+@needs_models
 def test_the_page_of_a_file_stands_for_the_file(mirror: Mirror, monkeypatch):
     (file,) = of_link("https://github.com/some/release/blob/abc1234/out/scores.csv").files
     assert file.address == "https://raw.githubusercontent.com/some/release/abc1234/out/scores.csv"
@@ -87,6 +89,7 @@ def test_a_file_of_no_known_kind_is_refused(mirror: Mirror):
         bring(of_link(f"{mirror.url}/page.csv"))
 
 
+@needs_models
 def test_a_data_set_that_is_not_on_the_hub(mirror: Mirror, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", mirror.url)
     with pytest.raises(InputError, match="it is not on the hub"):

@@ -14,6 +14,7 @@ from core.tasks import bank, catalogue
 from core.tasks.split import draw
 from tests.conftest import synthetic_questions
 from tests.core.tasks.shapes import SHAPES, dialogue, mmlu, summarization
+from tests.light_environment import needs_models
 
 ROWS = [
     {"question": f"What is {i} + 1?", "options": [str(i), str(i + 1), "none"], "label": 1, "subject": "sums"}
@@ -132,6 +133,7 @@ def datasets_home(tmp_path, monkeypatch):
 
 
 @pytest.mark.quick
+@needs_models
 @pytest.mark.parametrize("task", SHAPES)
 def test_from_a_folder_laid_out_like_the_hub(tmp_path, datasets_home, task):
     """The code that loads from the hub, on a folder of the same layout; and the rows alone as a file."""
@@ -182,6 +184,7 @@ def test_what_came_from_the_hub_is_kept(home, monkeypatch):
 
 
 @pytest.mark.quick
+@needs_models
 def test_a_hub_that_can_not_be_reached(home, monkeypatch):
     import datasets
 
