@@ -39,7 +39,7 @@ def test_sets_are_those_of_the_definition():
 def test_the_report_of_a_run_is_its_report(home):
     name = synthetic_run(model="<b>model")
     found = hedge.report(name, alpha=0.15, scores=["raps"])
-    assert found.figures == report(load(name), 150, scores=("raps",))
+    assert repr(found.figures) == repr(report(load(name), 150, scores=("raps",)))  # a NaN does not equal itself
     assert found.frame["coverage"].item() == found.figures.scores["raps"].coverage
     assert found.to_json()["raps"]["coverage"] == found.figures.scores["raps"].coverage
     page = found._repr_html_()
