@@ -16,7 +16,7 @@ from core.settings import ROOT
 
 needs_models = pytest.mark.skipif(not extras.has("models"), reason="Hedge's extra 'models' is not installed here")
 """For a quick test that uses a package of this extra."""
-TEST_TOOLS = ("hypothesis", "pytest", "pytest-rerunfailures", "pytest-timeout", "pytest-xdist")
+TEST_TOOLS = ("hypothesis", "pytest", "pytest-timeout", "pytest-xdist")
 
 
 def dependencies() -> list[str]:

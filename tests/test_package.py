@@ -13,7 +13,6 @@ import pytest
 from core.cli import main
 from core.settings import ROOT
 from tests import light_environment
-from tests.made_once import made_once
 
 FOLDERS = (".streamlit", "app", "assets", "charts", "core", "pages")
 RUN = "pocket-8m-qa-base-0shot-bfloat16-92a473dc6b"
@@ -42,7 +41,9 @@ def wheel_in(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the wheel and the environment in which it is installed."""
-    return made_once(tmp_path_factory, "package", install)
+    folder = tmp_path_factory.mktemp("package")
+    install(folder)
+    return folder
 
 
 @pytest.fixture

@@ -10,13 +10,10 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-import pytest
 from packaging.requirements import Requirement
 
 from core.extras import EXTRAS
 from tests.syntax import imports
-
-pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("core", "app", "charts", "docs", "hedge", "pages", "pocket_world", "tests")
