@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import re
 
 import pytest
 
@@ -14,7 +15,7 @@ MODULES = [
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for folder in FOLDERS
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if ">>> " in path.read_text(encoding="utf-8")
+    if re.search(r"^\s*>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 
 

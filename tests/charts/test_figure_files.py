@@ -75,8 +75,8 @@ IN_A_PAPER = ("reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-
     ("width", "theme", "names"),
     [
         ("single", "light", IN_A_PAPER),
-        ("double", "dark", ("reliability", "forest")),
-        ("slide", "dark", ("forest",)),
+        pytest.param("double", "dark", ("reliability", "forest"), marks=pytest.mark.nightly),
+        pytest.param("slide", "dark", ("forest",), marks=pytest.mark.nightly),
         (5.0, "light", ("forest",)),
     ],
 )

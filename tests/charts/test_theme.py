@@ -34,6 +34,7 @@ from charts.theme import (
 from core.reports.evaluation import load
 from core.settings import ROOT
 from tests.conftest import synthetic_run
+from tests.parameters import rest_nightly
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 # How red, green and blue light is seen without one kind of cone (Machado, Oliveira & Fernandes 2009, severity 1).
@@ -112,7 +113,7 @@ def test_the_colours_of_runs_are_told_apart(mode: str, eyes: str):
         assert distance > TOLD_APART, (one, other)
 
 
-@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("mode", rest_nightly(["light", "dark"], now=["dark"]))
 def test_figures_for_files_take_every_colour_from_the_theme(home, mode: str):
     runs = [load(synthetic_run(seed=i, model=f"model-{i}")) for i in range(4)]
     names = ["reliability", "coverage-by-alpha", "set-size-by-alpha", "sets-by-size", "forest"]

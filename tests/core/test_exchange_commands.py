@@ -111,6 +111,7 @@ def test_documents_are_written(home, tmp_path, capsys, kind, what):
     assert (tmp_path / name).stat().st_size > 500
 
 
+@pytest.mark.nightly
 def test_every_figure_is_drawn_with_its_caption(home, tmp_path, capsys):
     run = synthetic_run(n=60)
     assert main(["export", run, "--format", "figures", "--out", str(tmp_path)]) == 0

@@ -23,6 +23,7 @@ from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, components, keep_their_places, pick, picked, said
+from tests.parameters import rest_nightly
 from tests.simulation.claims import FEW_SAID
 from tests.simulation.run_matrix import SAYS
 
@@ -233,7 +234,7 @@ def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
     assert picked(app) == [name]
 
 
-@pytest.mark.parametrize("score", SCORE_NAMES)
+@pytest.mark.parametrize("score", rest_nightly(SCORE_NAMES, now=["raps"]))
 def test_every_score_can_be_compared(score: str, open_page: Open):
     """It is chosen on the page, lives in the address, and gives the figures of the reports everywhere."""
     ids = [synthetic_run(model=f"model-{i}", seed=7, n=240) for i in range(2)]

@@ -92,6 +92,7 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     assert any("Invalid answers" in table.columns for table in static_tables(app))
 
 
+@pytest.mark.nightly
 def test_every_score_can_be_chosen(asked, open_page: Open):
     """It is chosen on the page, lives in the address, and gives the figures of the reports everywhere."""
     chosen = [one for one in the_readings() if one.shots == 0 and one.method in ("letters", "raw")]

@@ -69,6 +69,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
     return asked
 
 
+@pytest.mark.nightly
 def test_ones_own_text_is_asked_of_the_model(open_page: Open, fake_home: Path):
     """The real server with its worker and the shipped model."""
     app = open_page("tokens")

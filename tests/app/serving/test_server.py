@@ -21,6 +21,7 @@ from core.classroom import lecture, quiz
 from core.settings import ROOT
 from tests.browser.conftest import held_by_tests, wait_for
 from tests.intruders.client import Client
+from tests.parameters import rest_nightly
 
 SEAT = "5" * 32
 APP = ("app", "--server.headless", "false", "--server.port")
@@ -50,7 +51,11 @@ def started(command: Sequence[str], home: Path) -> Iterator[tuple[str, psutil.Po
             process.wait()
 
 
-@pytest.mark.parametrize("command", [APP, STREAMLIT, UVICORN], ids=["app", "streamlit", "uvicorn"])
+@pytest.mark.parametrize(
+    "command",
+    rest_nightly([APP, STREAMLIT, UVICORN], now=[APP, STREAMLIT]),
+    ids=["app", "streamlit", "uvicorn"],
+)
 def test_every_server_serves_the_guarded_app_and_ends_while_a_phone_listens(command: Sequence[str], home: Path):
     live = lecture.open_class(quiz.draw("qa", n=4, calibration=2))
     live.join(SEAT)

@@ -33,6 +33,7 @@ def test_a_text_comes_back_token_by_token_and_the_next_finds_the_model_warm(fake
     assert ended(asked).seconds == 0  # loading took no time
 
 
+@pytest.mark.nightly
 def test_what_the_model_refuses_is_its_sentence(fake_home: Path):
     asked = TokenText("./gone", "a text")
     client.ask(asked)

@@ -194,6 +194,7 @@ print(json.dumps([engine.budget.halvings, float(np.abs(after - before).max())]))
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_memory_that_really_runs_out(device):
     """96 prompts at once, with 16 MiB to compute them in: the allocator itself refuses, and no score moves."""

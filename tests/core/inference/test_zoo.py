@@ -167,6 +167,7 @@ def test_what_is_harmless_says_why_and_is_looked_at_closely():
             check(name)
 
 
+@pytest.mark.nightly
 def test_the_real_terminal_shows_sentences_of_ours_alone(tmp_path):
     """A process of its own, in which nothing was imported or silenced before."""
     names = (

@@ -255,6 +255,7 @@ def test_published_language_models_come_out_as_published(mirror: Mirror, real_da
     assert done.fetched == sum(mirror.sent.values()) == 6 * 649_982
 
 
+@pytest.mark.nightly
 def test_answers_come_from_the_hub_and_all_figures_of_a_model_are_the_published_ones(mirror, real_data, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", mirror.url)
     folder = real_data / "llm-uncertainty-bench"

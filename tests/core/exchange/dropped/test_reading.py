@@ -284,6 +284,7 @@ def test_a_pickle_with_code_does_not_run(folder, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.nightly
 def test_the_published_data_in_one_go(home, tmp_path, real_data):
     """Each file in its place, and figures recomputed: the accuracies of BLUQ are those that it published."""
     (tmp_path / "scratch").mkdir()

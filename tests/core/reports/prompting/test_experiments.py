@@ -199,6 +199,7 @@ def test_a_small_model_of_stories_knows_endings_and_no_letters(home, real_models
     assert experiment.task.endswith("stories.jsonl")
 
 
+@pytest.mark.nightly
 def test_the_whole_grid_from_the_shell(home, monkeypatch, capsys, tmp_path):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(60))

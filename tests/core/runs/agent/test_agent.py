@@ -29,6 +29,7 @@ from tests.core.runs.conftest import (
     until,
     worker_process,
 )
+from tests.parameters import rest_nightly
 from tests.processes import kill_together, living, oom_score, tree
 
 
@@ -206,7 +207,7 @@ def test_an_agent_whose_database_is_gone_for_good_ends_as_well(engine_home, monk
     assert living(engine_home) == []
 
 
-@pytest.mark.parametrize("minutes", ["0.01", "0"])
+@pytest.mark.parametrize("minutes", rest_nightly(["0.01", "0"], now=["0"]))
 def test_workers_go_some_time_after_the_last_run_and_come_back_for_the_next(engine_home, monkeypatch, minutes):
     monkeypatch.setenv("HEDGE_WARM_MINUTES", minutes)
     executor = liveness.executor_id("cpu")

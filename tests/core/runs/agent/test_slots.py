@@ -29,6 +29,7 @@ def test_slots_know_their_memory(eight, monkeypatch):
     ]
 
 
+@pytest.mark.nightly
 def test_each_of_eight_runs_sees_exactly_its_device(engine_home, monkeypatch):
     """The workers' own environment is read, as the operating system has it."""
     import psutil

@@ -129,6 +129,7 @@ def test_answers_that_teach_nothing_fail_in_one_sentence(home, tmp_path) -> None
     assert (state.state, "0 of 4 are right" in state.message) == ("failed", True)
 
 
+@pytest.mark.nightly
 def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(engine_home: Path) -> None:
     """It waits behind a run, is killed while it tunes, and is gone on with by the next worker."""
     before = engine.submit(RunSpec(model="fake", task="qa", samples=100))
@@ -155,6 +156,7 @@ def test_a_path_waits_in_the_queue_and_a_killed_worker_goes_on_from_its_stage(en
     assert jury_job.read_state(path_id).jury == now.jury
 
 
+@pytest.mark.nightly
 def test_one_that_waits_or_tunes_is_cancelled_and_gone_on_with(engine_home: Path) -> None:
     path_id = jury_job.launch(replace(SPEC, samples=40, steps=5000))
     tuning(path_id)

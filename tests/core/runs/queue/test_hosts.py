@@ -39,6 +39,7 @@ def begins(run_id: str) -> list[str]:
     return [line.split(" ", 2)[2].split(" begins")[0] for line in store.read_log(run_id) if " begins: " in line]
 
 
+@pytest.mark.nightly
 def test_short_runs_spread_over_two_hosts_and_each_is_done_once(shared_home, monkeypatch):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1}))
     names = [engine.submit(spec(seed=seed, samples=10)) for seed in range(12)]

@@ -51,6 +51,7 @@ def test_the_halves_of_a_model_lie_on_two_devices():
     assert (parts["model.embed_tokens"], parts["lm_head"]) == (0, 1)
 
 
+@pytest.mark.nightly
 def test_two_runs_are_at_work_on_two_slots_at_once(fake_home, monkeypatch):
     """A real agent with two workers; their GPUs are the stand-in's, and their model is the fake one."""
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 10}))

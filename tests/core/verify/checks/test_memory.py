@@ -30,6 +30,7 @@ print(memory.memory(Place("cpu")).says)
 prediction that is too small."""
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a limit on the address space")
 def test_a_limit_that_is_none_and_a_prediction_that_is_too_small_fail(home):
     done = subprocess.run([sys.executable, "-c", MAKE], cwd=ROOT, capture_output=True, text=True)

@@ -9,6 +9,7 @@ import pytest
 from core.verify.checks import stopping
 from core.verify.checks.stopping import judged
 from core.verify.outcome import Place
+from tests.parameters import rest_nightly
 
 WELL = {
     "ended": True,
@@ -21,7 +22,7 @@ WELL = {
 }
 
 
-@pytest.mark.parametrize("how", ["cancel", "kill"])
+@pytest.mark.parametrize("how", rest_nightly(["cancel", "kill"], now=["kill"]))
 def test_a_run_is_stopped_and_continued(fake_home, monkeypatch, how):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 4}))
     monkeypatch.setattr(stopping, "RUN", ("run", "--model", "fake", "--task", "qa", "--samples", "200"))
