@@ -58,7 +58,9 @@ def test_what_is_moved_is_what_python_computes(visit: Visitor, address: str, run
     agrees(page, runs, alpha=200, gamma=15, change=300)
     page.wait_for_url(re.compile("alpha=200.*gamma=15"))
     # By the pointer: the line of the change in a figure follows it.
-    box = still(page.locator("[data-plot=capital] .plot"))
+    plot = page.locator("[data-plot=capital] .plot")
+    plot.scroll_into_view_if_needed()
+    box = still(plot)
     page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 60)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + 60)

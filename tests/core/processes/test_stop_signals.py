@@ -15,8 +15,9 @@ STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """Give this process its own handlers back."""
+    """Begin as a process that nohup did not start, and give this process its own handlers back."""
     before = {number: signal.getsignal(number) for number in STOPPING}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
