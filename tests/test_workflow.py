@@ -35,6 +35,14 @@ def test_the_whole_suite_is_the_readmes_line():
     assert line[1] in commands()
 
 
+def test_what_runs_at_night_is_what_contributing_says():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\.venv/bin/(python -m (?:pytest -m nightly|tests\.\w+))", text, re.MULTILINE)
+    nightly = "\n".join(step.get("run", "") for step in workflow()["jobs"]["nightly"]["steps"])
+    assert len(listed) == 4
+    assert [command for command in listed if command not in nightly] == []
+
+
 def test_python_is_the_one_that_the_types_are_checked_for():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     jobs = workflow()["jobs"]

@@ -10,7 +10,8 @@ from tests.faults.stage import HEADER
 from tests.postgres import server
 
 
-def main() -> None:
+def main() -> int:
+    """Print the table. Returns 1 if a fault lost something."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument(
         "--tries",
@@ -20,6 +21,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=[fault.__name__ for fault in FAULTS])
     options = parser.parse_args()
+    status = 0
     print(HEADER, flush=True)
     with server() as postgres:
         for fault in FAULTS:
@@ -31,7 +33,9 @@ def main() -> None:
                     print(row.to_markdown(), flush=True)
                 except (NotHere, AssertionError) as error:
                     print(f"{fault.__name__} on {'Postgres' if on else 'SQLite'}: {error}", file=sys.stderr, flush=True)
+                    status = max(status, isinstance(error, AssertionError))
+    return int(status)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
