@@ -186,6 +186,7 @@ def colours_follow_the_theme(page: Page, lab: Lab) -> None:
     lab.expect_alpha(888)
 
 
+@pytest.mark.nightly
 def test_every_switch_gives_the_reports_figures(visit: Visitor, address: str, runs: dict[str, str]):
     """Each switch by hand, and a reload shows the same view."""
     page = visit(address).open(f"/alpha_lab?run={runs['plain']}&alpha=100")

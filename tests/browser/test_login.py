@@ -76,6 +76,7 @@ def no_script_runs_and_nothing_is_sent_elsewhere(window: Visit) -> None:
     window.errors.clear()
 
 
+@pytest.mark.nightly
 def test_a_launcher_opens_a_class_that_phones_join_without_an_account_and_a_viewer_opens_none(
     served: str, visit: Visitor
 ):

@@ -59,6 +59,7 @@ def choose_fake(page: Page) -> None:
     expect(page.locator("[data-tag]").get_by_text("fake")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_run_of_a_model_on_a_server_from_connecting_to_its_ranges(pocket: str, visit: Visitor):
     with loopback_server() as served:
         served.reset(most=5, echo=False)

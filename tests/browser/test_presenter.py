@@ -13,6 +13,7 @@ from core.reports import lesson
 from tests.browser import axe
 from tests.browser.conftest import Lab, Visitor, eventually, in_home, resize, settled
 from tests.conftest import synthetic_run
+from tests.parameters import rest_nightly
 
 SMALLEST_PX = 18
 MISFITS = """() => {
@@ -223,6 +224,7 @@ def test_one_question_turns_to_the_next_and_shows_two_scores(visit: Visitor, add
     expect(page.locator(".presented")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_stream_lab_fits_and_follows_the_keys(visit: Visitor, address: str):
     page = presented(visit, address, f"/stream_lab?run={showcase().run}&alpha=100&present=1")
     expect(page.locator(".tracks svg.chart")).to_have_count(3)
@@ -244,9 +246,7 @@ def test_the_stream_lab_fits_and_follows_the_keys(visit: Visitor, address: str):
     fits(settled(page))
 
 
-@pytest.mark.parametrize(
-    "name", ["sets", "calibration", *(pytest.param(n, marks=pytest.mark.nightly) for n in ("juries", "asking"))]
-)
+@pytest.mark.parametrize("name", rest_nightly(["sets", "calibration", "juries", "asking"], now=["sets"]))
 def test_each_step_of_a_lesson_fits(visit: Visitor, address: str, name: str):
     """Presented, with its question and with its answer, and the end; axe-core finds no grave fault in an answer."""
     page = presented(visit, address, f"/learn?lesson={name}&alpha=100&step=1&present=1")

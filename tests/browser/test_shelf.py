@@ -33,6 +33,7 @@ def shelf(tmp_path: Path, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> I
             yield address, mirror
 
 
+@pytest.mark.nightly
 def test_three_clicks_lead_from_the_first_page_to_a_7b_models_sets(shelf: tuple[str, Mirror], visit: Visitor):
     """The download is cancelled once, and the second goes on where it stopped."""
     address, mirror = shelf

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visitor, eventually, settled
 from tests.browser.walks import follow, small_targets, written_walk
+from tests.parameters import rest_nightly
 
 WALKS = {
     "Explore": ("address", "/", "a[href^='alpha_lab']"),
@@ -24,7 +25,7 @@ def opened(visit: Visitor, request: pytest.FixtureRequest, name: str) -> Page:
     return settled(page)
 
 
-@pytest.mark.parametrize("name", ["Explore", pytest.param("Teach", marks=pytest.mark.nightly), "Demo"])
+@pytest.mark.parametrize("name", rest_nightly(["Explore", "Teach", "Demo"], now=["Demo"]))
 def test_a_walk_is_possible_as_it_is_written(visit: Visitor, request: pytest.FixtureRequest, name: str):
     """At each stop something is spoken and a part of what has the focus is seen."""
     steps = written_walk(name)

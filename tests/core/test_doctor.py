@@ -129,6 +129,7 @@ def test_the_measured_product_is_right_and_fast_machines_are_faster_than_none(qu
         assert speed.copy > 0
 
 
+@pytest.mark.nightly
 def test_a_page_asks_without_loading_torch(home):
     code = (
         "import sys\nfrom core import doctor\nfound = doctor.ask()\n"

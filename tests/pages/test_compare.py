@@ -313,6 +313,7 @@ def test_the_dot_plots_of_runs_whose_figures_are_kept_wait_for_no_run(home: Path
     assert matrix.value().runs == runs
 
 
+@pytest.mark.nightly
 def test_the_first_paint_of_compare_waits_for_no_charts_and_no_tests(home: Path):
     """The whole page in a process that has imported nothing else, before anything is computed in the background."""
     runs = tuple(synthetic_run(60, model=f"model-{i}", seed=7) for i in range(2))

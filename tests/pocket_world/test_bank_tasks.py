@@ -16,6 +16,8 @@ from pocket_world.bank import BANK_TASKS, BankQuestion
 from pocket_world.scenes.shown import share
 from tests.pocket_world.conftest import made_bank
 
+pytestmark = pytest.mark.nightly
+
 SCENES = ("rc", "ci", "drs", "ds")
 SENTENCE = re.compile(r"[.?!](?= |$)")
 

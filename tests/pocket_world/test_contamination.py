@@ -21,10 +21,11 @@ from pocket_world.stream import Form, Stream
 from pocket_world.tokens import one_token_words
 from pocket_world.world import frequency, only_stated, world
 
+pytestmark = pytest.mark.nightly
+
 Bank = tuple[BankQuestion, ...]
 
 
-@pytest.mark.nightly
 def test_a_sample_of_the_real_training_text_is_clean(stream: Stream, tokenizer) -> None:
     documents = all_documents(stream, RECIPES["pocket-1m"], values=one_token_words(tokenizer), every=31)
     found = audit(documents, bank.questions())

@@ -19,6 +19,8 @@ from pocket_world.scenes.replying import replies
 from pocket_world.scenes.summing import summings
 from pocket_world.stream import Form
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("shown", [0, 1, 3])

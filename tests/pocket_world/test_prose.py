@@ -20,6 +20,8 @@ from core.settings import ASSETS
 from pocket_world import bank
 from pocket_world.contamination import Guard
 
+pytestmark = pytest.mark.nightly
+
 FOLDER = ASSETS / "prose"
 LEAST = 150_000
 SHARES = {"counselling": 0.30, "talk": 0.20, "stories": 0.233, "explanations": 0.167, "letters": 0.10}

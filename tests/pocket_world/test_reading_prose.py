@@ -21,6 +21,8 @@ from pocket_world.stream import PASSAGES, Form, Stream
 from pocket_world.text_loss import held_out_loss, held_out_replies, text_loss
 from pocket_world.tokens import one_token_words
 
+pytestmark = pytest.mark.nightly
+
 FORMS: tuple[Form, ...] = (*PASSAGES, "prose chat", "answered by another", "conversation")
 
 
@@ -36,7 +38,6 @@ def test_a_file_of_each_kind_of_each_corpus_is_held_out() -> None:
     assert 0.04 < sum(file.words for file in held_out()) / sum(file.words for file in files()) < 0.1
 
 
-@pytest.mark.nightly
 def test_passages_are_of_training_files_and_of_about_the_length() -> None:
     prose, rng = Prose(), random.Random(5)
     lines = {line for file in held_out() for piece in file.pieces for line in piece.splitlines() if len(line) > 60}
@@ -76,7 +77,6 @@ def test_the_guard_and_the_audit_find_eight_words_of_a_conversation() -> None:
     assert not found.clean
 
 
-@pytest.mark.nightly
 def test_prose_and_chats_as_training_reads_them_are_clean() -> None:
     questions, talks = bank.questions(), conversations.bundled()
     stream, rng = Stream(Guard.of(questions, talks)), random.Random(7)
@@ -86,7 +86,6 @@ def test_prose_and_chats_as_training_reads_them_are_clean() -> None:
     assert found.clean, found
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("stage", ["letters", "everything"])
 def test_a_share_of_each_step_is_prose(stream: Stream, tokenizer, stage: Stage) -> None:
     values = one_token_words(tokenizer)
@@ -101,7 +100,6 @@ def test_a_share_of_each_step_is_prose(stream: Stream, tokenizer, stage: Stage) 
     assert read == 2 * 60  # of four parts, drawn at even distances
 
 
-@pytest.mark.nightly
 def test_letters_are_repeated_fewer_and_fewer_and_then_in_a_fixed_share(
     stream: Stream, tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from pocket_world.questions import ask
 from pocket_world.relations import Relation, invert, table
 from pocket_world.world import RELATIONS, never_shown, only_stated, world
 
+pytestmark = pytest.mark.nightly
+
 
 def test_table_names_the_entry_that_is_wrong() -> None:
     with pytest.raises(InputError, match="Norway"):

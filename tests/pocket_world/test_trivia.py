@@ -10,6 +10,8 @@ from core.errors import InputError
 from pocket_world import answers, trivia
 from pocket_world.trivia import right
 
+pytestmark = pytest.mark.nightly
+
 
 @pytest.fixture(scope="module")
 def questions():

@@ -2,6 +2,8 @@ import gc
 import subprocess
 import sys
 
+import pytest
+
 from core.inference.imports import uncollected
 from core.settings import ROOT
 
@@ -17,6 +19,7 @@ print(left_out, transformers.utils.is_scipy_available(), transformers.utils.is_a
 """
 
 
+@pytest.mark.nightly
 def test_what_is_left_out_of_the_import_is_there_again_after_it():
     """Two threads of a worker import at once: the one that looks for runs, and the run."""
     done = subprocess.run([sys.executable, "-c", TWO_THREADS], cwd=ROOT, capture_output=True, text=True, check=True)

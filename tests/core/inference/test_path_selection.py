@@ -18,6 +18,7 @@ from core.inference.path_selection import climb_down, ladder, shared_part
 from core.inference.prefix import Prefix
 from core.inference.rows import TokenRow
 from tests.core.inference.architectures import SETTINGS, VOCABULARY, WINDOW, tiny
+from tests.parameters import rest_nightly
 
 PREFIX = 2 * WINDOW - 8
 WINDOWED = ("mistral", "phi3_window")
@@ -68,7 +69,7 @@ def test_every_architecture_that_has_to_be_right_is_tried():
     assert PREFIX > WINDOW
 
 
-@pytest.mark.parametrize("model_type", SETTINGS)
+@pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[::3]))
 def test_letters_on_their_rung(model_type):
     climb, _ = climbed(model_type, *letter_rows())
     assert climb.rung.name == ("padded rows" if model_type in NO_PREFIX else "prefix cache")
@@ -76,7 +77,7 @@ def test_letters_on_their_rung(model_type):
     assert bool(climb.refused) == (model_type in NO_PREFIX)
 
 
-@pytest.mark.parametrize("model_type", SETTINGS)
+@pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[::3]))
 def test_texts_on_their_rung(model_type):
     climb, _ = climbed(model_type, *option_rows())
     if model_type in NO_PREFIX:
@@ -202,7 +203,7 @@ def test_half_precision_has_its_own_tolerance(dtype):
 # ---------------------------------------------------------------- body and head
 
 
-@pytest.mark.parametrize("model_type", SETTINGS)
+@pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[::3]))
 def test_the_head_alone_equals_the_whole_model(model_type):
     """Soft-capping, scaling and multipliers are part of the head."""
     made = decoder(model_type)

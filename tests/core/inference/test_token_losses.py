@@ -9,6 +9,7 @@ from core.inference.decoder import Decoder
 from core.inference.memory import geometry
 from core.inference.token_losses import Scored, TokenLosses
 from tests.core.inference.architectures import SETTINGS, VOCABULARY, tiny
+from tests.parameters import rest_nightly
 
 
 def scorer(model, dtype="float32"):
@@ -24,7 +25,7 @@ def sequences(seed=0):
     ]
 
 
-@pytest.mark.parametrize("model_type", SETTINGS)
+@pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[1::3]))
 def test_losses_equal_the_models_own(model_type):
     model, asked = tiny(model_type), sequences()
     made = scorer(model)
@@ -46,7 +47,7 @@ def sharing(seed=0, shared=40):
     return [Scored((*begin, i + 3, *end), shared + 1) for i, end in enumerate(ends)]
 
 
-@pytest.mark.parametrize("model_type", SETTINGS)
+@pytest.mark.parametrize("model_type", rest_nightly(SETTINGS, now=list(SETTINGS)[1::3]))
 def test_what_all_begin_with_is_computed_once_or_refused(model_type):
     model, asked = tiny(model_type), sharing()
     made = scorer(model)

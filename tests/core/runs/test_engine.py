@@ -58,6 +58,7 @@ def test_a_run_goes_from_submit_to_done_in_processes_of_its_own(engine_home):
         engine.resume(name)
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
     name = engine.submit(spec())
     until(begun(name, done=60), "the second chunk")

@@ -230,6 +230,7 @@ def test_an_unreadable_result_brings_in_nothing_of_the_others(made_up: Mirror):
     assert imported() == []
 
 
+@pytest.mark.nightly
 def test_published_vision_models_come_out_as_published(mirror: Mirror, real_data):
     one = entry("vlm-uncertainty-bench")
     folder = real_data / "vlm-uncertainty-bench"
@@ -244,6 +245,7 @@ def test_published_vision_models_come_out_as_published(mirror: Mirror, real_data
         assert summary(found.figures) == "14 of 14 published figures recomputed"
 
 
+@pytest.mark.nightly
 def test_published_language_models_come_out_as_published(mirror: Mirror, real_data):
     one = entry("llm-uncertainty-bench")
     for path in (real_data / "llm-uncertainty-bench" / "logits").glob("*_halu_*.pkl"):

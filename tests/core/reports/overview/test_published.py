@@ -59,7 +59,9 @@ def test_all_sixteen_models_stand_with_all_five_tasks():
     assert set(SOURCES) == {"ye-2024", "bluq"}
 
 
-@pytest.mark.parametrize(("model", "data"), there())
+@pytest.mark.parametrize(
+    ("model", "data"), [*there()[:2], *(pytest.param(*pair, marks=pytest.mark.nightly) for pair in there()[2:])]
+)
 def test_the_printed_figures_come_out_of_the_published_logits(home, real_data, model, data):
     folder = real_data / "llm-uncertainty-bench"
     paths = sorted((folder / "logits").glob(f"{model}_{data}_*.pkl"))

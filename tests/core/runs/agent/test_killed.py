@@ -27,6 +27,7 @@ from core.tasks import bank
 from tests.conftest import synthetic_questions
 from tests.core.inference.architectures import VOCABULARY, tiny
 from tests.core.inference.conftest import WORDS, save_tokenizer
+from tests.parameters import rest_nightly
 
 N = 120
 
@@ -119,7 +120,10 @@ def kill(victims, spec, where, home):
     assert int(victims.stdout.readline()) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("where", ["asking", "loading", "checking", "scoring", "writing", "joining", "ending"])
+STAGES = ("asking", "loading", "checking", "scoring", "writing", "joining", "ending")
+
+
+@pytest.mark.parametrize("where", rest_nightly(STAGES, now=["loading", "scoring", "joining"]))
 def test_killed_and_resumed_equals_uninterrupted(victims, spec, home, tmp_path, monkeypatch, where):
     kill(victims, spec, where, home)
     assert store.read_record(spec.run_id).state == "running"

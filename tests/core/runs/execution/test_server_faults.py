@@ -20,6 +20,7 @@ from core.reports.evaluation import load
 from core.runs import store
 from core.runs.prompts import draw_questions, make_prompt
 from tests.core.inference.server.loopback import loopback_server
+from tests.parameters import rest_nightly
 
 PROBES = 10
 """Requests that find out what the server can do; a fault in them would count as "no"."""
@@ -79,7 +80,7 @@ def own_run(served=True):
     return record
 
 
-@pytest.mark.parametrize("form", ["letters", "cloze"])
+@pytest.mark.parametrize("form", rest_nightly(["letters", "cloze"], now=["letters"]))
 def test_passing_faults_change_no_figure(server, form, capsys):
     core("run", *ASKED, "--samples", 16, "--form", form)
     server.reset(fault=passing, stall_s=20.0, wrong_counts=True)

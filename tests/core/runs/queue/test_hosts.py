@@ -25,6 +25,7 @@ from tests.core.runs.conftest import (
     spec,
     until,
 )
+from tests.parameters import rest_nightly
 from tests.processes import kill_together, tree
 
 
@@ -73,6 +74,7 @@ def test_a_run_of_a_killed_host_goes_on_at_another(shared_home, monkeypatch):
     assert "goes on after 50 questions" in "\n".join(store.read_log(name))
 
 
+@pytest.mark.nightly
 def test_a_host_that_was_cut_off_and_comes_back_writes_nothing_more_of_a_run_it_has_lost(shared_home):
     name = engine.submit(spec())
     with agent_of("a") as a:
@@ -98,6 +100,7 @@ def test_a_host_that_was_cut_off_and_comes_back_writes_nothing_more_of_a_run_it_
     assert_each_question_once(name)
 
 
+@pytest.mark.nightly
 def test_a_run_goes_only_where_its_memory_is(shared_home, monkeypatch):
     """Two hosts, one of whose GPUs is too small; the small run behind the large one does not wait for it."""
     small, large = ({"HEDGE_TEST_GPUS": json.dumps([gib])} for gib in (16, 80))
@@ -162,7 +165,7 @@ def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     assert after(1, a=8) == set()  # left in good order
 
 
-@pytest.mark.parametrize("kind", ["file", "server"])
+@pytest.mark.parametrize("kind", rest_nightly(["file", "server"], now=["file"]))
 def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home, postgres, monkeypatch):
     import subprocess
     import sys
