@@ -118,7 +118,7 @@ class Clicks:
 
 def test_the_first_minutes(pocket: str, visit: Visitor):
     """From the first page: to a dragged alpha in one click, to one question's set in two, to the answer to a question
-    of one's own in at most three, to the sets of a finished run in four."""
+    of one's own in at most three."""
     page = visit(pocket, width=1440).page
     cards = page.locator(".first-page .card")
 
@@ -136,6 +136,10 @@ def test_the_first_minutes(pocket: str, visit: Visitor):
     expect(page.get_by_text(re.compile(r"answered in [\d,]+ ms"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     assert own.made <= 3
 
+
+def test_a_run_is_four_clicks_away(pocket: str, visit: Visitor):
+    """From the first page to the sets of a finished run."""
+    page = visit(pocket, width=1440).page
     run = Clicks(page, pocket)
     run.on(page.get_by_test_id("stTopNavSection").filter(has_text="Run"))
     run.on(page.get_by_test_id("stTopNavDropdownLink").filter(has_text="New run"))
@@ -184,28 +188,40 @@ def prompts_done(page: Page) -> int:
     return int(page.get_by_text(AT_WORK).inner_text().split(" of ")[0].split()[-1])
 
 
-def test_a_run_is_cancelled_resumed_outlives_its_page_server_and_its_end_is_told_on_another_page(
+def test_a_run_is_cancelled_resumed_its_log_read_and_its_end_told_on_another_page(
     home: Path, pace: Path, visit: Visitor
 ):
-    """With the keyboard alone, until the log is read. In the end the database is lost, which blocks nothing."""
+    """With the keyboard alone, until the log is read."""
+    with server(home, HEDGE_FAKE_ENGINE=json.dumps({"pace": str(pace)})) as address:
+        page = visit(address).open("/new_run")
+        launch_with_the_keyboard(page)
+        a_run_is_cancelled_resumed_and_its_log_read(page)
+        its_end_is_told_on_another_page(page, pace)
+        page.close()
+
+
+@pytest.mark.nightly
+def test_a_run_outlives_its_page_server_and_a_lost_database_blocks_nothing(home: Path, pace: Path, visit: Visitor):
     fake = {"HEDGE_FAKE_ENGINE": json.dumps({"pace": str(pace)})}
     with engine_ended(home):
         with page_server(home, stop=signal.SIGKILL, **fake) as address:
             page = visit(address).open("/new_run")
-            choose_fake(page)
-            tab_to(page, "Launch")
-            page.keyboard.press("Enter")
-            expect(page.get_by_text(AT_WORK)).to_be_visible()
-            a_run_is_cancelled_resumed_and_its_log_read(page)
+            launch_with_the_keyboard(page)
             before = prompts_done(page)
             page.close()  # a window on a dead server complains on its console, as it should
         with page_server(home, **fake) as address:
             page = visit(address).open("/new_run")
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             eventually(page, lambda: f"still {before} prompts" if prompts_done(page) <= before else None)
-            its_end_is_told_on_another_page(page, pace)
             a_lost_database_blocks_nothing(page, home)
             page.close()
+
+
+def launch_with_the_keyboard(page: Page) -> None:
+    choose_fake(page)
+    tab_to(page, "Launch")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(AT_WORK)).to_be_visible()
 
 
 def a_run_is_cancelled_resumed_and_its_log_read(page: Page) -> None:
@@ -227,15 +243,6 @@ def its_end_is_told_on_another_page(page: Page, pace: Path) -> None:
     set_pace(pace, 0)
     toast = page.get_by_test_id("stToast")
     expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
-
-    def on_new_run() -> None:
-        """Four seconds after its notice a page runs again by itself, which can undo a click on the menu just then."""
-        choose_page(page, "New run")
-        expect(page).to_have_url(re.compile("/new_run"))
-        expect(page.get_by_role("button", name="Launch")).to_be_visible(timeout=ARRIVES_WITHIN_MS)
-
-    eventually(page, on_new_run)
-    expect(page.get_by_text(re.compile(r"^done in"))).to_be_visible()
 
 
 def a_lost_database_blocks_nothing(page: Page, home: Path) -> None:

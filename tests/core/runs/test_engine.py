@@ -112,7 +112,6 @@ def test_a_run_that_is_cancelled_in_the_queue_never_starts(engine_home):
     until(begun(second), "the resumed run")
 
 
-@pytest.mark.nightly
 def test_a_worker_that_stands_still_is_killed_when_its_run_is_cancelled(engine_home, monkeypatch):
     trace = engine_home / "trace"
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 1, "hang_at": 20, "trace": str(trace)}))
