@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from core import __version__
 from core.errors import InputError
 from core.settings import IS_CHECKOUT, ROOT
 
@@ -26,7 +27,7 @@ EXTRAS = {
     "notebook": ("anywidget", "traitlets"),
     "inspect": ("inspect_ai",),
 }
-"""The modules that each extra of ``pyproject.toml`` brings."""
+"""The modules that each extra of ``pyproject.toml`` installs."""
 
 
 class MissingPackageError(InputError):
@@ -64,6 +65,11 @@ def sentence(extra: str) -> str:
 
 
 def pip_line(extra: str) -> str:
-    """The command that installs an extra."""
-    package = f"{ROOT if IS_CHECKOUT else 'hedge'}[{extra}]"
-    return f"`pip install {'-e ' if IS_CHECKOUT else ''}{shlex.quote(package)}`"
+    """The command that installs an extra.
+
+    It names the version, because on PyPI the name ``hedge`` belongs to another project: pip keeps the Hedge that is
+    installed, and fails where there is none.
+    """
+    if IS_CHECKOUT:
+        return f"`pip install -e {shlex.quote(f'{ROOT}[{extra}]')}`"
+    return f"`pip install 'hedge[{extra}]=={__version__}'`"

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from core import __version__
 from core.cli import main
 from core.settings import ROOT
 from tests import light_environment
 
 FOLDERS = (".streamlit", "app", "assets", "charts", "core", "pages")
 RUN = "pocket-8m-qa-base-0shot-bfloat16-92a473dc6b"
-WAY_OUT = "this needs Hedge's extra 'models', which is not installed; run `pip install 'hedge[models]'`"
+PIP_LINE = f"pip install 'hedge[models]=={__version__}'"
+WAY_OUT = f"this needs Hedge's extra 'models', which is not installed; run `{PIP_LINE}`"
 IN_NOTEBOOK = """
 import hedge
 print(hedge.sets([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]], [0, 1, 0, 1], alpha=0.3).n_calibration)
