@@ -14,30 +14,31 @@ from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _stopping: list[int] = []
-"""The signals that have come: a list, because a handler must not wait for a lock."""
+"""The signals that this process received: a list, because a handler must not wait for a lock."""
 
 
 def is_stopping() -> bool:
-    """Whether the server was told to end."""
+    """Whether a signal has asked the server to stop."""
     return bool(_stopping)
 
 
 @contextmanager
 def noticed() -> Iterator[None]:
-    """Notice signals in the block, if it runs in the main thread, which alone may."""
+    """Notice signals in the block. Only the main thread can; in another thread, nothing happens.
+
+    A signal that the server does not handle keeps its effect: the system ends the process, or ignores the signal.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     _stopping.clear()
-    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
 
     def notice(number: int, frame: FrameType | None) -> None:
         _stopping.append(number)
-        handler = handlers[signal.Signals(number)]
-        if callable(handler):
-            handler(number, frame)
+        handlers[signal.Signals(number)](number, frame)
 
-    for number in SIGNALS:
+    for number in handlers:
         signal.signal(number, notice)
     try:
         yield
