@@ -73,17 +73,19 @@ def sent(app: Any, path: str, *, query: str = "", cookie: str = "", **scope: Any
     return run(ask())
 
 
-def asked(path: str, *, query: str = "", cookie: str = "", answer: Headers | None = None) -> dict[bytes, list[bytes]]:
+def headers_of(
+    path: str, *, query: str = "", cookie: str = "", answer: Headers | None = None
+) -> dict[bytes, list[bytes]]:
     """The headers of the response to a page's request, where Streamlit answers with ``answer``."""
 
     async def streamlit(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 302, "headers": answer or []})
 
-    found: dict[bytes, list[bytes]] = {}
+    headers: dict[bytes, list[bytes]] = {}
     guarded = PolicyHeaders(KeptLink(RequestGuard(streamlit)))
     for name, value in sent(guarded, path, query=query, cookie=cookie)[0]["headers"]:
-        found.setdefault(name, []).append(value)
-    return found
+        headers.setdefault(name, []).append(value)
+    return headers
 
 
 def lars() -> dict[str, Any]:
@@ -120,6 +122,10 @@ def test_a_request_is_of_the_person_whose_cookie_the_server_signed(served: Path,
         assert who(other).role is UserRole.OUTSIDER
 
 
+def test_without_a_secret_no_cookie_counts():
+    assert session_cookie.claims(signed(lars(), secret=""), "") == {}
+
+
 @pytest.mark.parametrize(
     ("server", "passes"),
     [
@@ -148,7 +154,7 @@ def test_a_server_of_this_machine_refuses_whoever_reaches_it_from_another(server
 
 def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():
     policy = content_security_policy()
-    assert asked("/")[b"content-security-policy"] == [policy.encode()]
+    assert headers_of("/")[b"content-security-policy"] == [policy.encode()]
     scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
     assert "unsafe" not in scripts
     assert scripts.count("'sha256-") == 1
@@ -158,9 +164,9 @@ def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():
 
 @pytest.mark.parametrize(("path", "query"), [("/compare", "runs=a,b&alpha=200"), ("/", "x=1"), ("/sub/compare", "")])
 def test_a_link_is_kept_while_its_reader_logs_in_and_opens_afterwards(served: Path, path: str, query: str):
-    (cookie,) = asked(path, query=query)[b"set-cookie"]
+    (cookie,) = headers_of(path, query=query)[b"set-cookie"]
     assert b"HttpOnly; SameSite=Lax" in cookie
-    back = asked(
+    back = headers_of(
         "/oauth2callback", cookie=cookie.decode().partition(";")[0], answer=[(b"location", b"/"), (b"x-other", b"/")]
     )
     assert back[b"location"] == [f"{path}?{query}".encode()]
@@ -184,20 +190,20 @@ def test_a_link_is_kept_while_its_reader_logs_in_and_opens_afterwards(served: Pa
 )
 def test_a_kept_link_that_is_no_page_of_ours_is_not_followed(served: Path, link: str):
     cookie = f"hedge_link={quote(link, safe='')}"
-    assert asked("/oauth2callback", cookie=cookie, answer=[(b"location", b"/")])[b"location"] == [b"/"]
+    assert headers_of("/oauth2callback", cookie=cookie, answer=[(b"location", b"/")])[b"location"] == [b"/"]
 
 
 def test_what_is_no_link_is_not_kept(served: Path):
     for path in ("/_stcore/health", "/static/js/index.js", "/auth/login", "/elsewhere", "/media/x"):
-        assert b"set-cookie" not in asked(path, query="a=b"), path
+        assert b"set-cookie" not in headers_of(path, query="a=b"), path
 
 
 def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: Path):
     own = [(b"set-cookie", b"_streamlit_user=x; HttpOnly"), (b"set-cookie", b"y=z; Secure")]
-    assert asked("/static/x", answer=own)[b"set-cookie"] == [own[0][1] + b"; Secure", own[1][1]]
+    assert headers_of("/static/x", answer=own)[b"set-cookie"] == [own[0][1] + b"; Secure", own[1][1]]
     access.serve("public")
     login.install(None)
-    assert asked("/static/x", answer=own)[b"set-cookie"] == [own[0][1], own[1][1]]
+    assert headers_of("/static/x", answer=own)[b"set-cookie"] == [own[0][1], own[1][1]]
 
 
 @pytest.mark.parametrize(
