@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _exit(number: int, frame: object) -> NoReturn:
-    """End without a complaint: the server has ended in order before it passes the signal on."""
+    """End with status 0: the server has closed everything before it passes the signal on."""
     sys.exit()
 
 
@@ -55,24 +55,25 @@ def _served(arguments: list[str]) -> list[str]:
     """
     from app.serving import start
 
-    found = [option for option in (PUBLIC, LOGIN) if option in arguments]
+    options = [option for option in (PUBLIC, LOGIN) if option in arguments]
     teaches = LECTURER in arguments
-    if teaches and found != [PUBLIC]:
+    if teaches and options != [PUBLIC]:
         sys.exit(f"{LECTURER} belongs to {PUBLIC}; with {LOGIN}, launchers open classes, and on this machine you do")
-    arguments = [one for one in arguments if one != LECTURER]
-    if len(found) == 2:
+    arguments = [argument for argument in arguments if argument != LECTURER]
+    if len(options) == 2:
         sys.exit(f"give {PUBLIC} or {LOGIN}, not both: a public server has no logins")
-    if not found:
+    if not options:
         start.check_address(_address(arguments))
         return arguments
-    place = arguments.index(found[0])
-    given = [one for one in arguments[place + 1 : place + 2] if not one.startswith("-")]
-    rest = [*arguments[:place], *arguments[place + 1 + len(given) :]]
+    (option,) = options
+    place = arguments.index(option)
+    files = [argument for argument in arguments[place + 1 : place + 2] if not argument.startswith("-")]
+    rest = [*arguments[:place], *arguments[place + 1 + len(files) :]]
     if teaches:
         start.prints_lecturer_link.set()
-    if found[0] == LOGIN and not given:
+    if option == LOGIN and not files:
         sys.exit(f"{LOGIN} needs the server's TOML file; see docs/text/serving.md")
-    return [*rest, *_served_as(found[0], Path(given[0]).resolve() if given else None), *KEPT_ON]
+    return [*rest, *_served_as(option, Path(files[0]).resolve() if files else None), *KEPT_ON]
 
 
 def _served_as(option: str, path: Path | None) -> list[str]:

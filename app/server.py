@@ -1,6 +1,6 @@
 """The server: Streamlit with Hedge's guard, addresses and start, for `streamlit run app/server.py` or any ASGI server.
 
-It serves this machine alone. `python -m app` starts it too, and may first say that it serves others, and which.
+It serves this machine only. `python -m app` starts the same server, and can open it to others.
 """
 
 from __future__ import annotations
@@ -31,6 +31,6 @@ base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
     routes=[*class_routes.routes(base), *Monitoring().routes(base)],
-    middleware=[Middleware(one) for one in (PolicyHeaders, KeptLink, RequestGuard, OpenPages)],
+    middleware=[Middleware(layer) for layer in (PolicyHeaders, KeptLink, RequestGuard, OpenPages)],
     lifespan=start.lifespan,
 )

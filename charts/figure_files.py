@@ -96,8 +96,11 @@ class FigureFile:
         return _fitted(self.drawing, self.style)
 
     def svg(self) -> bytes:
-        """The figure as SVG, as wide as asked for, with its provenance as metadata. Its text stays text, which can be
-        searched and edited: it names fonts of the same widths, of which most machines have one."""
+        """The figure as SVG, as wide as asked for, with its provenance as metadata.
+
+        Its text can be searched and edited. The file names several fonts of the same widths, because most machines have
+        at least one of them.
+        """
         drawn, width, height = self._drawn
         inches = self.style.inches
         sized = _sized(drawn, width, height, f"{inches:.4g}in", f"{inches * height / width:.4g}in")
@@ -109,16 +112,14 @@ class FigureFile:
         """The figure as PDF, as wide as asked for, with its fonts inside and its provenance as document information."""
         drawn, width, height = self._drawn
         points = 72 * self.style.inches  # a PDF takes the SVG's units for points, of which an inch has 72
-        made = bytes(
-            _renderer().svg_to_pdf(_sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}"))
-        )
-        return with_pdf_information(made, self._metadata())
+        sized = _sized(drawn, width, height, f"{points:g}", f"{points * height / width:g}")
+        return with_pdf_information(bytes(_renderer().svg_to_pdf(sized)), self._metadata())
 
     def png(self) -> bytes:
         """The figure as PNG with 300 pixels per inch, and its provenance in text chunks."""
         drawn, width, _ = self._drawn
-        made = bytes(_renderer().svg_to_png(drawn, scale=self.style.inches * 72 / width, ppi=DPI))
-        return with_png_texts(made, self._metadata())
+        image = bytes(_renderer().svg_to_png(drawn, scale=self.style.inches * 72 / width, ppi=DPI))
+        return with_png_texts(image, self._metadata())
 
     def html(self) -> bytes:
         """The figure as an HTML file of its own, with its scripts inside: hovers work offline."""
@@ -400,18 +401,18 @@ def with_pdf_information(document: bytes, values: dict[str, str]) -> bytes:
                 order.append(other)
                 numbers[other] = len(order)
     contents = [
-        PDF_REFERENCE.sub(lambda found: b"%d 0 R" % numbers[int(found[1])], head) + stream
+        PDF_REFERENCE.sub(lambda reference: b"%d 0 R" % numbers[int(reference[1])], head) + stream
         for head, stream in (objects[number] for number in order)
     ]
     texts = " ".join(f"/{name} <{(chr(0xFEFF) + value).encode('utf-16-be').hex()}>" for name, value in values.items())
     contents.append(f"<< {texts} >>\nendobj\n\n".encode())
-    made, rows = document[: places[0][0]], "0000000000 65535 f\r\n"
+    pdf, rows = document[: places[0][0]], "0000000000 65535 f\r\n"
     for number, content in enumerate(contents, 1):
-        rows += f"{len(made):010d} 00000 n\r\n"
-        made += b"%d 0 obj\n" % number + content
+        rows += f"{len(pdf):010d} 00000 n\r\n"
+        pdf += b"%d 0 obj\n" % number + content
     size = len(contents) + 1
-    tail = f"trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(made)}\n%%EOF\n"
-    return made + f"xref\n0 {size}\n{rows}{tail}".encode()
+    tail = f"trailer\n<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R >>\nstartxref\n{len(pdf)}\n%%EOF\n"
+    return pdf + f"xref\n0 {size}\n{rows}{tail}".encode()
 
 
 def with_png_texts(image: bytes, values: dict[str, str]) -> bytes:

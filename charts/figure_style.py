@@ -36,7 +36,7 @@ class FigureStyle:
 
     ``width`` is a name of :data:`WIDTHS` or inches, ``font`` a name of :data:`FONTS` or the paper's own font, ``theme``
     ``light`` or ``dark``. Raises :class:`InputError` for anything else. The fonts of :data:`FONTS` come with Hedge. If
-    this machine lacks the paper's own font, an SVG still names it, and a PDF and a PNG have the serif one instead.
+    this machine lacks the paper's own font, an SVG still names it, and a PDF and a PNG use the serif font instead.
     """
 
     width: str | float = "single"

@@ -1,6 +1,7 @@
-"""``hedge``: starts the app, or does one command.
+"""``hedge``: starts the app, or runs one command.
 
-Without a word, or with options alone, it does what ``python -m app`` does in a checkout: ``hedge --server.port 8600``.
+Without a command, or with options only, it does what ``python -m app`` does in a checkout: ``hedge --server.port
+8600``.
 With a command it does what ``python -m core`` does there: ``hedge report RUN``.
 """
 
@@ -16,7 +17,7 @@ ABOUT = ("-h", "--help", "--version")
 
 
 def main() -> None:
-    """Do what the words after ``hedge`` say, and exit."""
+    """Start the app or run the command, as the arguments say, and exit."""
     own_modules.put_first()
     first = next(iter(sys.argv[1:]), "")
     if first in ABOUT or (first and not first.startswith("-")):

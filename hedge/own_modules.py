@@ -2,8 +2,8 @@
 
 A checkout has them beside ``hedge``. An installed Hedge has them in ``hedge/_app``, because names like ``core`` and
 ``app`` are too common for site-packages. The program ``hedge`` is a process of its own, where they come first on the
-path. In a notebook they come last, so that the modules of the person win; if one of those has such a name, Hedge
-refuses.
+path. In a notebook they come last, so that the user's own modules win; if one of those has such a name, Hedge raises
+an error.
 """
 
 from __future__ import annotations

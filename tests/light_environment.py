@@ -43,7 +43,7 @@ def make(folder: Path, requirements: Sequence[str]) -> Path:
 
 def closure(requirements: Iterable[str]) -> list[metadata.Distribution]:
     """The installed distributions that the requirements name, and all that these need."""
-    found: dict[tuple[str, str], metadata.Distribution] = {}
+    distributions: dict[tuple[str, str], metadata.Distribution] = {}
     left = [(Requirement(line), "") for line in requirements]
     while left:
         requirement, extra = left.pop()
@@ -51,7 +51,7 @@ def closure(requirements: Iterable[str]) -> list[metadata.Distribution]:
             continue
         for wanted in ("", *requirement.extras):
             key = requirement.name.lower(), wanted
-            if key not in found:
-                found[key] = metadata.distribution(requirement.name)
-                left += [(Requirement(line), wanted) for line in found[key].requires or ()]
-    return list({each.name: each for each in found.values()}.values())
+            if key not in distributions:
+                distributions[key] = metadata.distribution(requirement.name)
+                left += [(Requirement(line), wanted) for line in distributions[key].requires or ()]
+    return list({distribution.name: distribution for distribution in distributions.values()}.values())

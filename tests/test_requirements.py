@@ -103,7 +103,7 @@ def test_the_versions_that_tests_run_with_lie_within_the_ranges_of_the_package()
         if line and line[0] not in "#-"
     ]
     pins = {normal(line.name): line.specifier for line in lines}
-    for requirement in (one for found in ranges().values() for one in found):
+    for requirement in (requirement for requirements in ranges().values() for requirement in requirements):
         (pin,) = pins[normal(requirement.name)]
         assert pin.operator == "==", f"{requirement.name} is not pinned"
         assert requirement.specifier.contains(pin.version), f"{requirement} does not admit {pin}"
@@ -113,12 +113,12 @@ def test_requirements_txt_has_the_base_and_the_extras_of_a_server_with_models():
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     locked = {normal(Requirement(line).name) for line in lines if line and line[0] != "#"}
     declared = ranges()
-    assert locked == {normal(one.name) for extra in ("", "models", "server") for one in declared[extra]}
+    assert locked == {normal(line.name) for extra in ("", "models", "server") for line in declared[extra]}
 
 
 def test_each_extra_brings_the_modules_that_errors_look_for():
     declared = ranges()
     del declared[""]
-    assert {extra: {normal(one.name) for one in found} for extra, found in declared.items()} == {
+    assert {extra: {normal(line.name) for line in lines} for extra, lines in declared.items()} == {
         extra: {normal(module) for module in modules} for extra, modules in EXTRAS.items()
     }

@@ -55,9 +55,9 @@ def test_npm_scripts_and_markers_that_it_names_are_there():
     scripts = json.loads((ROOT / "package.json").read_bytes())["scripts"]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     markers = {of.split(":")[0] for of in settings["tool"]["pytest"]["ini_options"]["markers"]}
-    said = "\n".join(commands())
-    assert set(re.findall(r"npm run (\w+)", said)) <= set(scripts)
-    assert set(re.findall(r"pytest -m (\w+)", said)) <= markers
+    lines = "\n".join(commands())
+    assert set(re.findall(r"npm run (\w+)", lines)) <= set(scripts)
+    assert set(re.findall(r"pytest -m (\w+)", lines)) <= markers
 
 
 def test_the_wheel_is_tried_with_every_python_that_it_admits():
@@ -69,10 +69,10 @@ def test_the_wheel_is_tried_with_every_python_that_it_admits():
 
 
 def test_the_run_and_the_files_that_it_names_are_there():
-    said = "\n".join(commands())
-    (run,) = re.findall(r"hedge report (\S+)", said)
+    lines = "\n".join(commands())
+    (run,) = re.findall(r"hedge report (\S+)", lines)
     assert (ROOT / "assets" / "runs" / run / "run.json").is_file()
-    for name in re.findall(r"\btests/\w+\.py", said):
+    for name in re.findall(r"\btests/\w+\.py", lines):
         assert (ROOT / name).is_file()
 
 

@@ -49,19 +49,19 @@ async def seat(request: Request) -> Response:
 async def answer(request: Request) -> Response:
     """Keep an answer."""
     values, live = await _body(request), await _class(request)
-    given: Values = {name: values.get(name) for name in ("question", "shares", "turn")}
-    await asyncio.to_thread(functools.partial(live.answer, _token(request), **given))
-    return _json({"kept": given["turn"]})
+    fields: Values = {name: values.get(name) for name in ("question", "shares", "turn")}
+    await asyncio.to_thread(functools.partial(live.answer, _token(request), **fields))
+    return _json({"kept": fields["turn"]})
 
 
 async def mine(request: Request) -> Response:
-    """What this seat alone is told."""
+    """What only this seat may see."""
     live = await _class(request)
     return _json(await asyncio.to_thread(class_state.of_seat, live, live.seat_of(_token(request)).number))
 
 
 async def phone_stream(request: Request) -> Response:
-    """What every phone is told, as server-sent events."""
+    """The state of the class for a phone, as server-sent events."""
     live = await _class(request)
     own = live.seat_of(_token(request))
 
@@ -78,7 +78,7 @@ async def phone_stream(request: Request) -> Response:
 
 
 async def desk_stream(request: Request) -> Response:
-    """What the projector is told, as server-sent events."""
+    """The state of the class for the projector, as server-sent events."""
     live = await _class(request)
     desks.holder(live.code, _token(request))
     return EventStream(functools.partial(_streams.of_desk, live))
@@ -113,7 +113,7 @@ async def _class(request: Request) -> live_class.LiveClass:
 async def _body(request: Request) -> Values:
     """The JSON object that was sent.
 
-    Raises :class:`ClassRefusal` if it is too large, comes too slowly, or is no object.
+    Raises :class:`ClassRefusal` if it is too large, comes too slowly, or is not an object.
     """
     content = b""
     try:
@@ -133,7 +133,7 @@ async def _body(request: Request) -> Values:
 
 
 class EventStream(Response):
-    """A response of server-sent events. ``messages`` gets what is done when the reader has gone."""
+    """A response of server-sent events. ``messages`` gets an awaitable that ends when the reader has disconnected."""
 
     def __init__(self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]]) -> None:
         # No proxy may keep a message back (nginx reads the second header).
@@ -151,7 +151,7 @@ class EventStream(Response):
 
 
 async def _gone(receive: Receive) -> None:
-    """Wait until the other side has gone."""
+    """Wait until the reader disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

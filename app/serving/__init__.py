@@ -1,1 +1,1 @@
-"""What serves the pages: the guard before Streamlit, who uses them, health and figures, and work in the background."""
+"""The server around the pages: guard, logins, health checks and metrics, start and stop, and background work."""

@@ -1,4 +1,4 @@
-"""The run agent of this host, which the server starts and starts again."""
+"""Starts this host's run agent with the server, and again whenever runs wait without one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _keep_agent() -> None:
     wake_agent()
     while True:
         time.sleep(LOOK_EVERY_S)
-        with suppress(Exception):  # a database that is gone may come back; until then the pages report it
+        with suppress(Exception):  # the database may come back; until then the pages report the fault
             from core.runs import engine
 
             engine.ensure_agent_if_needed()

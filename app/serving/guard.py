@@ -1,4 +1,4 @@
-"""Which requests Streamlit never gets: who may reach the server, upload, and fetch files and figures."""
+"""Refuses requests before Streamlit sees them: from other machines, and for uploads, files and metrics."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ METRICS = re.compile(r"/_stcore/metrics$")
 
 
 class RequestGuard:
-    """Middleware (ASGI): answers 403 and one sentence where a request may not pass."""
+    """Middleware (ASGI): answers a request that is not allowed with status 403 and one sentence."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass."""
+        """Pass the request on, or refuse it."""
         refusal = _refusal(scope) if scope["type"] in ("http", "websocket") else ""
         if not refusal:
             await self.app(scope, receive, send)
@@ -65,8 +65,8 @@ def _refusal(scope: Scope) -> str:
 def _is_reached_here(scope: Scope) -> bool:
     """Whether the request came to an address that this machine alone can reach.
 
-    Whoever starts an ASGI server chooses its address, and the app is not told: only a request's own address counts. A
-    server on a socket of the file system has no port.
+    An ASGI server does not tell the app on which addresses it listens, so each request is checked. A server on a Unix
+    socket has no port.
     """
     server = scope.get("server")
     return not server or server[1] is None or is_loopback(server[0])

@@ -1,6 +1,6 @@
 """Where people log in: a link that somebody opens before logging in opens after it.
 
-The provider sends people back to the server's own address, which knows no link. A cookie keeps it meanwhile.
+The provider sends people back to the server's first page, so a cookie keeps the link.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LINK_SECONDS = 600
 
 
 class KeptLink:
-    """Middleware (ASGI): keeps the link of a page's request, and leads back to it."""
+    """Middleware (ASGI): keeps a page's link in a cookie, and redirects to it after the login."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Set the cookie, or follow it."""
+        """Set the cookie on a page's response, or redirect to its link."""
         if scope["type"] != "http" or access.mode() != "login":
             await self.app(scope, receive, send)
             return
@@ -62,7 +62,7 @@ class KeptLink:
 
 
 def _cookie(link: str) -> str:
-    """A cookie that keeps a link while its reader logs in, or that forgets it."""
+    """A cookie that keeps the link during the login; for an empty link, a cookie that deletes it."""
     age = LINK_SECONDS if link else 0
     return f"{LINK_COOKIE}={quote(link, safe='')}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}"
 
@@ -76,7 +76,7 @@ def _is_page(path: str) -> bool:
 
 
 def _link(connection: HTTPConnection) -> str:
-    """The page's link that the cookie keeps; empty if it keeps none, or one that leads elsewhere."""
+    """The page's link in the cookie; empty if there is none, or if it leads elsewhere."""
     link = unquote(connection.cookies.get(LINK_COOKIE, ""))
     parts = urlsplit(link)
     is_ours = not parts.scheme and not parts.netloc and _is_page(parts.path) and not link.startswith("//")

@@ -21,7 +21,7 @@ from core.server_file import ServerFile
 
 LOG = logging.getLogger(__name__)
 CROWDED = "x-hedge-crowded"
-"""A header that :mod:`app.serving.sessions` adds to a session that is one too many for its address."""
+"""A header that :mod:`app.serving.sessions` adds to a session beyond the limit of its address."""
 ACCOUNT = "account"
 LEAVING = "logging_out"
 """Set in a session that was told to log out."""

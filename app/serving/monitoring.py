@@ -1,8 +1,8 @@
 """The page server's answers to a monitoring system: ``/healthz``, ``/readyz`` and ``/metrics``.
 
-``/healthz`` says that the process answers, ``/readyz`` whether it can do its work (status 503 if not). Both may be
-asked by anyone, as a load balancer must. The figures of ``/metrics``, and why a server is not ready, are told to this
-machine and the networks of ``HEDGE_METRICS_FROM`` alone, and never through a proxy, whose address says nothing.
+``/healthz`` says that the process answers, ``/readyz`` whether it can do its work (status 503 if not). Everyone may
+request both, as a load balancer must. Only this machine and the networks of ``HEDGE_METRICS_FROM`` may read
+``/metrics`` and why a server is not ready, and not through a proxy, because its address says nothing about the reader.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from core.settings import settings
 
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 KEPT_S = 2.0
-"""An answer is given again for so long, so that asking often costs nothing."""
+"""An answer is used again for this long, so that frequent requests cost nothing."""
 
-REFUSAL = "These figures are told to the server's own machine and the networks of HEDGE_METRICS_FROM.\n"
+REFUSAL = "Only the server's own machine and the networks of HEDGE_METRICS_FROM may read these figures.\n"
 
 Answer = tuple[int, str]
 
 
 class Monitoring:
-    """The answers, and those that are still new enough to be given again."""
+    """The three answers, and the latest of each."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[float, Answer]] = {}
@@ -75,7 +75,7 @@ def _readiness() -> Answer:
 
 
 def _is_near(request: Request) -> bool:
-    """Whether the question comes straight from this machine, or from a network that may know the figures."""
+    """Whether the request comes directly from this machine, or from a network that may read the figures."""
     if any(name in request.headers for name in FORWARDED):
         return False
     client = session_cookie.client(request)

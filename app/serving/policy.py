@@ -1,4 +1,4 @@
-"""The headers of every response: a content security policy, and cookies that travel by https alone.
+"""The headers of every response: a content security policy, and ``Secure`` for cookies where people use https.
 
 Streamlit has no setting for a content security policy, so responses get one here.
 """
@@ -27,7 +27,9 @@ def content_security_policy() -> str:
     """
     page = (resources.files("streamlit") / "static" / "index.html").read_text(encoding="utf-8")
     inline = re.findall(r"<script>(.*?)</script>", page, re.S)
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in inline)
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'" for script in inline
+    )
     return "; ".join(
         (
             "default-src 'none'",
@@ -79,7 +81,7 @@ class PolicyHeaders:
 
 
 def _secure(name: bytes, value: bytes) -> bytes:
-    """The header, and if it sets a cookie on a server that is reached by https, with the word that keeps it there."""
+    """The header; a cookie of a server that people reach by https gets ``Secure``."""
     if name.lower() != b"set-cookie" or not login.is_by_https() or b"; secure" in value.lower():
         return value
     return value + b"; Secure"

@@ -1,7 +1,7 @@
 """Open pages: how many each network address has, whose they are, and messages that no page of Hedge sends.
 
 Where others are served, each network address opens only so many pages. Some messages of Streamlit's protocol act on the
-whole server (they empty everyone's caches, or tell what the source folder's Git repository is): they are dropped.
+whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class OpenPages:
 
 
 def _marked(scope: Scope, *, crowded: bool) -> Scope:
-    """The connection with a header that says whether it is one too many, which no browser can send itself."""
+    """The connection, with a header if it is beyond the limit. A browser's own header of this name is removed."""
     headers = [pair for pair in scope["headers"] if pair[0] != login.CROWDED.encode()]
     return {**scope, "headers": [*headers, *([(login.CROWDED.encode(), b"1")] if crowded else [])]}
 
@@ -125,11 +125,11 @@ def _parsed(name: str, content: bytes) -> Any:
 
 
 def network(client: str) -> str:
-    """What counts as one network address: an IPv4 address, or the /64 network that an IPv6 line is given."""
+    """What counts as one network address: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
-        known = ipaddress.ip_address(client)
+        address = ipaddress.ip_address(client)
     except ValueError:
         return client
-    if known.version == 4:
-        return str(known)
-    return str(ipaddress.ip_network(f"{known}/64", strict=False))
+    if address.version == 4:
+        return str(address)
+    return str(ipaddress.ip_network(f"{address}/64", strict=False))

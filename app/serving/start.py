@@ -1,4 +1,4 @@
-"""The start of a server: what must be true before, each with the sentence that ends it otherwise, and what begins."""
+"""The start of a server: checks that end it with one sentence, and what it starts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ON_THIS_MACHINE = (
 
 
 def make_home() -> None:
-    """Create HEDGE_HOME, and name it in full: relative paths refer to the folder in which the person is now."""
+    """Create HEDGE_HOME, and make its path absolute before the server changes its folder."""
     home = settings().home
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -86,5 +86,5 @@ def _site() -> str:
 
 def print_lecturer_link() -> None:
     """Print the link that opens classes."""
-    place = f"{_site()}{base_path()}/classroom?{desks.LECTURER}={desks.allow_lecturer()}"
-    print(f"The lecturer's link. Whoever opens it may open classes until this server ends:\n{place}", flush=True)
+    link = f"{_site()}{base_path()}/classroom?{desks.LECTURER}={desks.allow_lecturer()}"
+    print(f"The lecturer's link. Everyone who opens it may open classes until this server stops:\n{link}", flush=True)

@@ -209,24 +209,24 @@ class AnsweringServer:
             return
         try:
             worker.connection.send(job.question)
-            heard = time.monotonic()
+            last_report = time.monotonic()
             while not (progress := job.progress).ended:  # a client may stop the question at any moment
                 if self.signals.requested:
                     self._fail(job, client.GONE)
                 elif worker.connection.poll(LOOK_EVERY_S):
                     self._set(job, worker.connection.recv())
-                    heard = time.monotonic()
+                    last_report = time.monotonic()
                     worker.memory_kills.look()
-                elif time.monotonic() - heard >= (limit := self.limits[progress.stage]):
+                elif time.monotonic() - last_report >= (limit := self.limits[progress.stage]):
                     raise TimeoutError(f"{job.question.model} was {progress.stage} for {limit:g} s without news")
             return
         except TimeoutError as error:
-            said = f"{error} and was given up"
+            reason = f"{error} and was given up"
         except (EOFError, OSError):  # it died, or was killed because somebody stopped the question
             doing = {"answering": "answering", "checking": "checking itself"}.get(job.progress.stage, "loading")
             death = worker.end(within_s=DIES_WITHIN_S)
-            said = f"the process that answers was {death} while {doing} {job.question.model}"
-        self._fail(job, f"{said}; {WAY_OUT}")
+            reason = f"the process that answers was {death} while {doing} {job.question.model}"
+        self._fail(job, f"{reason}; {WAY_OUT}")
         worker.end()
 
     def _living_worker(self) -> AnsweringWorker:

@@ -57,7 +57,7 @@ workflows = sa.Table(
 )
 
 SUBSECONDS_SINCE = (3, 42)
-"""The first SQLite whose ``unixepoch`` knows ``subsec``; before, it gives NULL."""
+"""The first SQLite whose ``unixepoch`` knows ``subsec``; older ones return NULL."""
 
 _old_queue = sa.table("hedge_queue", sa.column("run_id"), sa.column("place"), sa.column("needs_gib"))
 
@@ -65,7 +65,8 @@ _old_queue = sa.table("hedge_queue", sa.column("run_id"), sa.column("place"), sa
 def add_subseconds() -> None:
     """Let ``unixepoch('subsec')`` work on an older SQLite, such as Debian 12's, in all connections of this process.
 
-    DBOS dates its rows with it from Python 3.12 on. It opens connections of its own, so SQLAlchemy is told about all.
+    DBOS dates its rows with it from Python 3.12 on. It opens its own connections, so the function is added to every
+    connection that SQLAlchemy opens.
     """
     if sqlite3.sqlite_version_info < SUBSECONDS_SINCE and not sa.event.contains(sa.Pool, "connect", _add_unixepoch):
         sa.event.listen(sa.Pool, "connect", _add_unixepoch)
@@ -78,7 +79,7 @@ def _add_unixepoch(connection: Any, record: Any) -> None:
 
 def _unixepoch(modifier: object) -> float:
     if modifier not in ("subsec", "subsecond"):
-        raise ValueError(f"only subsec is known here, got {modifier!r}")
+        raise ValueError(f"unixepoch takes 'subsec' here, got {modifier!r}")
     return round(time.time(), 3)
 
 

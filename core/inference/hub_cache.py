@@ -15,7 +15,7 @@ def cached_file(model: str, name: str) -> Path | None:
     from huggingface_hub.errors import HFValidationError
 
     try:
-        found = try_to_load_from_cache(model, name)
+        path = try_to_load_from_cache(model, name)
     except HFValidationError:
         return None
-    return Path(found) if isinstance(found, str) else None
+    return Path(path) if isinstance(path, str) else None

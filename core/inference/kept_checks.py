@@ -51,8 +51,8 @@ def _folder(source: ModelSource) -> Path | None:
     if not source.is_hub:
         return Path(source.location)
     for name in ("config.json", "adapter_config.json"):
-        if found := cached_file(source.location, name):
-            return found.parent
+        if file := cached_file(source.location, name):
+            return file.parent
     return None
 
 

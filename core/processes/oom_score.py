@@ -8,7 +8,7 @@ from pathlib import Path
 
 SCORE = Path("/proc/self/oom_score_adj")
 RAISED_BY = 500
-"""In thousandths of all memory: the kernel then sees this process as if it used half of the memory more."""
+"""In thousandths of all memory: the kernel treats this process as if it used that much more."""
 HIGHEST = 1000
 
 

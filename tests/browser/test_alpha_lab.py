@@ -105,7 +105,7 @@ def empty_sets_take_the_top_option(page: Page, lab: Lab, run_id: str) -> None:
 def a_drag_sends_nothing_until_release(window: Visit, lab: Lab, run_id: str) -> None:
     """The figures follow while the pointer is held, those of the shift too."""
     page = window.page
-    found = shifted(*(side(evaluation.load(run_id), name, by="lac") for name in ("sums", "colours")))
+    expected_shift = shifted(*(side(evaluation.load(run_id), name, by="lac") for name in ("sums", "colours")))
     under_shift = page.get_by_label("Coverage under a shift").locator("[data-figure=coverage]")
     expect(page).to_have_url(re.compile("alpha=700"))
     settled(page).wait_for_load_state("networkidle")
@@ -119,7 +119,7 @@ def a_drag_sends_nothing_until_release(window: Visit, lab: Lab, run_id: str) -> 
         page.mouse.move(box["x"] + box["width"] * share, middle, steps=4)
         expect(lab.number).to_have_value(f"{lab.thousandths() / 1000:g}")
         lab.expect_report(run_id)
-        expect(under_shift).to_have_text(f"{100 * found.coverage[lab.thousandths() - 1]:.1f}%")
+        expect(under_shift).to_have_text(f"{100 * expected_shift.coverage[lab.thousandths() - 1]:.1f}%")
         seen.add(lab.thousandths())
     assert len(seen) == 3
     assert len(window.messages) == sent
@@ -421,11 +421,11 @@ def the_forest_counts_each_subject(page: Page, run_id: str) -> None:
     expect(texts.filter(has_text=strata[-1].stratum)).not_to_have_count(0)
 
     def counted() -> None:
-        said = texts.all_text_contents()
+        labels = texts.all_text_contents()
         for stratum in strata:
-            places = [i for i, text in enumerate(said) if text.startswith(stratum.stratum)]
+            places = [i for i, text in enumerate(labels) if text.startswith(stratum.stratum)]
             assert places
-            assert said[places[0] + 1 : places[0] + 3] == [str(stratum.n), str(stratum.m)]
+            assert labels[places[0] + 1 : places[0] + 3] == [str(stratum.n), str(stratum.m)]
 
     eventually(page, counted)
     page.get_by_label("per letter").check()

@@ -56,13 +56,13 @@ def files(hostile_run: str, shared_home: Path, tmp_path_factory: pytest.TempPath
     with in_home(shared_home):
         record = run_cache.record(hostile_run)
         steps = {**dict(embed_sizes.run_steps(hostile_run)), **dict(embed_sizes.course_steps())}
-        made = {
+        embeds = {
             "lab": embed_sizes.lab_of(hostile_run),
             "question": embed_sizes.question_of(hostile_run),
             "streams": embed_sizes.streams_of(record, record),
             **{name: steps[name]() for name in STEPS},
         }
-    for name, content in made.items():
+    for name, content in embeds.items():
         assert len(content) <= LARGEST
         (folder / f"{name}.html").write_bytes(content)
     return folder
@@ -71,17 +71,17 @@ def files(hostile_run: str, shared_home: Path, tmp_path_factory: pytest.TempPath
 @pytest.fixture
 def opened(visit: Visitor, files: Path):
     """Opens an embed. When the test is over it has asked for nothing but itself."""
-    asked: list[str] = []
+    requests: list[str] = []
     addresses: list[str] = []
 
     def show(name: str, *, theme: str = "light", width: int = 1280, height: int = 720) -> Page:
         window = visit("file://", width=width, height=height, theme=theme)
-        window.page.on("request", lambda request: asked.append(request.url))
+        window.page.on("request", lambda request: requests.append(request.url))
         addresses.append((files / f"{name}.html").as_uri())
         return window.open(addresses[-1].removeprefix("file://"))
 
     yield show
-    assert [url for url in asked if url not in addresses and not url.startswith(("data:", "blob:"))] == []
+    assert [url for url in requests if url not in addresses and not url.startswith(("data:", "blob:"))] == []
 
 
 def seen_well(page: Page) -> None:

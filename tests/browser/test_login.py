@@ -56,7 +56,7 @@ def test_a_person_and_a_stranger_log_in_and_out(served: str, visit: Visitor):
 
 def no_script_runs_and_nothing_is_sent_elsewhere(window: Visit) -> None:
     """The page's policy refuses scripts that are written into it, and requests to other hosts."""
-    found = window.page.evaluate(
+    result = window.page.evaluate(
         """async () => {
             const script = document.createElement('script');
             script.textContent = 'window.injected = 1';
@@ -70,7 +70,7 @@ def no_script_runs_and_nothing_is_sent_elsewhere(window: Visit) -> None:
             return [window.injected ?? 'nothing', sent];
         }"""
     )
-    assert found == ["nothing", "refused"]
+    assert result == ["nothing", "refused"]
     assert len(window.errors) >= 3
     assert all("Content Security Policy" in error or "404" in error for error in window.errors)
     window.errors.clear()

@@ -242,14 +242,14 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     expect(others).to_have_count(2)
     run = evaluation.load(first)
     by = bench(run)
-    found = standings(by, run.probabilities[by.rows["q105"]], place=by.rows["q105"])
+    expected = standings(by, run.probabilities[by.rows["q105"]], place=by.rows["q105"])
     for alpha in (400, 50):
         bars.number.fill(f"{alpha / 1000}")
         bars.number.press("Enter")
         bars.expect_alpha(alpha)
-        for row, one in enumerate(found):
-            threshold = by.scores[one.name].thresholds()[alpha - 1]
-            expect_row(scores.nth(row), one, alpha)
+        for row, standing in enumerate(expected):
+            threshold = by.scores[standing.name].thresholds()[alpha - 1]
+            expect_row(scores.nth(row), standing, alpha)
             expect(scores.nth(row).locator("td").nth(7)).to_have_text(threshold_text(threshold))
         expect_row(others.nth(0), standing_of(first, "q105"), alpha)
         expect_row(others.nth(1), standing_of(second, "q105"), alpha)
@@ -348,9 +348,9 @@ def test_a_question_of_ones_own_is_refused_then_answered_by_the_pocket_model(vis
 
 
 def answer_in_link(page: Page) -> str:
-    found = re.search(r"answer=([0-9a-f]{16})", page.url)
-    assert found is not None
-    return found[1]
+    match = re.search(r"answer=([0-9a-f]{16})", page.url)
+    assert match is not None
+    return match[1]
 
 
 def own_set(answer: str) -> OptionPValues:

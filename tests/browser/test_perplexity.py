@@ -47,10 +47,10 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     # The page is free meanwhile, and the run is seen on New run too.
     expect(page.get_by_text(re.compile(r"Word by word"))).to_be_visible(timeout=ENDS_WITHIN_MS)
     expect(page).to_have_url(re.compile("[?&]b=[0-9a-f]{10}"))
-    found = perplexity_results.read(newest_run(pocket_server[1]))
-    assert isinstance(found.request, Request)
-    pirate = next(prompt for prompt in found.request.prompts if "pirate" in prompt.text)
-    message = found.messages[pirate.digest, TALK.digest][0]
+    results = perplexity_results.read(newest_run(pocket_server[1]))
+    assert isinstance(results.request, Request)
+    pirate = next(prompt for prompt in results.request.prompts if "pirate" in prompt.text)
+    message = results.messages[pirate.digest, TALK.digest][0]
 
     def those_of_the_run() -> None:
         a, b = values(page, 0), values(page, 1)
@@ -70,13 +70,13 @@ def test_a_prompt_edited_measured_and_seen_in_every_word(pocket: str, pocket_ser
     page.keyboard.press("ArrowDown")
     holds(page, "document.activeElement.shadowRoot?.activeElement?.dataset.value !== undefined")
     # The figures on the page are those of the run.
-    whole = found.messages[pirate.digest, TALK.digest]
+    whole = results.messages[pirate.digest, TALK.digest]
     shown = page.get_by_test_id("stMetric").filter(has_text="Perplexity under B")
     expect(shown).to_contain_text(rounded(reports.token_weighted(whole)))
     # Another message, then the link in another window.
     choose(page, "The counselor's message", re.compile(r"^3: "))
     expect(page).to_have_url(re.compile("message=3"))
-    third = found.messages[pirate.digest, TALK.digest][2]
+    third = results.messages[pirate.digest, TALK.digest][2]
     expect(page.locator(".strips .row").nth(1).locator(".token")).to_have_count(third.tokens)
     other = visit(pocket, theme="dark", width=900).open(page.url.removeprefix(pocket))
     expect(other.get_by_role("textbox", name="Text of prompt B")).to_have_value(re.compile("pirate"))

@@ -164,8 +164,8 @@ def test_a_figure_has_the_same_bytes_on_a_machine_with_other_fonts(home: Path, t
 
 
 def test_a_pdf_has_the_same_bytes_each_time_it_is_drawn(runs):
-    one = figure("reliability", runs)
-    assert len({one.pdf() for _ in range(4)}) == 1
+    file = figure("reliability", runs)
+    assert len({file.pdf() for _ in range(4)}) == 1
 
 
 def test_a_svg_says_where_it_comes_from(runs):

@@ -172,14 +172,14 @@ def test_a_signal_right_after_the_server_has_its_lock_stops_it(fake_home: Path, 
 
 def test_a_server_that_is_stopped_ends_its_worker_and_says_so(run_id: str, fake_home: Path, start_server: StartServer):
     server = start_server(load_ms=60_000)
-    asked = own(run_id)
-    client.ask(asked)
-    until(lambda: client.progress(asked.answer_id).stage == "loading", "the model to load")
+    question = own(run_id)
+    client.ask(question)
+    until(lambda: client.progress(question.answer_id).stage == "loading", "the model to load")
     server.terminate()
     assert server.wait(20) == 0
     assert living(fake_home) == []
     assert not client.address_file().exists()
-    assert client.progress(asked.answer_id).message == client.GONE
+    assert client.progress(question.answer_id).message == client.GONE
 
 
 def test_a_server_that_does_not_reply_is_said_in_time(

@@ -25,7 +25,7 @@ def test_a_default_of_a_table_is_dated_in_connections_that_are_not_ours(home, tm
             sa.text("CREATE TABLE t (id INTEGER, made INTEGER NOT NULL DEFAULT (unixepoch('subsec') * 1000))")
         )
         connection.execute(sa.text("INSERT INTO t (id) VALUES (1)"))
-        made = connection.execute(sa.text("SELECT made FROM t")).scalar()
+        milliseconds = connection.execute(sa.text("SELECT made FROM t")).scalar()
     engine.dispose()
-    assert made is not None
-    assert abs(made / 1000 - time.time()) < 60
+    assert milliseconds is not None
+    assert abs(milliseconds / 1000 - time.time()) < 60

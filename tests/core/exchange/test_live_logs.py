@@ -59,14 +59,17 @@ def test_tasks_of_the_leaderboard_are_read_in_the_columns_of_their_data_sets(lea
     mmlu_pro, gpqa = runs["leaderboard_mmlu_pro"], runs["leaderboard_gpqa_diamond"]
     bbh, musr = runs["leaderboard_bbh_date_understanding"], runs["leaderboard_musr_murder_mysteries"]
     assert (mmlu_pro.spec.shots, bbh.spec.shots, gpqa.spec.shots, musr.spec.shots) == (5, 3, 0, 0)
-    assert {len(one.options) for one in mmlu_pro.questions} == {3, 4}
+    assert {len(question.options) for question in mmlu_pro.questions} == {3, 4}
     for run in (mmlu_pro, gpqa, bbh):
         assert run.spec.form == "letters"
         assert not set(run.questions[0].options[:3]) & {"A", "B", "C", "(A)", "(B)", "(C)"}
-    assert [one.options[one.label] for one in gpqa.questions] == [one.options[one.label] for one in bbh.questions]
+    gpqa_texts, bbh_texts = ([q.options[q.label] for q in run.questions] for run in (gpqa, bbh))
+    assert gpqa_texts == bbh_texts
     assert bbh.questions[0].options[4:] == ("(E)", "(F)")  # scored, although the question does not list them
     assert musr.spec.form == "cloze"
-    assert len({one.context for one in musr.questions}) == len(musr.questions)  # every question is worded alike
+    assert len({question.context for question in musr.questions}) == len(
+        musr.questions
+    )  # every question is worded alike
     assert 0 < musr.roles.count("test") < len(musr.questions)
     assert all(run.provenance["stated"] == run.provenance["claims"] for run in runs.values())
 
@@ -77,11 +80,11 @@ def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch
         mirror.add_to_hub(
             "open-llm-leaderboard/hedge__pocket-1m-details", f"hedge__pocket-1m/{path.name}", path.read_bytes()
         )
-    found = of_model("hedge/pocket-1m")
-    assert found.values_of("task") == ("gpqa", "musr", "bbh", "mmlu_pro")
-    done = bring(found)
+    entry = of_model("hedge/pocket-1m")
+    assert entry.values_of("task") == ("gpqa", "musr", "bbh", "mmlu_pro")
+    done = bring(entry)
     assert summary(done.figures) == "4 of 4 published figures recomputed"
     direct = Drop([leaderboard], scratch=tmp_path).read().runs
-    assert {one.run.spec.run_id for one in direct} == set(done.runs)
-    for one in direct:
-        assert np.array_equal(store.read_logits(one.run.spec.run_id).logits, one.run.scored.logits)
+    assert {result.run.spec.run_id for result in direct} == set(done.runs)
+    for result in direct:
+        assert np.array_equal(store.read_logits(result.run.spec.run_id).logits, result.run.scored.logits)
