@@ -75,10 +75,10 @@ def both_themes(page: Page) -> None:
 def accessible(page: Page) -> None:
     """axe-core finds no grave fault on what is shown, in light and in dark."""
     axe.required()
-    assert axe.faults(page) == []
+    eventually(page, lambda: axe.faults(page))
     page.emulate_media(color_scheme="dark")
     settled(page)
-    assert axe.faults(page, rules=axe.COLOURS) == []
+    eventually(page, lambda: axe.faults(page, rules=axe.COLOURS))
     page.emulate_media(color_scheme="light")
 
 
