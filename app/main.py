@@ -16,7 +16,7 @@ if str(ROOT) not in sys.path:  # Streamlit adds only this file's folder to the p
 import streamlit as st  # noqa: E402
 
 if __name__ == "main":
-    sys.exit("start Hedge with `python -m app` or `streamlit run app/server.py`: app/main.py is only a part of it")
+    sys.exit("start Hedge with `hedge` or `streamlit run app/server.py`: app/main.py is only a part of it")
     app = st.App(__file__)  # type: ignore[unreachable]
 
 from app import navigation, notices, style  # noqa: E402

@@ -1,6 +1,6 @@
 """The server: Streamlit with Hedge's guard, addresses and start, for `streamlit run app/server.py` or any ASGI server.
 
-It serves this machine only. `python -m app` starts the same server, and can open it to others.
+It serves this machine only. `hedge` starts the same server, and can open it to others.
 """
 
 from __future__ import annotations

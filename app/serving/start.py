@@ -18,8 +18,8 @@ from core import access
 from core.settings import ROOT, settings
 
 ON_THIS_MACHINE = (
-    "This server is for its own machine: others could do everything that you can. Start it with `python -m app "
-    "--public`, with which they can only look, or with `python -m app --login FILE`."
+    "This server is for its own machine: others could do everything that you can. Start it with `hedge --public`, "
+    "with which they can only look, or with `hedge --login FILE`."
 )
 
 
@@ -38,7 +38,7 @@ def make_home() -> None:
 def check_folder() -> None:
     """Exit unless the server starts in Hedge's folder, the only one in which Streamlit finds its configuration."""
     if Path.cwd() != ROOT:
-        sys.exit(f"start the server in {ROOT}, where its configuration is, or with `python -m app`")
+        sys.exit(f"start the server in {ROOT}, where its configuration is, or start it with `hedge` in any folder")
 
 
 def check_address(address: str) -> None:
@@ -46,15 +46,15 @@ def check_address(address: str) -> None:
     if access.mode() == "local" and address not in access.LOOPBACK:
         sys.exit(
             f"the server would answer on {address or 'all addresses'}, where others can reach it and do everything "
-            "that you can; start it with `python -m app --public`, with which they can only look, or `--login FILE`, "
+            "that you can; start it with `hedge --public`, with which they can only look, or `--login FILE`, "
             "or leave the address out"
         )
 
 
 opens_browser = threading.Event()
-"""Set by `python -m app`: open the first page in the browser, where there is a screen."""
+"""Set by `hedge`: open the first page in the browser, where there is a screen."""
 prints_lecturer_link = threading.Event()
-"""Set by `python -m app --public --lecturer`."""
+"""Set by `hedge --public --lecturer`."""
 
 
 def base_path() -> str:

@@ -149,7 +149,7 @@ def test_a_server_of_this_machine_refuses_whoever_reaches_it_from_another(server
     assert bool(reached) == passes
     if not passes:
         assert messages[0]["status"] == 403
-        assert b"python -m app --public" in messages[1]["body"]
+        assert b"hedge --public" in messages[1]["body"]
 
 
 def test_every_response_has_the_policy_and_it_admits_no_text_as_a_script():

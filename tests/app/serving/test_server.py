@@ -98,7 +98,7 @@ def test_every_server_serves_the_guarded_app_and_ends_while_a_phone_listens(comm
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("app/main.py",), "start Hedge with `python -m app` or `streamlit run app/server.py`"),
+        (("app/main.py",), "start Hedge with `hedge` or `streamlit run app/server.py`"),
         (("app/server.py", "--server.address", "0.0.0.0"), "others can reach it and do everything that you can"),
     ],
 )
