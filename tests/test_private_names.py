@@ -57,7 +57,7 @@ USES = (
     Use(
         "dbos/_schemas/system_database.py",
         (workflows.name, *workflows.columns.keys()),
-        "the run queue orders and hands over runs in DBOS's table, which is documented; so dbos is pinned exactly",
+        "the run queue orders and hands over runs in DBOS's table, which is documented; so dbos stays within 3.4",
     ),
     Use(
         "streamlit/proto/BackMsg_pb2.pyi", ("BackMsg", "backend_operation_request", *sorted(DROPPED_MESSAGES)), PROTOCOL
