@@ -188,20 +188,26 @@ def prompts_done(page: Page) -> int:
     return int(page.get_by_text(AT_WORK).inner_text().split(" of ")[0].split()[-1])
 
 
-def test_a_run_is_cancelled_resumed_its_log_read_and_its_end_told_on_another_page(
-    home: Path, pace: Path, visit: Visitor
-):
-    """With the keyboard alone, until the log is read."""
+def test_a_run_is_cancelled_resumed_and_its_log_read(home: Path, pace: Path, visit: Visitor):
+    """With the keyboard alone."""
     with server(home, HEDGE_FAKE_ENGINE=json.dumps({"pace": str(pace)})) as address:
         page = visit(address).open("/new_run")
         launch_with_the_keyboard(page)
-        a_run_is_cancelled_resumed_and_its_log_read(page)
-        its_end_is_told_on_another_page(page, pace)
-        page.close()
+        tab_to(page, "Cancel")
+        page.keyboard.press("Enter")
+        # The last one is in the list; another is beside the form, which says that this run exists.
+        expect(page.get_by_role("button", name="Resume")).to_have_count(3)
+        tab_to(page, "Resume", times=3)
+        page.keyboard.press("Enter")
+        expect(page.get_by_text(AT_WORK)).to_be_visible()
+        tab_to(page, "Log")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("resumed")).to_be_visible()
 
 
 @pytest.mark.nightly
-def test_a_run_outlives_its_page_server_and_a_lost_database_blocks_nothing(home: Path, pace: Path, visit: Visitor):
+def test_a_run_outlives_its_page_server_and_its_end_is_told_on_another_page(home: Path, pace: Path, visit: Visitor):
+    """In the end the database is lost, which blocks nothing."""
     fake = {"HEDGE_FAKE_ENGINE": json.dumps({"pace": str(pace)})}
     with engine_ended(home):
         with page_server(home, stop=signal.SIGKILL, **fake) as address:
@@ -213,7 +219,8 @@ def test_a_run_outlives_its_page_server_and_a_lost_database_blocks_nothing(home:
             page = visit(address).open("/new_run")
             expect(page.get_by_text(AT_WORK)).to_be_visible()
             eventually(page, lambda: f"still {before} prompts" if prompts_done(page) <= before else None)
-            a_lost_database_blocks_nothing(page, home)
+            its_end_is_told_on_another_page(page, pace)
+            a_lost_database_blocks_nothing(page, home, address)
             page.close()
 
 
@@ -224,19 +231,6 @@ def launch_with_the_keyboard(page: Page) -> None:
     expect(page.get_by_text(AT_WORK)).to_be_visible()
 
 
-def a_run_is_cancelled_resumed_and_its_log_read(page: Page) -> None:
-    tab_to(page, "Cancel")
-    page.keyboard.press("Enter")
-    # The last one is in the list; another is beside the form, which says that this run exists.
-    expect(page.get_by_role("button", name="Resume")).to_have_count(3)
-    tab_to(page, "Resume", times=3)
-    page.keyboard.press("Enter")
-    expect(page.get_by_text(AT_WORK)).to_be_visible()
-    tab_to(page, "Log")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("resumed")).to_be_visible()
-
-
 def its_end_is_told_on_another_page(page: Page, pace: Path) -> None:
     choose_page(page, "Overview")
     expect(page.get_by_role("heading", name="Hedge shows how sure a language model really is")).to_be_visible()
@@ -245,11 +239,11 @@ def its_end_is_told_on_another_page(page: Page, pace: Path) -> None:
     expect(toast).to_have_text(re.compile("Done: fake · Question answering"), timeout=ENDS_WITHIN_MS)
 
 
-def a_lost_database_blocks_nothing(page: Page, home: Path) -> None:
+def a_lost_database_blocks_nothing(page: Page, home: Path, address: str) -> None:
     for file in home.glob("engine.sqlite*"):
         file.rename(file.with_name(f"away-{file.name}"))
     (home / "engine.sqlite").write_bytes(b"no database at all" * 100)
-    page.reload()
+    page.goto(f"{address}/new_run")
     expect(page.get_by_text(re.compile("The run database .* can't be used"))).to_be_visible()
     page.get_by_text("all", exact=True).click()
     everything = f"{len(bank.load('qa')):,}"
