@@ -103,7 +103,7 @@ def trainer(chosen: Recipe, *, compiled: bool = False, device: str = "cpu", work
 
 
 def stopper(minutes: float | None) -> Callable[[], bool]:
-    """Says whether so many minutes are over, or a signal asked this process to stop."""
+    """Tells when the time limit has passed or a signal asked this process to stop."""
     signals = StopSignals()
     end = time.monotonic() + 60 * minutes if minutes is not None else None
     return lambda: signals.requested or (end is not None and time.monotonic() >= end)

@@ -1,4 +1,4 @@
-"""Parameters of which a normal run takes a few and the nightly run takes the rest."""
+"""Split the parameters of a test between the normal run and the nightly run."""
 
 from __future__ import annotations
 

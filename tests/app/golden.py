@@ -56,7 +56,7 @@ class Case:
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, subjects are unlike in size, one is never calibrated and one never
     tested, and rows that neither calibrate nor test lie between the others. ``extra`` are the places of E and F.
-    With ``fewest`` questions have from so many options to k. A normal run of the tests takes the first ``short`` views.
+    With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 
     own: int
