@@ -10,7 +10,7 @@ for the person whose page's thread it is, which the server's ``whose`` knows, or
 names. A thread that belongs to nobody works for a visitor of a public server, and for an outsider where people log in.
 A thread that works for a person is started with :func:`carried`. Each function of core that changes something begins
 with :func:`needs`, so that no page, link or message can forget to ask. A worker is a process of its own, and carries
-out only what was allowed when it was asked for; the run's record says who that was.
+out only what was allowed when it was asked for (:func:`work`); the run's record says who that was.
 
 Where others are served, ``HEDGE_HOME/audit.jsonl`` lists what was done and what was refused: a JSON object a line, with
 ``time`` (UTC), ``actor``, ``address``, ``role``, ``what``, ``subject`` and ``allowed``.
@@ -85,6 +85,8 @@ _whose: list[Whose] = []
 """What knows the person whose page's thread this is."""
 _hosts: list[tuple[frozenset[str], frozenset[str]]] = []
 """The model servers that pages may connect to, and the variables with their keys."""
+_worker: list[bool] = []
+"""Not empty in a worker."""
 ACTOR_VARIABLE = "HEDGE_ACTOR"
 """In the environment of a process that a page starts: for whom, as :func:`environment` writes it."""
 _acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
@@ -98,6 +100,16 @@ def serve(mode: Mode, *, whose: Whose = _nobody, servers: Collection[str] = (), 
     _served[:] = [mode]
     _whose[:] = [whose]
     _hosts[:] = [(frozenset(servers), frozenset(keys))]
+
+
+def work() -> None:
+    """Say that this process is a worker: it carries out records, and nobody names anything in it."""
+    _worker[:] = [True]
+
+
+def is_worker() -> bool:
+    """Whether this process carries out what stands in records."""
+    return bool(_worker)
 
 
 def mode() -> Mode:

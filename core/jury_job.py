@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from core import access
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Price
 from core.jury_pipeline import jury_spec
@@ -37,11 +38,15 @@ def launch(spec: JurySpec, *, price: Price | None = None, timeout_s: float = TIM
     """Put a pipeline into the run queue and return its id. A pipeline that is running or done is not changed.
 
     ``price`` and ``timeout_s`` are those of models on servers. Raises :class:`~core.errors.InputError`, and starts
-    nothing, where its models or questions are not there.
+    nothing, where its models or questions are not there, and :class:`~core.errors.AccessError` for another person's
+    pipeline that was stopped.
     """
-    path_id = jury_spec.create(spec)
-    engine.submit(jury_run.spec_of(jury_spec.read_spec(path_id), price=price, timeout_s=timeout_s))
-    return path_id
+    spec = jury_spec.checked(spec)
+    run = jury_run.spec_of(spec, price=price, timeout_s=timeout_s)
+    if run.run_id not in store.run_ids() or access.owns(store.read_record(run.run_id).launched_by):
+        jury_spec.create(spec)
+    engine.submit(run)
+    return spec.path_id
 
 
 def record_of(path_id: str) -> RunRecord | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError, RunError
 from core.files.file_lock import is_held
 from core.inference.models import FAKE_MODEL, check_named, ships
-from core.inference.server.address import served_model
+from core.inference.server import permission
+from core.inference.server.address import ON_SERVERS, served_model
 from core.processes.starting import start_detached
+from core.runs import store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
 from core.settings import writable_home
@@ -61,7 +64,12 @@ def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
     :class:`~core.errors.QuotaError` for more questions a minute than one person may ask.
     """
     access.check_quietly(UserRole.VIEWER, "ask a model")
-    _check_model(question.model, getattr(question, "key_variable", ""))
+    if isinstance(question, TokenText):
+        _check_model(question.model, question.key_variable)
+        question = replace(question, asker=access.actor().name)
+    else:
+        _check_model(question.model)
+        _check_run(question.run_id)
     quotas.check_question(question.answer_id)
     end = time.monotonic() + STARTS_WITHIN_S
     while True:
@@ -81,11 +89,17 @@ def _check_model(model: str, key: str = "") -> None:
         return
     access.check(UserRole.LAUNCHER, "ask a model that does not ship with Hedge", subject=model)
     if there := served_model(model):
-        access.check_servers([there.url], key)
-    else:
+        permission.check([there.url], key)
+    elif ON_SERVERS not in model:  # otherwise its run names the servers
         check_named(model)
         if model != FAKE_MODEL:
             extras.need("models")
+
+
+def _check_run(run_id: str) -> None:
+    """Raise :class:`~core.errors.AccessError` if the actor may not ask the servers that the run names."""
+    record = store.read_record(run_id)
+    permission.check_recorded(record.spec.servers, record.spec.key_variable, launched_by=record.launched_by)
 
 
 def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:

@@ -29,7 +29,8 @@ class TokenText:
 
     ``version`` changes when the files in that folder change, so that a model that was trained again is asked again.
     ``weights`` does the same for a model on a server: it identifies the weights at the time of the last connection.
-    ``key_variable`` is the environment variable of the server's key, and does not belong to the text's identity. Raises
+    ``key_variable`` is the environment variable of the server's key and ``asker`` the person who asks; neither belongs
+    to the text's identity. Raises
     :class:`InputError` if no model is named or the text has a broken character.
     """
 
@@ -38,6 +39,7 @@ class TokenText:
     version: int = 0
     key_variable: str = ""
     weights: ServedWeights | None = None
+    asker: str = ""
 
     def __post_init__(self) -> None:
         if not self.model.strip():
@@ -51,7 +53,7 @@ class TokenText:
     def answer_id(self) -> str:
         """Sixteen hexadecimal digits, a hash of what is asked; the same text again has the same."""
         content = asdict(self)
-        del content["key_variable"]
+        del content["key_variable"], content["asker"]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 

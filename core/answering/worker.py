@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core import extras
+from core import access, extras
 from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
 from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched
 from core.answering.token_text import BY_TOKEN, TokenText, write_view
@@ -59,6 +59,7 @@ Report = Callable[..., None]
 
 def main(connection: Connection) -> None:
     """Answer until the server closes its end of the pipe."""
+    access.work()
     os.nice(NICENESS)
     raise_oom_score()
     inbox: SimpleQueue[Request | Key] = SimpleQueue()
@@ -139,7 +140,7 @@ def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
     from core.inference.server.connect import SOON, errors_in_words
     from core.inference.server.token_view import view_served_tokens
 
-    with errors_in_words([there.url], asked.key_variable):
+    with errors_in_words([there.url], asked.key_variable), access.acting_as(access.launcher(asked.asker)):
         return view_served_tokens(
             there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
         )
@@ -147,10 +148,11 @@ def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class RunSetup:
-    """How a run asked its questions: its spec, the task's name in its questions, its demonstrations, and a few of its
-    calibration questions with their recorded logits (COMPARED, k)."""
+    """How a run asked its questions: its spec, the person who launched it, the task's name in its questions, its
+    demonstrations, and a few of its calibration questions with their recorded logits (COMPARED, k)."""
 
     spec: RunSpec
+    launched_by: str
     task: str
     demonstrations: tuple[Question, ...]
     compared: tuple[Question, ...]
@@ -163,7 +165,7 @@ def setup_of(run_id: str) -> RunSetup:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")
-    if record.spec.origin != "hedge":
+    if not record.is_computed:
         raise InputError(
             f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"
         )
@@ -173,6 +175,7 @@ def setup_of(run_id: str) -> RunSetup:
 @lru_cache(maxsize=4)
 def _read_setup(run_id: str, ended: float) -> RunSetup:
     """``ended`` distinguishes a repeated run from the earlier one."""
+    record = store.read_record(run_id)
     rows = store.read_questions(run_id).to_pylist()
     demonstrations = [_question(row) for row in rows if row["role"] == "demonstration"]
     calibration = [_question(row) for row in rows if row["role"] == "calibration"]
@@ -182,7 +185,8 @@ def _read_setup(run_id: str, ended: float) -> RunSetup:
     scored = store.read_logits(run_id)
     row_of = {name: i for i, name in enumerate(scored.ids)}
     return RunSetup(
-        spec=store.read_record(run_id).spec,
+        spec=record.spec,
+        launched_by=record.launched_by,
         task=calibration[0].task,
         demonstrations=tuple(demonstrations),
         compared=tuple(compared),
@@ -201,7 +205,8 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
     asked_at = time.time()
     setup = setup_of(own.run_id)
     if setup.spec.servers or ON_SERVERS in own.model:
-        model, loading_s = _connected(own.model, setup.spec, models, report)
+        with access.acting_as(access.launcher(setup.launched_by)):
+            model, loading_s = _connected(own.model, setup, models, report)
         is_same = True
     else:
         source = resolve(own.model)
@@ -233,14 +238,16 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
     )
 
 
-def _connected(name: str, spec: RunSpec, models: ModelCache, report: Report) -> tuple[LoadedModel, float]:
+def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -> tuple[LoadedModel, float]:
     """A model that servers hold, and the seconds that asking what they can do took."""
+    spec = setup.spec
     if name != spec.asked_model:
         raise InputError(
             f"this run asked {spec.asked_model}, and your question is for {name}; calibrate a model on "
             "a server by a run of its own"
         )
-    key = (name, spec.dtype)
+    # A connection holds a key, so it serves only runs that were allowed to use that key.
+    key = (f"{name} · {spec.key_variable} · {setup.launched_by}", spec.dtype)
     if key in models:
         return models.get(key), 0.0
     start = time.perf_counter()

@@ -39,8 +39,15 @@ class ImportedRun:
 
 @access.needs(UserRole.LAUNCHER, "bring results in")
 def save(runs: Iterable[ImportedRun]) -> list[str]:
-    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once."""
+    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once.
+
+    Raises :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id.
+    """
     wanted = list(runs)
+    for run in wanted:
+        if not run.spec.is_imported:
+            raise InputError(f"run {run.spec.run_id} is not marked as imported; only Hedge's own workers compute runs")
+        _check_stored(run)
     quotas.check_disk(sum(run.scored.logits.nbytes for run in wanted))
     parts: dict[Path, Path] = {}
     placed: list[Path] = []
@@ -64,6 +71,25 @@ def save(runs: Iterable[ImportedRun]) -> list[str]:
 def is_stored(run: ImportedRun) -> bool:
     """Whether the store has this run already."""
     return (settings().runs / run.spec.run_id / "run.json").exists()
+
+
+def _check_stored(run: ImportedRun) -> None:
+    """Raise :class:`InputError` if other data are stored under the run's id."""
+    if not is_stored(run):
+        return
+    run_id = run.spec.run_id
+    labels = store.read_questions(run_id, columns=["id", "label", "role"])
+    stored = list(zip(*(labels[name].to_pylist() for name in ("id", "label", "role")), strict=True))
+    rows = [(one.id, one.label, role) for one, role in zip(run.questions, run.roles, strict=True)]
+    scored = store.read_logits(run_id)
+    logits = scored.logits.astype(np.float32), run.scored.logits.astype(np.float32)
+    if (
+        store.read_record(run_id).spec != run.spec
+        or stored != rows
+        or scored.ids != run.scored.ids
+        or not np.array_equal(*logits, equal_nan=True)
+    ):
+        raise InputError(f"other data are stored as {run_id} already; delete that run first, then import this one")
 
 
 def _write(part: Path, run: ImportedRun) -> None:

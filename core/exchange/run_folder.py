@@ -1,11 +1,19 @@
 """A run's folder as Hedge keeps it: ``run.json``, ``questions.parquet`` and ``logits.parquet``.
 
-So a run goes from one Hedge to another as it is: copied from ``HEDGE_HOME/runs`` or from the archive, whole or zipped.
+So a run goes from one Hedge to another: copied from ``HEDGE_HOME/runs`` or from the archive, whole or zipped.
+
+What comes in is a description of what was done elsewhere. Its spec keeps no instruction to ask or load anything (no
+servers, key, price, budget, device or path), of its provenance only :data:`DESCRIPTION` is kept, and the run's id
+contains a hash of its data, so that it never has the id of a computed run.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import numpy as np
@@ -16,14 +24,49 @@ from core.exchange.build_run import check_not_flat
 from core.exchange.imported import ImportedRun
 from core.exchange.safe_read import json_document, reason
 from core.files.tables import read_table
-from core.records import OptionLogits, Question
+from core.inference.models import HUB_ID
+from core.inference.server.address import asked_parts, served_model
+from core.records import OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
-from core.runs.spec import RunSpec
+from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, RunSpec
+from core.tasks import bank_names, short_task
+from core.tasks.catalogue import is_file
 
 RECORD = "run.json"
 LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
+DESCRIPTION = (
+    "bank",
+    "chunk",
+    "class",
+    "claims",
+    "data",
+    "data_fingerprint",
+    "demonstrations",
+    "devices",
+    "engine",
+    "example_prompt",
+    "host",
+    "method",
+    "precision",
+    "python",
+    "scored",
+    "scoring_seconds",
+    "self_check",
+    "stated",
+    "texts",
+)
+"""What a run's provenance says of how its results came about. Everything else is left out, such as who launched it."""
+ORIGINS = (*bank_names.ORIGINS, "llm-uncertainty-bench", "classroom")
+"""Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
+PATHS = ("/", "~", ".", "\\")
+"""How a place on a disk begins."""
+LONGEST_NAME = 100
+"""Characters of a model's and of a task's name; the run's id contains both."""
+LONGEST_TEXT = 20_000
+MOST_KEPT = 10_000
+DEEPEST = 4
 
 
 def is_record(values: Any) -> bool:
@@ -44,7 +87,7 @@ def read(folder: Path) -> ImportedRun:
         raise InputError(f"{path}: expected a run of this Hedge or an older one, found another file; update Hedge")
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")
-    spec = RunSpec.from_json(values["spec"])
+    spec, provenance = described(values, folder.name)
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
     table = read_table(asked)
@@ -72,7 +115,73 @@ def read(folder: Path) -> ImportedRun:
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")
     check_not_flat(scored.logits, path)
-    return ImportedRun(spec, questions, roles, scored, dict(values["provenance"]) | {"file": folder.name})
+    if scored.bounded is not None:
+        provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+    spec = replace(spec, fingerprint=FOLDER_DATA + _data_fingerprint(spec, provenance, questions, roles, scored))
+    return ImportedRun(spec, questions, roles, scored, provenance | {"file": folder.name})
+
+
+def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
+    """The spec and the provenance of ``run.json`` without instructions; the spec's fingerprint is not the run's yet."""
+    asked, told = values["spec"], values["provenance"]
+    if not isinstance(asked, dict) or not isinstance(told, dict):
+        raise InputError(f"{name}/{RECORD}: expected a spec and a provenance that are objects; take the whole folder")
+    kept = {key: value for key, value in asked.items() if key not in INSTRUCTIONS}
+    for key, shorten in (("model", _model), ("task", _task)):
+        if key in kept:
+            kept[key] = shorten(str(kept[key]))
+    origin = asked.get("origin", HEDGE)
+    origin = origin if origin in ORIGINS else RUN_FOLDER
+    spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
+    provenance = {key: _plain(told[key]) for key in DESCRIPTION if key in told}
+    if origin == RUN_FOLDER and "bank" not in provenance:
+        provenance["bank"] = {"name": bank_names.bank_of_task(str(asked.get("task", "")))}
+    if isinstance(values.get("id"), str):
+        provenance["exported_run"] = values["id"][:LONGEST_TEXT]
+    return spec, provenance
+
+
+def _model(text: str) -> str:
+    """A model's name without its folder or its server."""
+    name = asked_parts(text)[0]
+    there = served_model(name)
+    name = there.name if there else name
+    return (name if HUB_ID.match(name) and not name.startswith(PATHS) else PureWindowsPath(name).name)[:LONGEST_NAME]
+
+
+def _task(text: str) -> str:
+    """A task without the place of its file."""
+    return short_task(text)[:LONGEST_NAME] if is_file(text) or text.startswith(PATHS) else text[:LONGEST_NAME]
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """A JSON value with texts cut to a sensible length, and without what is nested deeper than a record needs."""
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    if isinstance(value, dict) and depth < DEEPEST:
+        return {str(key)[:LONGEST_TEXT]: _plain(each, depth + 1) for key, each in list(value.items())[:MOST_KEPT]}
+    if isinstance(value, list) and depth < DEEPEST:
+        return [_plain(each, depth + 1) for each in value[:MOST_KEPT]]
+    return value if isinstance(value, (bool, int, float)) else None
+
+
+def _data_fingerprint(
+    spec: RunSpec,
+    provenance: dict[str, Any],
+    questions: Sequence[Question],
+    roles: Sequence[Role],
+    scored: OptionLogits,
+) -> str:
+    """A hash of all that is imported, 32 hexadecimal digits. Where the folder came from does not count."""
+    told = {key: value for key, value in provenance.items() if key not in ("exported_run", "bank")}
+    texts = json.dumps(
+        [spec.to_json(), told, [asdict(question) for question in questions], roles, scored.ids, scored.top_tokens],
+        sort_keys=True,
+    )
+    digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass"))
+    for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded):
+        digest.update(b"-" if numbers is None else f"{numbers.dtype}{numbers.shape}".encode() + numbers.tobytes())
+    return digest.hexdigest()[:32]
 
 
 def _logits(table: pa.Table) -> OptionLogits:

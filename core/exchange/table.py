@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_row, counted_once, split
-from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import check_count, shown
 from core.exchange.table_columns import BANK, HENDRYCKS, ROLES, RUN_COLUMNS, Columns, checked, naming, recognise
@@ -47,6 +47,8 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
+    if columns:  # another meaning of the columns makes other data
+        finger = fingerprint(finger.encode(), repr(columns).encode())
     found = [widened(sheet) for sheet in open_sheets(path)]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]

@@ -19,6 +19,7 @@ from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.inference.models import DTYPES
+from core.inference.server import permission
 from core.inference.server.address import check_key, key_variable, served_model, short_name
 from core.settings import settings
 from core.tasks import trivia
@@ -125,8 +126,9 @@ def read_spec(path_id: str) -> JurySpec:
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")
-def create(spec: JurySpec) -> str:
-    """Write a path's folder, after a look at its models and questions, and return its id."""
+def checked(spec: JurySpec) -> JurySpec:
+    """The spec with full paths. Raises :class:`InputError` or :class:`~core.errors.AccessError` if its models or its
+    questions can't be used."""
     from core.inference.models import canonical
 
     def known(model: str) -> str:
@@ -134,7 +136,7 @@ def create(spec: JurySpec) -> str:
         return str(there) if there else canonical(model)
 
     there = [one.url for one in map(served_model, (spec.base, *spec.jurors)) if one]
-    access.check_servers(there, spec.key_variable)
+    permission.check(there, spec.key_variable)
     if spec.key_variable or any(map(served_model, (spec.base, *spec.jurors))):
         check_key(spec.key_variable)
     spec = replace(spec, base=known(spec.base), jurors=tuple(known(model) for model in spec.jurors))
@@ -142,6 +144,13 @@ def create(spec: JurySpec) -> str:
         place = Path(spec.questions).expanduser().resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
+    return spec
+
+
+@access.needs(UserRole.LAUNCHER, "make juries")
+def create(spec: JurySpec) -> str:
+    """Write the folder of a path that can be made (:func:`checked`), and return its id."""
+    spec = checked(spec)
     folder = folder_of(spec.path_id)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())

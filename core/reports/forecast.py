@@ -226,7 +226,8 @@ def _kind(spec: RunSpec) -> tuple[object, ...]:
 def _measured(record: RunRecord) -> bool:
     """Whether it is known what was scored in the seconds of scoring. A run that was continued counts its last part, if
     that is no mere handful; older runs do not say how large it was."""
-    if record.state != "done" or not record.provenance.get("scoring_seconds") or not record.started:
+    ended = record.is_computed and record.state == "done"
+    if not ended or not record.provenance.get("scoring_seconds") or not record.started:
         return False
     if scored := record.provenance.get("scored"):
         return int(scored["questions"]) >= FEWEST_MEASURED

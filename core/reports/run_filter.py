@@ -57,7 +57,7 @@ def source(record: RunRecord) -> str:
     """Where a run is from: a key of :data:`SOURCE_TITLES`."""
     if store.is_bundled(record.run_id):
         return "shipped"
-    return "launched" if record.spec.origin == "hedge" else "imported"
+    return "launched" if record.is_computed else "imported"
 
 
 def is_own(record: RunRecord) -> bool:

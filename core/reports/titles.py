@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
-from core.runs.spec import SERVED, RunSpec
+from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
 from core.tasks.bank_names import ORIGINS, bank_name, task_title
@@ -37,6 +37,7 @@ ORIGIN_TITLES = {
     "llm-uncertainty-bench": "from LLM-Uncertainty-Bench",
     **{origin: f"from {name}" for origin, name in ORIGINS.items()},
     "table": "from a table",
+    RUN_FOLDER: "from a run folder",
 }
 STUDY_TITLES = {"perplexity": "Perplexity", "jury": "Jury"}
 """The task's name of a run that answers no questions → its title."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from core import access
 from core.access import UserRole
 from core.errors import AccessError, InputError
+from core.inference.server import permission
 from core.runs import engine, groups, store
 from core.runs.groups import Group
 from core.runs.spec import RunSpec
@@ -35,7 +36,8 @@ class ActionResult:
 def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
     """The existing runs with these specs, which can be opened, resumed or repeated instead of launched."""
     known = set(store.run_ids())
-    return {spec.run_id: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
+    found = {spec: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
+    return {now.run_id: now for spec, now in found.items() if now.record.spec == spec and now.record.is_computed}
 
 
 @access.needs(UserRole.LAUNCHER, "launch runs")
@@ -66,9 +68,13 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
 
     def again(run_id: str) -> None:
         access.check(UserRole.LAUNCHER, "repeat runs", subject=run_id)
-        spec = store.read_record(run_id).spec
+        record = store.read_record(run_id)
+        spec = record.spec
         if store.is_bundled(run_id):
             raise InputError(f"run {run_id} ships with Hedge and can't be repeated; launch a run with another seed")
+        if not record.is_computed:
+            raise InputError(f"run {run_id} was imported, so it can't be repeated; choose its settings on New run")
+        permission.check_recorded(spec.servers, spec.key_variable, launched_by=record.launched_by)
         engine.check_fits(spec)
         engine.check_room()
         delete(run_id)

@@ -18,6 +18,7 @@ from core.access import UserRole
 from core.devices import fitting
 from core.devices.slots import Slot, named_device, slots
 from core.errors import HedgeError, InputError, RunBusyError, RunError
+from core.inference.server import permission
 from core.runs import status as states
 from core.runs import store
 from core.runs.agent import host_reports, liveness
@@ -36,8 +37,9 @@ STOPS_WITHIN_S = 4.0
 def submit(spec: RunSpec) -> str:
     """Submit a run and return its id. Equal specs are the same run.
 
-    A run that is queued, running or done is left as it is. One that failed, paused or was cancelled is resumed. Raises
-    :class:`~core.errors.InputError`, and writes nothing, if the model or the task is unknown, or if several devices are
+    A run that is queued, running or done is left as it is. One that failed, paused or was cancelled is resumed, with
+    the budget and the key of ``spec``, if the actor may change it. Raises :class:`~core.errors.InputError`, and writes
+    nothing, if the model or the task is unknown, if the spec is that of an imported run, or if several devices are
     named to share its questions, which only a run in the foreground does.
     """
     if "," in spec.device:
@@ -45,16 +47,22 @@ def submit(spec: RunSpec) -> str:
             f"a queued run takes one device, or as many as its model needs, got {spec.device}; name one device, or "
             "execute the run here (run without --queue), where several devices share its questions"
         )
+    if spec.is_imported:
+        raise InputError(f"run {spec.run_id} was imported, so it can't be executed; choose its settings on New run")
     if spec.run_id in store.run_ids():
-        access.check_servers(spec.servers, spec.key_variable)
-        if (now := status(spec.run_id)).state != "done":
-            if now.ended:  # budget and key may differ from those of the earlier try
-                store.update_record(spec.run_id, spec=spec)
-            resume(spec.run_id)
+        store.check_same(spec)
+        now = status(spec.run_id)
+        if (now.ended and now.state != "done") or access.owns(now.record.launched_by):
+            access.check_owner(now.record.launched_by, "resume this run", subject=now.run_id)
+            permission.check(spec.servers, spec.key_variable, launched_by=now.record.launched_by)
+            if now.state != "done":
+                if now.ended:  # budget and key may differ from those of the earlier try
+                    store.update_record(spec.run_id, spec=spec)
+                resume(spec.run_id)
         return spec.run_id
     from core.runs.execution.execute import preflight
 
-    access.check_servers(spec.servers, spec.key_variable)
+    permission.check(spec.servers, spec.key_variable)
     preflight(spec)
     check_fits(spec)
     check_room()
@@ -151,16 +159,17 @@ def resume(run_id: str, *, budget: float | None = None) -> None:
     """Resume a run that was cancelled, paused or failed, keeping what it has finished. A queued or running run is left
     alone. ``budget`` replaces the one that the run has, over all its tries.
 
-    Raises :class:`~core.errors.InputError` if the run is done, and for a budget that can't continue it.
+    Raises :class:`~core.errors.InputError` if the run is done, and for a budget that can't continue it;
+    :class:`~core.errors.AccessError` for another person's run, or if its servers may not be asked.
     """
     now = _when_stopped(run_id)
-    if budget is not None:
-        access.check_owner(now.record.launched_by, "change the budget of this run", subject=now.run_id)
+    access.check_owner(now.record.launched_by, "resume this run", subject=now.run_id)
     if now.state == "done":
         raise InputError(
             f"run {now.run_id} is done; nothing is left to do, and repeating it would give the same result"
         )
     spec = _with_budget(now, budget)
+    permission.check_recorded(spec.servers, spec.key_variable, launched_by=now.record.launched_by)
     if now.ended:
         check_room()
         store.update_record(now.run_id, state="queued", message="", ended=None, spec=spec)
@@ -252,20 +261,34 @@ def check_free(run_id: str) -> None:
 def put_first(run_ids: Sequence[str]) -> None:
     """Move these queued runs to the front of the queue, in this order.
 
-    Raises :class:`~core.errors.InputError` if one of them is not queued.
+    Raises :class:`~core.errors.InputError` if one of them is not queued, and :class:`~core.errors.AccessError` if one
+    is another person's.
     """
     names = [store.folder_of(run_id).name for run_id in run_ids]
     for name in names:
-        if (now := status(name)).state != "queued":
+        now = status(name)
+        access.check_owner(now.record.launched_by, "put this run first", subject=name)
+        if now.state != "queued":
             raise InputError(f"run {name} is {now.state}; only a queued run can be put first")
     run_queue.reorder(names)
 
 
 @access.needs(UserRole.LAUNCHER, "change the order of the queue")
 def reorder(run_ids: Sequence[str]) -> None:
-    """Give the whole queue this order. Runs that have started or ended meanwhile are skipped; new ones come last."""
-    waiting = {run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED}
-    run_queue.reorder([run_id for run_id in run_ids if run_id in waiting])
+    """Give the whole queue this order. Runs that have started or ended meanwhile are skipped; new ones come last.
+
+    Raises :class:`~core.errors.AccessError` if that changes the order of other people's runs among themselves.
+    """
+    waiting = [run_id for run_id, entry in run_queue.unfinished().items() if entry.status in run_queue.QUEUED]
+    order = [run_id for run_id in dict.fromkeys(run_ids) if run_id in waiting]
+    others = {run_id: owner for run_id in waiting if not access.owns(owner := _launched_by(run_id) or "")}
+    kept = [run_id for run_id in waiting if run_id in others]
+    moved = [run_id for run_id in order if run_id in others]
+    moved += [run_id for run_id in kept if run_id not in moved]
+    for now, before in zip(moved, kept, strict=True):
+        if now != before:
+            access.check_owner(others[now], "move this run in the queue", subject=now)
+    run_queue.reorder(order)
 
 
 def agent_alive() -> bool:

@@ -93,7 +93,7 @@ def load_data(spec: RunSpec) -> TaskData:
     Raises :class:`InputError` if there are none, or if they are not those of the run.
     """
     data = catalogue.load(spec.task)
-    if spec.fingerprint and spec.origin == "hedge" and bank.fingerprint(data.questions) != spec.fingerprint:
+    if spec.fingerprint and not spec.is_imported and bank.fingerprint(data.questions) != spec.fingerprint:
         raise InputError(f"the questions of {spec.task} have changed since this run was asked for; launch a new one")
     return data
 

@@ -49,6 +49,13 @@ MAX_REPEATS = 100
 MAX_SYSTEM = 4_000
 """The most characters of a system prompt."""
 
+HEDGE = "hedge"
+"""The origin of a run that Hedge computes. All others were imported."""
+RUN_FOLDER = "run-folder"
+"""The origin of a run of another Hedge, imported with its folder."""
+FOLDER_DATA = "folder-"
+"""How the fingerprint of a run begins that was imported with its folder. No computed run may have such a one."""
+
 LATER: dict[str, Any] = {
     "prompt_format": "plain",
     "rotations": False,
@@ -67,12 +74,13 @@ class RunSpec:
     ``model`` is a bundled model's name, a folder, or a hub id. ``samples`` is the most questions to use (``None``:
     all), ``seed`` draws them and their split, ``calibration_share`` is the part in (0, 1) that calibrates. ``origin``
     names the format an imported run came from and ``fingerprint`` its data; Hedge's own runs have ``hedge`` and a
-    fingerprint only where their questions lie in a person's file. ``prompt_format`` says whether the prompt is plain or
-    in the model's chat template. ``rotations`` asks every test question in all rotations of its options, and ``orders``
-    in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats`` is the
-    number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of the
-    servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on two
-    servers means two models. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
+    fingerprint only where their questions lie in a person's file. An imported run only describes what was done
+    elsewhere: it has none of the fields of :data:`HOW`, and no servers. ``prompt_format`` says whether the prompt is
+    plain or in the model's chat template. ``rotations`` asks every test question in all rotations of its options, and
+    ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats``
+    is the number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of
+    the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on
+    two servers means two models. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
     only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one device that may
     execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``), ``key_variable`` names the
     environment variable of the servers' key, and the prices and the budget are those of
@@ -91,7 +99,7 @@ class RunSpec:
     samples: int | None = None
     seed: int = 0
     calibration_share: float = 0.5
-    origin: str = "hedge"
+    origin: str = HEDGE
     fingerprint: str = ""
     prompt_format: str = "plain"
     rotations: bool = False
@@ -113,9 +121,10 @@ class RunSpec:
         if not self.task.strip():
             raise InputError("a run needs a task")
         _among("strategy", self.strategy, STRATEGIES)
-        _among("dtype", self.dtype, (SERVED,) if self.servers else DTYPES)
+        _among("dtype", self.dtype, (SERVED,) if self.servers else (*DTYPES, *[SERVED] * self.is_imported))
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
         _among("format", self.prompt_format, FORMATS)
+        self._check_origin()
         self._check_asking()
         self._check_servers()
         if self.batch_size is not None and self.batch_size < 1:
@@ -125,7 +134,7 @@ class RunSpec:
         _check_device(self.device)
         if self.device and self.servers:
             raise InputError("a model on a server is not loaded here; leave the device out")
-        most = MAX_SHOTS if self.origin == "hedge" else MAX_FOREIGN_SHOTS
+        most = MAX_FOREIGN_SHOTS if self.is_imported else MAX_SHOTS
         if not 0 <= self.shots <= most:
             raise InputError(f"shots must lie from 0 to {most}, got {self.shots}")
         if self.samples is not None and self.samples < 2:
@@ -134,6 +143,16 @@ class RunSpec:
             raise InputError(
                 f"the calibration share must lie in (0, 1), got {self.calibration_share}; 0.5 is a good choice"
             )
+
+    def _check_origin(self) -> None:
+        """Raise :class:`InputError` unless the spec is that of a computed run or a mere description of another."""
+        if self.is_imported and any(getattr(self, name) != nothing for name, nothing in INSTRUCTIONS.items()):
+            raise InputError(
+                f"a run from {self.origin[:80]!r} was not computed here, so it names no server, key, price, budget or "
+                "device; import its file again"
+            )
+        if not self.is_imported and self.fingerprint.startswith(FOLDER_DATA):
+            raise InputError(f"only an imported run has a fingerprint that begins with {FOLDER_DATA!r}")
 
     def _check_asking(self) -> None:
         if self.rotations and self.orders:
@@ -165,6 +184,11 @@ class RunSpec:
         key_variable(self.key_variable)
         check_timeout(self.timeout_s)
         _ = self.price
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the run was imported, so that the spec only describes it."""
+        return self.origin != HEDGE
 
     @property
     def asked_model(self) -> str:
@@ -230,12 +254,16 @@ class RunSpec:
         return cls(**values | {"servers": tuple(values.get("servers", ()))})
 
 
+INSTRUCTIONS: dict[str, Any] = {each.name: each.default for each in fields(RunSpec) if each.name in (*HOW, "servers")}
+"""The fields that only a computed run may set, with their defaults."""
+
+
 @functools.lru_cache(maxsize=4096)  # pages sort and look up all runs by their ids several times each time they run
 def _run_id(spec: RunSpec) -> str:
     unusual = [spec.form] * (spec.form != "letters") + [spec.prompt_format] * (spec.prompt_format != "plain")
     asked = "-".join([spec.task_name, spec.strategy, f"{spec.shots}shot", spec.dtype, *unusual])
     asked = asked if spec.answers else f"{spec.task_name}-{spec.dtype}"
-    readable = f"{spec.model_name}-{asked}"
+    readable = f"{spec.model_name}-{asked}{'-imported' * spec.fingerprint.startswith(FOLDER_DATA)}"
     return f"{re.sub(r'[^a-z0-9]+', '-', readable.lower()).strip('-')}-{_fingerprint_hash(spec)}"
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -41,6 +42,8 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
 BARE = "bare.parquet"
+WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
+"""How a whole run id ends. It is not the beginning of another one, which an import could choose."""
 LONGEST_NAME = 255
 """Bytes of a folder's name."""
 CANCELLED = "Cancelled; resume it to continue with what is missing."
@@ -82,6 +85,11 @@ class RunRecord:
         return self.spec.run_id
 
     @property
+    def is_computed(self) -> bool:
+        """Whether Hedge computed the run. One that was imported, also by an older version, names nobody to ask."""
+        return not (self.spec.is_imported or self.provenance.get("imported"))
+
+    @property
     def launched_by(self) -> str:
         """The name of the person who launched or imported the run; empty for the person at this machine."""
         return str(self.provenance.get("launched_by", ""))
@@ -120,7 +128,7 @@ def folder_of(run_id: str) -> Path:
     for parent in runs_folders():
         if (parent / run_id / "run.json").is_file():
             return parent / run_id
-    found = [name for name in run_ids() if name.startswith(run_id)]
+    found = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
     if len(found) == 1:
         return folder_of(found[0])
     if found:
@@ -194,6 +202,16 @@ def read_record(run_id: str) -> RunRecord:
         return RunRecord(**kept | {"spec": RunSpec.from_json(values["spec"])})
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
+
+
+def check_same(spec: RunSpec) -> None:
+    """Raise :class:`InputError` if the stored run with this spec's id is not the run that the spec asks for."""
+    record = read_record(spec.run_id)
+    if record.spec != spec or record.is_computed == spec.is_imported:
+        what = "an imported run" if not record.is_computed else "another run"
+        raise InputError(
+            f"{what} is stored as {record.run_id}, where this one would be; delete that run first, or take another seed"
+        )
 
 
 def update_record(run_id: str, **changes: Any) -> RunRecord:

@@ -306,7 +306,7 @@ def task_help() -> str:
 
 def known_models() -> list[str]:
     """The bundled models, then those of a person's earlier runs, then those in the table that can be run."""
-    own = [record.spec for record in run_cache.runs().records if record.spec.origin == "hedge"]
+    own = [record.spec for record in run_cache.runs().records if record.is_computed]
     earlier = [spec.model for spec in own if not spec.servers]  # such a name has no meaning without its server
     fake = [models.FAKE_MODEL] if os.environ.get(models.FAKE_ENGINE_VARIABLE) else []
     listed = [model.id for model in MODELS if not model.instead]

@@ -245,7 +245,7 @@ def warm_model(model: str, record: RunRecord) -> None:
 
 def askable_runs() -> list[RunRecord]:
     """The finished runs whose way of asking is known, so that another question can be asked in the same way."""
-    return [record for record in run_cache.runs().answered if record.spec.origin == "hedge"]
+    return [record for record in run_cache.runs().answered if record.is_computed]
 
 
 def ask_example(name: str) -> None:

@@ -29,6 +29,7 @@ import aiohttp
 import tenacity
 
 from core.errors import InputError, RunPaused, ServerError
+from core.inference.server import permission
 from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_key
 from core.inference.server.concurrency import MOST, START, InFlight
 from core.inference.server.spending import Price, Spending
@@ -127,6 +128,7 @@ class _Host:
 
 class ServerClient:
     """Sends requests to one or several servers that hold the same model. Not for several threads at once.
+    Raises :class:`~core.errors.AccessError` if they may not be asked (:mod:`core.inference.server.permission`).
 
     ``spending`` is what the requests may cost, and counts them; several clients may share it. ``timeout_s`` replaces
     the seconds that ``patience`` gives an answer. ``on_wait`` is called about twice a second while no answer arrives,
@@ -147,6 +149,7 @@ class ServerClient:
     ) -> None:
         if not servers:
             raise InputError("a model on a server needs the server's address, such as http://localhost:8000/v1")
+        permission.check(servers, key_variable)
         self.hosts = [_Host(server_url(url)) for url in servers]
         self.key_variable = key_variable
         self.patience = patience or Patience()

@@ -77,7 +77,6 @@ def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilit
 
 
 def _asked(servers: Sequence[str], key: str, ask: Callable[[ServerClient], Found]) -> Found:
-    access.check_servers(servers, key)
     with errors_in_words(servers, key), ServerClient(servers, key_variable=key, patience=SOON) as client:
         return ask(client)
 

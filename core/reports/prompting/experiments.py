@@ -122,7 +122,7 @@ def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple
     """
     found: dict[PromptingExperiment, list[RunRecord]] = {}
     for record in records:
-        if record.state == "done" and record.spec.origin == "hedge" and record.spec.answers:
+        if record.state == "done" and record.is_computed and record.spec.answers:
             found.setdefault(PromptingExperiment.of(record.spec), []).append(record)
     order = sorted(found, key=lambda one: -len({r.spec.form for r in found[one]}))
     return {one: tuple(found[one]) for one in order}

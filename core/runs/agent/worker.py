@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from core import database
+from core import access, database
 from core.devices.slots import UNKNOWN_GIB
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError, RunPaused
 from core.files.atomic import guarded
@@ -197,6 +197,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 def main(executor: str, memory_gib: str = "", above_gib: str = "") -> None:
     """Work until the agent dies, which closes standard input."""
+    access.work()
     worker = Worker(executor, memory_gib=float(memory_gib or UNKNOWN_GIB), above_gib=float(above_gib or -1.0))
     restore = raise_oom_score()
     # Before the niceness, which is each thread's own: what this thread starts gets the agent's.

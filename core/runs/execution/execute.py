@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import extras
+from core import access, extras
 from core.devices.fitting import check_fits
 from core.devices.scorers import DeviceScorer
 from core.devices.shared_scoring import SharedScoring, shared_devices
@@ -35,6 +35,7 @@ from core.inference.engine import Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
+from core.inference.server import permission
 from core.inference.server.address import check_key, served_model
 from core.inference.unconditional import score_bare
 from core.records import OptionLogits, Prompt, joined
@@ -89,6 +90,9 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
         raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     with lock:
         record = store.read_record(spec.run_id)
+        store.check_same(spec)
+        if not access.is_worker():  # a person has just named the servers
+            permission.check(spec.servers, spec.key_variable, launched_by=record.launched_by)
         if record.state == "done":
             drop_chunks(folder)  # of a worker that was killed right after it had recorded the end
             return spec.run_id

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
+from core import access
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.spending import Spending
 from core.runs import store
@@ -22,15 +23,17 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool
 
     ``all_needed`` refuses to begin while one of the servers can't be reached.
     """
-    engine = load_server_engine(
-        spec.model,
-        servers=spec.servers,
-        key_variable=spec.key_variable,
-        spending=Spending(spec.price, store.read_record(spec.run_id).spent),
-        timeout_s=spec.timeout_s,
-        all_needed=all_needed,
-        on_wait=reporter.wait_for_server,
-    )
+    record = store.read_record(spec.run_id)
+    with access.acting_as(access.launcher(record.launched_by)):
+        engine = load_server_engine(
+            spec.model,
+            servers=spec.servers,
+            key_variable=spec.key_variable,
+            spending=Spending(spec.price, record.spent),
+            timeout_s=spec.timeout_s,
+            all_needed=all_needed,
+            on_wait=reporter.wait_for_server,
+        )
     with closing(engine):
         for url in set(spec.servers) - set(engine.client.urls):
             reporter.log(f"the server {url} can't be reached; the others do its work")
