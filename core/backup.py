@@ -27,6 +27,7 @@ from typing import Any
 from core import __version__, access
 from core.access import UserRole
 from core.errors import InputError, RunError
+from core.inference.server import permission
 from core.settings import settings
 
 SCHEMA = 1
@@ -34,8 +35,9 @@ DESCRIPTION = "backup.json"
 HOME = "home"
 SQLITE_FILE, POSTGRES_DUMP = "engine.sqlite", "engine.dump"
 CLASSES_FILE = "classes.sqlite"
-LEFT_OUT = ("agents", "cache", "logs", SQLITE_FILE, f"{CLASSES_FILE}-")
-"""What is made anew by itself, or has a copy of its own; also SQLite's files beside the database."""
+LEFT_OUT = ("agents", "cache", "logs", permission.FOLDER, SQLITE_FILE, f"{CLASSES_FILE}-")
+"""What is made anew by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside the
+database. A backup that holds it does not bring it back."""
 
 Progress = Callable[[int, int], None]
 
@@ -269,6 +271,8 @@ def _unpack(source: Path, folder: Path, said: Backup, progress: Progress) -> Non
     try:
         with tarfile.open(source, "r:gz") as archive:
             for member in archive:
+                if _is_left_out(folder / HOME, folder / member.name):
+                    continue
                 _extract(archive, member, folder)
                 if member.name.startswith(f"{HOME}/"):
                     files, done = files + 1, done + member.size
@@ -277,6 +281,12 @@ def _unpack(source: Path, folder: Path, said: Backup, progress: Progress) -> Non
         raise InputError(f"{source} is damaged ({error}); nothing was restored") from None
     except OSError as error:
         raise InputError(f"{source} can't be unpacked ({error.strerror or error}); nothing was restored") from None
+
+
+def _is_left_out(home: Path, place: Path) -> bool:
+    """Whether a restored file would lie where a backup takes nothing from."""
+    home, place = home.resolve(), place.resolve()
+    return home in place.parents and place.relative_to(home).parts[0].lower().startswith(LEFT_OUT)
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:

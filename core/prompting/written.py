@@ -18,7 +18,8 @@ from core.records import LETTERS
 
 NOT_FOUND = -1
 BEGINS = re.compile(r"^[\s(\[*\"']*([A-Z])(?=$|[\s]*$|[).\]:,*\"'])")
-SAYS = re.compile(r"\banswer(?:\s+is)?\s*:?\s*[(\[*\"']*([A-Z])(?=$|[^\w])", re.IGNORECASE)
+# Possessive (*+), because a model may write any number of spaces, which could be shared out in as many ways.
+SAYS = re.compile(r"\banswer(?:\s++is)?\s*+(?::\s*+)?[(\[*\"']*+([A-Z])(?=$|[^\w])", re.IGNORECASE)
 
 
 def answer_line(text: str) -> str:

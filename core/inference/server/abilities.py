@@ -20,11 +20,13 @@ from core.inference.server.client import (
 )
 from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
+from core.inference.server.reply_body import clean, count
 
 Found = TypeVar("Found")
 
 MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
+MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID = " A"
 FAILED = 500
@@ -78,7 +80,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({str(one["id"]) for one in _listed(client, client.urls[0])})
+    return sorted({one["id"] for one in _listed(client, client.urls[0])})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
@@ -145,17 +147,17 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
             "endpoint; start it so that it gives them, or use another server"
         )
     echo, text_log_p = _echoes(client, url, model, listed, failing) if listed else (False, 0.0)
-    context = entry.get("max_model_len") or mapping(entry.get("meta")).get("n_ctx_train") or 0
+    context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
     return Abilities(
-        kind=str(entry.get("owned_by") or ""),
+        kind=clean(entry.get("owned_by")),
         version=version,
-        context=int(context) if isinstance(context, int) else 0,
+        context=context,
         listed=listed,
         chat_listed=chat_listed,
         echo=bool(echo),
         echo_wrong=echo is None,
-        root=str(entry.get("root") or ""),
+        root=clean(entry.get("root")),
         quantisation=quantisation,
         by_id=listed > 0 and _gives_by_id(client, url, model),
         probe=probe or said or ("", 0.0),
@@ -208,7 +210,7 @@ def echo_body(model: str, text: str) -> Body:
 
 
 def _entry(client: ServerClient, url: str, model: str) -> Mapping[str, Any]:
-    known = {str(one["id"]): one for one in _listed(client, url)}
+    known = {one["id"]: one for one in _listed(client, url)}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
@@ -216,8 +218,10 @@ def _entry(client: ServerClient, url: str, model: str) -> Mapping[str, Any]:
 
 
 def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
+    """The models on a server, without those whose names nobody could read: too long, or with control characters."""
     found = client.get("/models", of=url).get("data")
-    return [one for one in found if isinstance(one, Mapping) and one.get("id")] if isinstance(found, list) else []
+    listed = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    return [one for one in listed if one.get("id") and clean(one["id"]) == one["id"]]
 
 
 def _most(

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import asyncio
 import email.utils
-import json
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -29,9 +29,10 @@ import aiohttp
 import tenacity
 
 from core.errors import InputError, RunPaused, ServerError
-from core.inference.server import permission
+from core.inference.server import permission, reply_body
 from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_key
 from core.inference.server.concurrency import MOST, START, InFlight
+from core.inference.server.reply_body import LARGEST_REFUSAL, TooLargeError, clean, limit_of, parsed
 from core.inference.server.spending import Price, Spending
 
 Parsed = TypeVar("Parsed")
@@ -378,7 +379,7 @@ class ServerClient:
             async with self._http.request(
                 method, url, json=body, headers=headers, proxy=host.proxy, allow_redirects=False
             ) as reply:
-                content = await reply.read()
+                content = await self._content(reply, limit_of(body))
         except aiohttp.ClientSSLError as error:
             raise RefusedError(
                 f"the server {host.url} shows a certificate that this machine does not trust; install the one that "
@@ -392,11 +393,21 @@ class ServerClient:
             raise self._passing(_gone(host.url, f"does not answer within {self.patience.answer_s:g} s")) from error
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
             raise self._passing(_gone(host.url, f"cuts the connection ({type(error).__name__})")) from error
+        except TooLargeError as error:
+            raise WrongReplyError(_unreadable(host.url, str(error))) from error
         except aiohttp.ClientError as error:
             raise UnreadableError(_unreadable(host.url, type(error).__name__)) from error
         if reply.status == 200:
             return _object(content, host.url)
         raise self._refusal(host.url, reply, content)
+
+    async def _content(self, reply: aiohttp.ClientResponse, limit: int) -> bytes:
+        """The body of a reply; of an error nothing if it is too long to be a sentence."""
+        if reply.status == 200:
+            return await reply_body.read(reply, limit=limit)
+        with suppress(TooLargeError):
+            return await reply_body.read(reply, limit=LARGEST_REFUSAL)
+        return b""
 
     def _passing(self, message: str) -> PassingError:
         self._trouble = message.partition(";")[0]
@@ -411,8 +422,7 @@ class ServerClient:
             words = "has too many requests" if status == 429 else f"fails with HTTP status {status}{said}"
             return PassingError(_gone(url, words), after_s=_retry_after(reply), status=status)
         if 300 <= status < 400:
-            to = urlsplit(reply.headers.get("location", ""))
-            where = f" to {to.scheme}://{to.hostname}{to.path}" if to.hostname else ""
+            where = _place(reply.headers.get("location", ""))
             return RefusedError(
                 f"the server {url} redirects{where}; Hedge does not follow, because the key would go along, so give "
                 "the address that it redirects to",
@@ -447,7 +457,7 @@ def _unreadable(url: str, what: str) -> str:
 
 def _object(content: bytes, url: str) -> dict[str, Any]:
     try:
-        values = json.loads(content)
+        values = parsed(content)
     except ValueError as error:
         raise UnreadableError(_unreadable(url, "no JSON")) from error
     if not isinstance(values, dict):
@@ -458,14 +468,23 @@ def _object(content: bytes, url: str) -> dict[str, Any]:
 def _message(content: bytes, key_variable: str) -> str:
     """What an error reply says, shortened and without the key; empty if it says nothing readable."""
     try:
-        values = json.loads(content)
+        values = parsed(content)
     except ValueError:
         return ""
     values = values.get("error", values) if isinstance(values, dict) else ""
     if isinstance(values, dict):
         values = values.get("message") or values.get("detail") or ""
-    said = without_key(" ".join(str(values).split()), key_variable)  # before cutting, so that no part of the key stays
-    return f" ({said[:QUOTED]})" if said else ""
+    said = clean(without_key(str(values), key_variable), QUOTED)  # before cutting, so that no part of the key stays
+    return f" ({said})" if said else ""
+
+
+def _place(location: str) -> str:
+    """Where a redirect leads, in words; empty if that is no address."""
+    try:
+        to = urlsplit(location)
+        return f" to {clean(f'{to.scheme}://{to.hostname}{to.path}')}" if to.hostname else ""
+    except ValueError:
+        return ""
 
 
 def _retry_after(reply: aiohttp.ClientResponse) -> float | None:
@@ -479,5 +498,5 @@ def _retry_after(reply: aiohttp.ClientResponse) -> float | None:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(named).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

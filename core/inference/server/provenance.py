@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from core.errors import ServerError
 from core.inference.server.client import Body, ServerClient
+from core.inference.server.reply_body import clean, count, number
 
 TOLD = 60
 """The most characters of a version."""
@@ -39,7 +40,8 @@ def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -
             return {}
 
     def first(*values: Any) -> str:
-        return next((str(value)[:TOLD] for value in values if isinstance(value, (str, int, float)) and value), "")
+        texts = (str(value) if isinstance(value, float) or count(value) else value for value in values)
+        return next(filter(None, (clean(text, TOLD) for text in texts)), "")
 
     version = first(ask("/version").get("version"))
     props: Mapping[str, Any] = {}
@@ -62,13 +64,9 @@ def told(client: ServerClient, url: str, model: str, entry: Mapping[str, Any]) -
         mine = [mapping(one) for one in listed if mapping(one).get("id") == model] if isinstance(listed, list) else []
         said = first(*(one.get("quantization") for one in mine))
     meta = mapping(entry.get("meta"))
-    size, weights = meta.get("size"), meta.get("n_params")
-    bits = (
-        f"{8 * size / weights:.1f} bits a weight"
-        if isinstance(size, int) and isinstance(weights, int) and weights
-        else ""
-    )
-    named = QUANTISED.search(" ".join(str(one) for one in (props.get("model_path"), entry.get("root"), model) if one))
+    size, weights = number(meta.get("size")), number(meta.get("n_params"))
+    bits = f"{8 * size / weights:.1f} bits a weight" if size > 0 and weights > 0 else ""
+    named = QUANTISED.search(" ".join(clean(one, 1000) for one in (props.get("model_path"), entry.get("root"), model)))
     return version, said or ", ".join(filter(None, (named[0] if named else "", bits)))
 
 

@@ -5,13 +5,16 @@ A reply that can't be right raises :class:`~core.inference.server.client.WrongRe
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from core.inference.server.client import WrongReplyError
+from core.inference.server.reply_body import number
 
 ABSENT = -9000.0
 """A lower log-probability means "unknown": some servers send -9999 for that."""
@@ -19,7 +22,11 @@ SLACK = 1e-3
 """Probabilities may sum to more than 1 by this much, because they are rounded and computed in half precision."""
 ROUNDING = 1e-6
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
-ODD = r"(?:[^\x00-\x7f]|bytes:(?:\\x[0-9a-f]{2})+)+"
+NAMED, BYTE, BYTES = "bytes:", 4, re.compile(r"\\x[0-9a-f]{2}")
+"""How a token of single bytes is shown, such as ``bytes:\\xe2\\x82``."""
+LONGEST_TOKEN = 1_000
+LONGEST_WRITTEN = 10_000
+"""Characters."""
 TAIL = 200
 """The number of characters at the end of a text that its tokens must spell."""
 
@@ -67,11 +74,11 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextToke
         pairs = [(one.get("token"), one.get("logprob")) for one in _list(_mapping(first).get("top_logprobs"))]
     else:
         pairs = list(_mapping(_first(logprobs.get("top_logprobs"), "a token")).items())
-    listed = [(str(token), float(log_p)) for token, log_p in pairs if _is_number(log_p) and log_p > ABSENT]
+    listed = [(_spelled(token), log_p) for token, value in pairs if (log_p := number(value)) > ABSENT]
     listed.sort(key=lambda pair: -pair[1])
     if not listed:
         raise WrongReplyError("the server lists no tokens with their log-probabilities; start it so that it gives them")
-    total = sum(math.exp(log_p) for _, log_p in listed)
+    total = sum(math.exp(min(log_p, 1.0)) for _, log_p in listed)
     if listed[0][1] > SLACK or total > 1 + SLACK:
         raise WrongReplyError(f"the server's probabilities of next tokens sum to {total:.4g}, more than 1")
     ranked = listed[:asked] if asked > 0 else listed
@@ -82,23 +89,20 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
     """The tokens of ``text + continuation`` in a reply that echoes them, without what the server wrote after them."""
     logprobs = _logprobs(reply)
     tokens = [str(token) for token in _list(logprobs.get("tokens"))]
-    values = [float(one) if _is_number(one) else math.nan for one in _list(logprobs.get("token_logprobs"))]
+    values = [number(one) for one in _list(logprobs.get("token_logprobs"))]
     if len(tokens) != len(values) or len(tokens) < 2:
         raise WrongReplyError(
             f"the server gives {len(values)} log-probabilities for {len(tokens)} tokens of the text that was sent"
         )
-    if any(value > SLACK for value in values):
-        raise WrongReplyError("the server gives a token a log-probability above 0")
+    for value in values:
+        _check_log_p(value)
     end = _end(tokens, text + continuation)
-    spelled, said = "", re.compile(_pattern(continuation) + r"\Z")
-    start, found = end, None
-    while start > 0 and found is None:
-        start -= 1
-        spelled = tokens[start] + spelled
-        found = said.search(spelled)
+    found = spelled_at_end("".join(tokens[:end]), continuation)
     if found is None:
         raise WrongReplyError(NOT_SPELLED)
-    joined = found.start() > 0
+    starts = [0, *itertools.accumulate(map(len, tokens[:end]))]
+    start = bisect_right(starts, found) - 1  # of the last token that begins there or before
+    joined = starts[start] < found
     return EchoedText(tuple(tokens[:end]), tuple(values[:end]), start + joined, joined)
 
 
@@ -116,8 +120,10 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
         )
     rows: list[dict[str, Any]] = []
     for token, value, top in list(zip(tokens, values, listed, strict=True))[: _end(tokens, text)]:
-        log_p = float(value) if _is_number(value) else None
-        known = {str(one): float(each) for one, each in _mapping(top).items() if _is_number(each) and each > ABSENT}
+        log_p = None if math.isnan(number(value)) else number(value)
+        known = {_spelled(one): log for one, each in _mapping(top).items() if (log := number(each)) > ABSENT}
+        for each in (*known.values(), log_p or 0.0):
+            _check_log_p(each)
         best = sorted(known.items(), key=lambda pair: -pair[1])[:most]
         rows.append(
             {
@@ -137,7 +143,18 @@ def written(reply: Mapping[str, Any], *, chat: bool) -> str:
     said = _mapping(choice.get("message")).get("content") if chat else choice.get("text")
     if said is not None and not isinstance(said, str):
         raise WrongReplyError("the server's answer holds no text")
-    return said or ""
+    return (said or "")[:LONGEST_WRITTEN]
+
+
+def _spelled(token: Any) -> str:
+    """A token's text, of which a server may send any length."""
+    return str(token)[:LONGEST_TOKEN]
+
+
+def _check_log_p(value: float) -> None:
+    """Raise :class:`WrongReplyError` for a probability above 1."""
+    if value > SLACK:
+        raise WrongReplyError(f"the server gives a token the log-probability {value:.4g}, which is above 0")
 
 
 def _end(tokens: Sequence[str], whole: str) -> int:
@@ -145,20 +162,47 @@ def _end(tokens: Sequence[str], whole: str) -> int:
 
     Only the end is compared, because a special token may come before the text.
     """
-    tail = re.compile(_pattern(whole[-TAIL:]) + r"\Z")
     spelled = "".join(tokens[-(TAIL + 2) :])
     for written_after in (1, 0):
         text = spelled[: len(spelled) - len(tokens[-1])] if written_after else spelled
-        if tail.search(text):
+        if spelled_at_end(text, whole[-TAIL:]) is not None:
             return len(tokens) - written_after
     raise WrongReplyError(NOT_SPELLED)
 
 
-def _pattern(text: str) -> str:
-    """A regular expression for a text as servers spell it: what is not ASCII may be in tokens of single bytes, which
-    have no spelling, and are shown as � or as ``bytes:…``."""
+def spelled_at_end(spelled: str, text: str) -> int | None:
+    """Where ``text`` begins at the end of what a server ``spelled``; None if that does not end with it.
+
+    What is not ASCII may be in tokens of single bytes, which have no spelling, and are shown as � or as ``bytes:…``.
+    The text is compared from its end, so the time grows with its length alone.
+
+    >>> spelled_at_end("It costs 5 bytes:\\\\xe2\\\\x82�", "5 €"), spelled_at_end("It costs 5", "6")
+    (9, None)
+    """
+    at = len(spelled)
     parts = re.findall(r"[\x00-\x7f]+|[^\x00-\x7f]+", text)
-    return "".join(re.escape(part) if part.isascii() else ODD for part in parts)
+    for i, part in reversed(list(enumerate(parts))):
+        if part.isascii():
+            if not spelled.endswith(part, 0, at):
+                return None
+            at -= len(part)
+            continue
+        end, left = at, len(part) if i == 0 else len(spelled)
+        while left and (before := _odd(spelled, at)) < at:
+            at, left = before, left - 1
+        if at == end:
+            return None
+    return at
+
+
+def _odd(spelled: str, end: int) -> int:
+    """Where the last character that is not ASCII begins, or the last ``bytes:…``; ``end`` if there is neither."""
+    if end and not spelled[end - 1].isascii():
+        return end - 1
+    start = end
+    while start >= BYTE and BYTES.match(spelled, start - BYTE, start):
+        start -= BYTE
+    return start - len(NAMED) if start < end and spelled.endswith(NAMED, 0, start) else end
 
 
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -188,7 +232,3 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import BudgetReachedError, InputError
+from core.inference.server.reply_body import count
 
 BYTES_A_TOKEN = 3
 """Fewer bytes than an average English token has (4 to 5), so that estimates are too high rather than too low."""
@@ -90,7 +91,7 @@ class Spending:
         self.release(asked)
         told = usage if isinstance(usage, Mapping) else {}
         read, written = (
-            int(value) if isinstance(value := told.get(name), int) and 3 * value >= guess else guess
+            value if 3 * (value := count(told.get(name))) >= guess else guess
             for name, guess in zip(("prompt_tokens", "completion_tokens"), asked, strict=True)
         )
         self.read += read

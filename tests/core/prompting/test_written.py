@@ -48,3 +48,10 @@ def test_what_names_no_option_or_two_is_not_found(text):
 def test_what_comes_after_the_first_line_does_not_count():
     assert answer_line("\n Rome\nParis") == "Rome"
     assert find_answer("hm\nB", OPTIONS) == NOT_FOUND
+
+
+@pytest.mark.parametrize("repeated", [" ", "answer ", "answer is ", "answer:", "(", "[ ", "* ", "B", "a "])
+def test_a_written_answer_of_any_length_takes_linear_time(repeated):
+    """Time that grows with the square of 300,000 spaces would be longer than any test may take."""
+    for text in ("answer is" + repeated * 300_000, "answer" + repeated * 300_000 + "!", repeated * 300_000):
+        assert find_answer(text, OPTIONS) in (NOT_FOUND, 1)

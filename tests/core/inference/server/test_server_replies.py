@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from core.inference.server.client import WrongReplyError
-from core.inference.server.replies import ROUNDING, echoed, next_tokens, written
+from core.inference.server.replies import ROUNDING, echoed, echoed_rows, next_tokens, written
 
 
 def listing(pairs, *, form="completions"):
@@ -108,3 +111,59 @@ def test_a_written_text():
     assert written({"choices": [{"message": {"content": None}}]}, chat=True) == ""
     with pytest.raises(WrongReplyError, match="no text"):
         written({"choices": [{"text": 3}]}, chat=False)
+
+
+def slowly_spelled(tokens: list[str], continuation: str) -> tuple[int, bool] | None:
+    """Where a continuation begins, token by token from the end: the first token, and whether it reaches into it."""
+    spelled = ""
+    for start in range(len(tokens) - 1, -1, -1):
+        spelled = tokens[start] + spelled
+        if spelled.endswith(continuation):
+            return start, len(spelled) > len(continuation)
+    return None
+
+
+@given(st.lists(st.sampled_from(["a", "aa", " a", "b", " ", ""]), min_size=2, max_size=12), st.data())
+def test_a_continuation_begins_where_a_slow_search_finds_it(tokens, data):
+    spelled = "".join(tokens)
+    continuation = spelled[data.draw(st.integers(0, max(len(spelled) - 1, 0))) :]
+    assume(continuation)
+    reply = echo(tokens, [-1.0] * len(tokens))
+    start, joined = slowly_spelled(tokens, continuation)
+    found = echoed(reply, text=spelled[: -len(continuation)], continuation=continuation)
+    last = len(tokens) - len(found.tokens)  # an empty token at the end counts as written after the text
+    assert last in (0, 1)
+    if not last:
+        assert (found.context, found.joined) == (start + joined, joined)
+
+
+LONG = 200_000
+
+
+@pytest.mark.parametrize(
+    ("tokens", "continuation"),
+    [
+        (["a"] * LONG, "b" + "a" * LONG),
+        (["a"] * LONG + ["é"] * LONG, "é" * 100 + "b"),
+        (["\\x00"] * LONG, "é"),
+        (["bytes:\\xe2"] * LONG, "aé"),
+        ([" " * LONG] * 20, "b" + " " * LONG),
+    ],
+)
+def test_tokens_that_never_spell_the_text_take_linear_time(tokens, continuation):
+    """A search that grows with the square of 200,000 tokens takes longer than any test may."""
+    with pytest.raises(WrongReplyError, match="do not spell"):
+        echoed(echo(tokens, [-1.0] * len(tokens)), text="", continuation=continuation)
+
+
+@pytest.mark.parametrize("value", [1000.0, 1e300, 10**400, math.inf])
+def test_a_log_probability_of_any_size_gives_a_sentence(value):
+    for reply in (listing([(" A", value)]), listing([(" A", value), (" B", -0.5)])):
+        with suppress(WrongReplyError):
+            assert next_tokens(reply, chat=False, asked=5).tokens == ((" B", -0.5),)
+    with suppress(WrongReplyError):
+        assert math.isnan(echoed(echo(["a", "b"], [None, value]), text="a", continuation="b").log_p[1])
+    asked = {"choices": [{"logprobs": {"tokens": ["a"], "token_logprobs": [value], "top_logprobs": [{"a": value}]}}]}
+    with suppress(WrongReplyError):
+        (row,) = echoed_rows(asked, text="a", most=5)
+        assert row["loss"] is None
