@@ -165,10 +165,7 @@ def setup_of(run_id: str) -> RunSetup:
     record = store.read_record(run_id)
     if record.state != "done":
         raise InputError(f"run {record.run_id} is {record.state}; a set needs the calibration of a finished run")
-    if not record.is_computed:
-        raise InputError(
-            f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"
-        )
+    store.check_computed(record)
     return _read_setup(record.run_id, record.ended or 0.0)
 
 

@@ -204,6 +204,14 @@ def read_record(run_id: str) -> RunRecord:
         raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
 
 
+def check_computed(record: RunRecord) -> None:
+    """Raise :class:`InputError` for an imported run, of which nobody knows how its questions were put."""
+    if not record.is_computed:
+        raise InputError(
+            f"run {record.run_id} was imported, so how its questions were put is not known; choose a run of Hedge's own"
+        )
+
+
 def check_same(spec: RunSpec) -> None:
     """Raise :class:`InputError` if the stored run with this spec's id is not the run that the spec asks for."""
     record = read_record(spec.run_id)

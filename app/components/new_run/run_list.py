@@ -176,7 +176,7 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
         navigation.link(page, open_words, **view)
         if page is navigation.ALPHA_LAB:
             navigation.link(navigation.ONE_QUESTION, "One question", run=run_id)
-    elif status.ended:
+    elif status.ended and access.owns(owner):
         label = "Try again" if status.state == "failed" else "Resume"
         if resume_button(status.record, key=f"resume-{run_id}", label=label):
             st.rerun()
@@ -185,15 +185,15 @@ def _actions(status: RunStatus, *, alone: bool) -> None:
             "Change the settings", key=f"change-{run_id}", on_click=form.fill, args=(spec,), help=CHANGE_HELP
         ):
             st.rerun()  # the whole page, because the form is not part of this list
-    else:
+    elif access.owns(owner):
         if status.state == "queued" and not alone and st.button("Run first", key=f"first-{run_id}"):
             engine.put_first([run_id])
             st.rerun(scope="fragment")
-        if access.owns(status.record.launched_by) and st.button("Cancel", key=f"cancel-{run_id}"):
+        if st.button("Cancel", key=f"cancel-{run_id}"):
             engine.cancel(run_id)
             st.rerun()
     if status.ended and not store.is_bundled(run_id):
-        if access.owns(status.record.launched_by) and st.button("Delete", key=f"delete-{run_id}", help=DELETE_HELP):
+        if access.owns(owner) and st.button("Delete", key=f"delete-{run_id}", help=DELETE_HELP):
             actions.delete(run_id)
             st.session_state[DELETED] = (run_id,)
             st.rerun()

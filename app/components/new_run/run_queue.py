@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.formatting import counted, plain, sentence
+from core import access
 from core.reports.titles import details, record_task_title
 from core.runs import actions, engine
 from core.runs.status import RunStatus
@@ -27,7 +28,8 @@ def run_queue(queued: Sequence[RunStatus]) -> None:
             st.caption(plain(sentence(message)))
         chosen = _table(queued)
         with st.container(horizontal=True, vertical_alignment="center"):
-            _buttons([status.run_id for status in queued], chosen)
+            others = {status.run_id for status in queued if not access.owns(status.record.launched_by)}
+            _buttons([status.run_id for status in queued], [] if others & set(chosen) else chosen)
 
 
 def _table(queued: Sequence[RunStatus]) -> list[str]:

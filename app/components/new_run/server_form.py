@@ -12,6 +12,7 @@ from app.formatting import plain, sentence
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError
+from core.inference.server import permission
 from core.inference.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.inference.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.inference.server.known_servers import RememberedServers, remember, remembered
@@ -127,7 +128,7 @@ def is_on_server(prefix: str, label: str = "Where the model is") -> bool:
 
 
 def fill(prefix: str, spec: RunSpec) -> None:
-    """Put the server of a run into the form, and connect to it again. For callbacks."""
+    """Put the server of a run into the form, and connect to it if the person has done so before. For callbacks."""
     if not spec.servers:
         st.session_state[f"{prefix}_place"] = HERE
         return
@@ -142,7 +143,8 @@ def fill(prefix: str, spec: RunSpec) -> None:
         }
     )
     _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
-    _connect(prefix)
+    if permission.is_kept(spec.servers, spec.key_variable, access.actor().name):
+        _connect(prefix)
     if spec.model in st.session_state.get(f"{prefix}_listed", ()):
         st.session_state[f"{prefix}_served"] = [spec.model]
 

@@ -95,8 +95,11 @@ def _launch(chosen: PerplexityForm, wanted: dict[str, Request]) -> None:
 
 def launch(specs: Sequence[RunSpec]) -> None:
     """Submit runs to the engine and remember them for this window."""
+    from core.inference.server import permission
     from core.runs import actions
 
+    for spec in specs:  # a link may name a server that nobody has connected to
+        permission.check_recorded(spec.servers, spec.key_variable, launched_by=access.actor().name)
     with st.spinner("Asking for the runs …"):
         _, outcome = actions.launch(specs, name="Perplexity")
     st.session_state[LAUNCHED] = tuple(spec.run_id for spec in specs)
