@@ -120,11 +120,11 @@ class RunSpec:
             raise InputError("a run needs a model; give a bundled model's name, a folder or a hub id")
         if not self.task.strip():
             raise InputError("a run needs a task")
+        self._check_origin()
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, (SERVED,) if self.servers else (*DTYPES, *[SERVED] * self.is_imported))
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
         _among("format", self.prompt_format, FORMATS)
-        self._check_origin()
         self._check_asking()
         self._check_servers()
         if self.batch_size is not None and self.batch_size < 1:

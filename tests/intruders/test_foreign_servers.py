@@ -152,7 +152,7 @@ def test_an_import_of_an_older_version_is_not_asked(mode: str, stranger: Strange
     assert "was imported" in asked(run_id)
     (refused,) = actions.repeat([run_id]).refused.values()
     assert "was imported" in refused
-    with pytest.raises((AccessError, InputError), match="imported|administrator"):
+    with pytest.raises((AccessError, InputError), match=r"imported|administrator"):
         engine.submit(store.read_record(run_id).spec)
     assert stranger.requests == []
 
