@@ -19,13 +19,13 @@ from safetensors.torch import load_file, save_file
 from core.adapters.inject import inject
 from core.adapters.layer import layers_of, variances
 from core.errors import InputError
-from core.inference.folders import ADAPTER, ADAPTER_WEIGHTS, check_adapter
+from core.inference.folders import ADAPTER, ADAPTER_WEIGHTS, OWN_ADAPTER, check_adapter
 from core.inference.loaded import check_tensors
 from core.inference.models import ModelSource, resolve
 from core.inference.quiet import quiet
 from core.inference.safetensors_files import read_header
 
-WEIGHTS, CONFIGURATION = "adapter.safetensors", "adapter.json"
+WEIGHTS, CONFIGURATION = "adapter.safetensors", OWN_ADAPTER
 SCHEMA = 1
 BASE_NAMES = ("base", "base_proj", "base_layer", "proj", "linear")
 """What the wrapped layer is called in whole-model checkpoints."""

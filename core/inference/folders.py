@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ from core.inference.safetensors_files import AGAIN, POINTER, SERVE_GGUF, read_he
 
 CONFIGURATION = "config.json"
 ADAPTER = "adapter_config.json"
+OWN_ADAPTER = "adapter.json"
+"""The description of an adapter that Hedge trained."""
+BASE_KEYS = {ADAPTER: "base_model_name_or_path", OWN_ADAPTER: "base"}
+"""What names the base model, by the file of an adapter."""
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
 TOKENIZERS = (
     "tokenizer.json",
@@ -84,6 +89,16 @@ def _without_configuration(folder: Path) -> str:
     }
     known = next((text for pattern, text in says.items() if next(folder.glob(pattern), None)), None)
     return known or f"folder {folder} has no config.json; save the model there with save_pretrained"
+
+
+def named_bases(folder: Path) -> list[str]:
+    """The base models that the adapters in a folder name; those of a file that can't be read are reported later."""
+    found = []
+    for file, key in BASE_KEYS.items():
+        with suppress(InputError):
+            if name := read_json(folder / file).get(key):
+                found.append(str(name))
+    return found
 
 
 def adapter_values(path: Path) -> dict[str, Any]:

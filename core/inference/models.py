@@ -9,11 +9,11 @@ from pathlib import Path
 
 from core import access, extras
 from core.errors import InputError
-from core.inference.folders import ADAPTER, CONFIGURATION, check_adapter, check_folder, holds_adapter
+from core.inference.folders import ADAPTER, CONFIGURATION, check_adapter, check_folder, holds_adapter, named_bases
 from core.inference.hub_cache import cached_file
 from core.inference.registry import BY_ID
 from core.inference.safetensors_files import SERVE_GGUF
-from core.settings import ASSETS, settings
+from core.settings import ASSETS, ROOT, settings
 
 DTYPES = ("float32", "float16", "bfloat16", "int8", "int4")
 """The precisions in which a model may be loaded."""
@@ -23,6 +23,8 @@ FAKE_ENGINE_VARIABLE = "HEDGE_FAKE_ENGINE"
 FAKE_MODEL = "fake"
 HUB_ID = re.compile(r"^[\w.-]+(/[\w.-]+)?\Z")
 HUB_TIMEOUT_S = 10
+PATHS = (".", "/", "~")
+"""How the name of a folder may begin, and that of a model on the hub may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def resolve(model: str) -> ModelSource:
         return ModelSource(folder.name, str(folder.resolve()), is_hub=False, is_adapter=is_adapter)
     if model.lower().endswith(".gguf"):
         raise InputError(f"model {model} is a GGUF file, {SERVE_GGUF}")
-    if model.startswith((".", "/", "~")) or not HUB_ID.match(model):
+    if model.startswith(PATHS) or not HUB_ID.match(model):
         raise InputError(f"there is no folder {model!r}; give a folder with a model, a hub id, or {_bundled_text()}")
     if model in BY_ID and BY_ID[model].instead:
         raise InputError(
@@ -106,12 +108,32 @@ def listed_models() -> list[str]:
     return sorted(found)[:MOST_LISTED]
 
 
-def check_named(model: str) -> None:
-    """Raise :class:`~core.errors.AccessError` if a page of a server that others reach names a folder not its own."""
+MOST_BASES = 3
+"""An adapter may be on an adapter, which is on a model."""
+
+
+def check_named(model: str, *, most: int = MOST_BASES) -> None:
+    """Raise :class:`~core.errors.AccessError` if a page of a server that others reach names a folder not its own, or an
+    adapter whose base model lies in one."""
     if access.mode() == "local" or ships(model):
         return
-    if "\0" in model or model.startswith((".", "/", "~")) or Path(model).expanduser().exists():
+    if "\0" in model or model.startswith(PATHS):
         access.check_path(model)
+    places = [] if "\0" in model else [Path(model).expanduser(), ROOT / model]  # a worker's own folder is ROOT
+    for place in filter(_exists, places):
+        access.check_path(place)
+        bases = named_bases(place)
+        if bases and not most:
+            raise InputError(f"adapter {model} is on too many other adapters; name the model under all of them")
+        for base in bases:
+            check_named(base, most=most - 1)
+
+
+def _exists(place: Path) -> bool:
+    try:
+        return place.exists()
+    except OSError:  # a name that is too long
+        return False
 
 
 def canonical(model: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.folders import ADAPTER, adapter_values
-from core.inference.models import ModelSource, gated_message, resolve
+from core.inference.models import HUB_ID, PATHS, ModelSource, gated_message, resolve
 from core.inference.quiet import quiet
 
 READERS = {
@@ -63,6 +63,11 @@ def base_of(source: ModelSource) -> ModelSource:
     name = _adapter_configuration(source).get("base_model_name_or_path")
     if not name:
         raise InputError(f"adapter {source.location} does not name its base model in {ADAPTER}; add it there")
+    if source.is_hub and (str(name).startswith(PATHS) or not HUB_ID.match(str(name))):
+        raise InputError(
+            f"adapter {source.location} on the hub names a folder as its base model ({str(name)[:80]!r}); download the "
+            f"adapter, and name the model on the hub in its {ADAPTER}"
+        )
     try:
         base = resolve(str(name))
     except InputError as error:

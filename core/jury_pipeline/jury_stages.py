@@ -70,7 +70,7 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin="made with Hedge", notes=[note])
+        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=[note])
         self.reporter.log(f"jury {jury_id}")
         return jury_id
 

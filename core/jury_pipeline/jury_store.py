@@ -27,6 +27,8 @@ from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
+MADE_HERE = "made with Hedge"
+"""The origin of a jury that Hedge made, which no import has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,9 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
     """Write a jury, whole or not at all, and return its id; the same judgements and name are written once."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "jury"
     table = judgements.table()
-    digest = hashlib.sha256(pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()).hexdigest()[:8]
-    jury_id = f"{slug}-{digest}"
+    # Who made it belongs to its identity, so that no import takes the place of a jury that Hedge makes.
+    content = json.dumps([origin == MADE_HERE, name, list(judgements.jurors), table.to_csv(index=False)])
+    jury_id = f"{slug}-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     parent = folders()[0]
     quotas.check_disk()
     if (parent / jury_id / "jury.json").is_file():

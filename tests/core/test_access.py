@@ -14,12 +14,13 @@ from core import access
 from core.access import LOCAL, VISITOR, Actor, UserRole
 from core.answering import client
 from core.answering.custom_question import CustomQuestion, read_answer
-from core.answering.token_text import TokenText
+from core.answering.token_text import TokenText, token_text
 from core.errors import AccessError, InputError
 from core.exchange import column_mappings, imported
 from core.exchange.dropped import question_files
 from core.exchange.table_columns import Columns
 from core.inference import models
+from core.inference.folders import BASE_KEYS
 from core.inference.server import connect
 from core.jury_pipeline import jury_spec, jury_store
 from core.runs import actions, engine, groups, store
@@ -139,6 +140,38 @@ def test_a_page_names_no_file_of_the_server(public: Path, tmp_path: Path, monkey
             ask(path)
         assert str(tmp_path) not in str(error.value)
         assert "planted" not in str(error.value)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("file", BASE_KEYS)
+@pytest.mark.parametrize(
+    "base", ["{secret}", "{allowed}/link", "{allowed}/../secret", "{up}{secret}", "~root", "{allowed}/second", "a\0b"]
+)
+def test_an_adapter_leads_to_no_folder_of_the_server(public: Path, tmp_path: Path, monkeypatch, file: str, base: str):
+    """Neither itself, nor by a link, a relative path, or another adapter."""
+    secret, allowed = tmp_path / "secret", tmp_path / "allowed"
+    secret.mkdir()
+    for name in ("adapter", "second", "good"):
+        (allowed / name).mkdir(parents=True)
+    (allowed / "link").symlink_to(secret)
+    monkeypatch.setenv("HEDGE_ROOTS", str(allowed))
+    places = {"secret": secret, "allowed": allowed, "up": "../" * 20}
+    (allowed / "adapter" / file).write_text(json.dumps({BASE_KEYS[file]: base.format(**places)}))
+    (allowed / "second" / file).write_text(json.dumps({BASE_KEYS[file]: str(secret)}))
+    (allowed / "good" / file).write_text(json.dumps({BASE_KEYS[file]: str(allowed / "adapter" / "..")}))
+    models.check_named(str(allowed / "good"))
+    for ask in (models.check_named, models.resolve, lambda place: token_text(place, "text")):
+        with pytest.raises(AccessError, match="a page can't name files of this server") as error:
+            ask(str(allowed / "adapter"))
+        assert str(tmp_path) not in str(error.value)
+
+
+@pytest.mark.quick
+def test_adapters_of_adapters_end(public: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("HEDGE_ROOTS", str(tmp_path))
+    (tmp_path / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": str(tmp_path)}))
+    with pytest.raises(InputError, match="too many other adapters"):
+        models.check_named(str(tmp_path))
 
 
 @pytest.mark.quick
