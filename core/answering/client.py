@@ -99,7 +99,10 @@ def _check_model(model: str, key: str = "") -> None:
 def _check_run(run_id: str) -> None:
     """Raise :class:`~core.errors.InputError` for an imported run, and :class:`~core.errors.AccessError` if the actor
     may not ask the servers that the run names."""
-    record = store.read_record(run_id)
+    try:
+        record = store.read_record(run_id)
+    except InputError:  # the worker says that there is no such run
+        return
     store.check_computed(record)
     permission.check_recorded(record.spec.servers, record.spec.key_variable, launched_by=record.launched_by)
 

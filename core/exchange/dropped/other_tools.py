@@ -15,7 +15,7 @@ ARRAYS = ("probs", "probabilities", "logits", "scores", "labels", "targets")
 """Names of arrays in a file of PyTorch that holds results. Model weights have other names."""
 LOOKED_AT = 1 << 16
 """Bytes of a pickle that are looked at for names."""
-MARKDOWN_RULE = re.compile(r"^\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?\s*)?$")
+MARKDOWN_RULE = re.compile(r"^\s*+\|?(\s*+:?-+:?\s*+\|)+\s*+(:?-+:?\s*)?$")
 """The line below the header of a table in Markdown."""
 LINES = 20
 

@@ -1,4 +1,4 @@
 """Models on a server: any server that speaks the OpenAI protocol and gives log-probabilities.
 
-``address → client (concurrency, retries, spending) → replies → abilities → engine``
+``address → permission → client (concurrency, retries, spending) → reply_body → replies → abilities → engine``
 """
