@@ -53,7 +53,7 @@ KIND_WORDS = (
     ("logits", re.compile(r"logits?")),
     ("percentages", re.compile(r"per[_ -]?cent|pct")),
     ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
-    ("", re.compile(r"^[_ .:()-]*(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
+    ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )
 """What the words around an option's letter or number say of its cells, the first that fit; "" says nothing."""
 NUMERIC_OF = 50

@@ -200,9 +200,13 @@ def _number(question: Question) -> int:
     return int(question.id.rsplit("-", 1)[-1])
 
 
+MARK = re.compile(r"\[[^\]]*\]")
+
+
 def _plain(text: str) -> str:
     """HellaSwag without the marks that its how-to articles left in it."""
-    return re.sub(r"\s+", " ", re.sub(r"\[[^\]]*\]", " ", text)).strip()
+    marked, end, rest = text.rpartition("]")  # only before it, because each "[" would search for its "]" in vain
+    return " ".join(f"{re.sub(MARK, ' ', marked + end)}{rest}".split())
 
 
 def letter_index(text: str) -> int:

@@ -10,6 +10,7 @@ import shutil
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -34,6 +35,9 @@ from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import actions, engine, store
 from core.runs.spec import RunSpec
 from core.settings import settings
+from tests import openid
+from tests.browser.conftest import page_server
+from tests.intruders.client import Client, WidgetState
 from tests.processes import end_all
 from tests.served import served_run
 
@@ -254,3 +258,39 @@ def test_the_command_line_asks_the_server_that_a_person_names(home: Path, strang
     main(["run", "--model", "m", "--task", "qa", "--mode", "short", "--server", stranger.url, "--key-variable", KEY])
     assert ("/v1/models", "Bearer planted-key-3c1d") in stranger.requests
     assert permission.is_kept([stranger.url], KEY, "")
+
+
+@pytest.mark.parametrize("served", ["local", "login"])
+def test_the_page_asks_nobody_by_a_strangers_run(
+    served: str, tmp_path: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch
+):
+    """Ask your own, on a real server, by a run that a backup brought."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("HEDGE_HOME", str(home))
+    run_id = planted(stranger, provenance={"launched_by": LARS.name if served == "login" else ""})
+    file = tmp_path / "server.toml"
+    with ExitStack() as stack:
+        if served == "login":
+            provider = stack.enter_context(openid.running())
+            file.write_text(openid.server_file(provider))
+            file.chmod(0o600)
+        stack.callback(end_all, home)
+        options = ["--login", str(file)] if served == "login" else []
+        address = stack.enter_context(page_server(home, options=options, **{KEY: "planted-key-3c1d"}))
+        lars = stack.enter_context(closing(Client(address)))
+        if served == "login":
+            lars.log_in("lars")
+        with lars.session("one_question", f"ask=own&run={run_id}&calibration={run_id}") as session:
+            ids = session.screen.widgets
+            options_id = next(found for shown, found in ids.items() if shown.startswith("Options"))
+            model = store.read_record(run_id).spec.asked_model
+            before = len(session.screen.words)
+            session.set(
+                WidgetState(id=ids["Model"], string_value=model),
+                WidgetState(id=ids["Question"], string_value="Which planet is the largest?"),
+                WidgetState(id=options_id, string_value="Mars\nVenus\nJupiter\nMoon"),
+                WidgetState(id=ids["**Ask**"], trigger_value=True),
+            )
+            text = " ".join(session.screen.words[before:])
+    assert "administrator of this server lists" in text if served == "login" else "not connected to it here" in text
+    assert stranger.requests == []

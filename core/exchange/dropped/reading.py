@@ -162,7 +162,7 @@ def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refus
     """
     if isinstance(error.__cause__, MemoryError):
         raise MemoryError from error
-    text = re.sub(r"\s*\n\s*", " ", str(error))
+    text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))
     for file in sorted(files, key=lambda file: -len(str(file.path))):
         text = text.replace(str(file.path), file.name)
     for folder in sorted({file.path.parent for file in files}, key=lambda folder: -len(str(folder))):
