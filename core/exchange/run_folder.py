@@ -29,39 +29,41 @@ from core.inference.server.address import asked_parts, served_model
 from core.records import OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
-from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, RunSpec
+from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
 from core.tasks import bank_names, short_task
 from core.tasks.catalogue import is_file
 
 RECORD = "run.json"
 LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
-DESCRIPTION = (
-    "bank",
-    "chunk",
-    "class",
-    "claims",
-    "data",
-    "data_fingerprint",
-    "demonstrations",
-    "devices",
-    "engine",
-    "example_prompt",
-    "host",
-    "method",
-    "precision",
-    "python",
-    "scored",
-    "scoring_seconds",
-    "self_check",
-    "stated",
-    "texts",
-)
-"""What a run's provenance says of how its results came about. Everything else is left out, such as who launched it."""
+DESCRIPTION: dict[str, type] = {
+    "bank": dict,
+    "chunk": int,
+    "class": dict,
+    "claims": dict,
+    "data": object,
+    "data_fingerprint": str,
+    "demonstrations": list,
+    "devices": dict,
+    "engine": dict,
+    "example_prompt": str,
+    "host": str,
+    "method": str,
+    "precision": str,
+    "python": str,
+    "scored": dict,
+    "scoring_seconds": float,
+    "self_check": dict,
+    "stated": dict,
+    "texts": bool,
+}
+"""What a run's provenance says of how its results came about, by its kind of value. Everything else is left out, such
+as who launched it."""
 ORIGINS = (*bank_names.ORIGINS, "llm-uncertainty-bench", "classroom")
 """Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
 PATHS = ("/", "~", ".", "\\")
 """How a place on a disk begins."""
+LARGEST = 1e15
 LONGEST_NAME = 100
 """Characters of a model's and of a task's name; the run's id contains both."""
 LONGEST_TEXT = 20_000
@@ -133,7 +135,11 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
     origin = asked.get("origin", HEDGE)
     origin = origin if origin in ORIGINS else RUN_FOLDER
     spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
-    provenance = {key: _plain(told[key]) for key in DESCRIPTION if key in told}
+    provenance = {key: _plain(told[key]) for key, kind in DESCRIPTION.items() if _is(told.get(key), kind)}
+    if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):
+        provenance.get("engine", {}).pop("parameters", None)  # pages compute the size of the weights from it
+    if not all(_is(provenance.get("scored", {}).get(figure), float) for figure in ("questions", "characters")):
+        provenance.pop("scored", None)
     if origin == RUN_FOLDER and "bank" not in provenance:
         provenance["bank"] = {"name": bank_names.bank_of_task(str(asked.get("task", "")))}
     if isinstance(values.get("id"), str):
@@ -152,6 +158,13 @@ def _model(text: str) -> str:
 def _task(text: str) -> str:
     """A task without the place of its file."""
     return short_task(text)[:LONGEST_NAME] if is_file(text) or text.startswith(PATHS) else text[:LONGEST_NAME]
+
+
+def _is(value: Any, kind: type) -> bool:
+    """Whether a JSON value is of this kind; a number is above 0 and not too large to compute with."""
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < LARGEST
+    return value is not None and isinstance(value, kind)
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from app.components.perplexity import measuring
 from core import access, backup
 from core.access import Actor, UserRole
 from core.answering import client
@@ -33,7 +34,7 @@ from core.inference.written import written_answers
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import actions, engine, store
-from core.runs.spec import RunSpec
+from core.runs.spec import PERPLEXITY, RunSpec
 from core.settings import settings
 from tests import openid
 from tests.browser.conftest import page_server
@@ -238,6 +239,14 @@ def test_a_launcher_names_no_server_that_is_not_listed(home: Path, stranger: Str
         access.serve("local")
     assert stranger.requests == []
     assert not (home / permission.FOLDER).exists()
+
+
+def test_a_link_to_perplexity_names_no_server(mode: str, stranger: Stranger):
+    """The models of the page stand in its link, with their servers."""
+    spec = RunSpec("m", "perplexity@x", form=PERPLEXITY, dtype="served", servers=(stranger.url,))
+    with pytest.raises(AccessError, match=r"not connected|administrator"):
+        measuring.launch([spec])
+    assert stranger.requests == []
 
 
 def attempts(stranger: Stranger) -> list[Callable[[], object]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,6 +21,7 @@ from core.exchange.imported import save
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation
+from core.reports.compare import side_by_side
 from core.reports.report import report
 from core.runs import actions, engine, store
 from core.runs.execution.execute import execute
@@ -246,6 +248,25 @@ def test_an_import_keeps_no_place_of_a_disk_and_no_server(login: Path, tmp_path:
     with access.acting_as(BEN):
         (run_id,) = save([run])
     assert store.read_record(run_id).spec == run.spec
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"engine": "x", "scored": 5, "scoring_seconds": "1", "bank": [], "texts": 3, "self_check": None},
+        {"engine": {"parameters": "x"}, "scored": {"questions": 1}, "scoring_seconds": -1.0},
+        {"engine": {"parameters": 1e300}, "scored": {"questions": True, "characters": 0}, "scoring_seconds": 1e999},
+        {"engine": {"parameters": 10**400, "deep": [[[[[[1]]]]]]}, "launched_by": 5, "bounded_questions": "x"},
+    ],
+)
+def test_pages_compute_with_no_figure_that_is_none(login: Path, tmp_path: Path, told: dict[str, object]):
+    folder = forged(tmp_path)
+    values = json.loads((folder / "run.json").read_bytes())
+    (folder / "run.json").write_text(json.dumps(values | {"provenance": told}))
+    with access.acting_as(BEN):
+        (run_id,) = save([run_folder.read(folder)])
+    costs = side_by_side._costs(run_id)
+    assert all(math.isnan(cost) for cost in costs.values())
 
 
 def test_only_what_is_marked_as_imported_is_saved(login: Path, tmp_path: Path):

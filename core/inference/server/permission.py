@@ -18,7 +18,7 @@ from core import access
 from core.errors import AccessError
 from core.files.atomic import write_atomically
 from core.inference.server.address import key_variable, server_url
-from core.settings import settings
+from core.settings import settings, writable_home
 
 FOLDER = "allowed-servers"
 """The folder's name in ``HEDGE_HOME``."""
@@ -38,9 +38,10 @@ def check(servers: Collection[str], key: str = "", *, launched_by: str | None = 
     for url in servers:
         path = _file(url, key, name)
         if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
             content = {"person": name, "server": server_url(url), "key_variable": key_variable(key)}
-            write_atomically(path, json.dumps(content).encode())
+            with writable_home():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, json.dumps(content).encode())
 
 
 def check_recorded(servers: Collection[str], key: str, *, launched_by: str) -> None:
@@ -61,8 +62,9 @@ def _check_kept(servers: Collection[str], key: str, name: str) -> None:
             who = f"{name} has" if name else "you have"
             held = f"the key in {key}" if key else "no key"
             raise AccessError(
-                f"a stored run names the server {url} with {held}, and {who} not connected to it here, so Hedge does "
-                "not ask it; connect to it on New run, or launch the run again with --server and --key-variable"
+                f"a stored run or a link names the server {url} with {held}, and {who} not connected to it here, so "
+                "Hedge does not ask it; connect to it on New run, or launch the run again with --server and "
+                "--key-variable"
             )
 
 

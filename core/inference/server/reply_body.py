@@ -17,8 +17,8 @@ LARGEST = 4_000_000
 """Bytes of a usual reply."""
 LARGEST_LISTED = 32_000_000
 """Bytes of a reply that lists all tokens of a vocabulary: 100 bytes for each of 260,000 tokens, and some to spare."""
-ECHOED = 64
-"""Bytes of a reply for each byte of a text that it echoes, token by token with log-probabilities."""
+ECHOED = 200
+"""Bytes of a reply for each character of a text that it echoes, token by token with log-probabilities."""
 LARGEST_REFUSAL = 64_000
 """Bytes of a reply with an error, of which only a sentence is repeated."""
 PIECE = 65_536

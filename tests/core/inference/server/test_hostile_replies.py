@@ -41,14 +41,14 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("content-length", 0)))
         server = self.server
         assert isinstance(server, Hostile)
-        self.send_response(server.status)
-        for name, value in server.headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header(
-            *(("transfer-encoding", "chunked") if server.endless else ("content-length", str(len(server.body))))
-        )
-        self.end_headers()
         try:
+            self.send_response(server.status)
+            for name, value in server.headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.send_header(
+                *(("transfer-encoding", "chunked") if server.endless else ("content-length", str(len(server.body))))
+            )
+            self.end_headers()
             self.wfile.write(server.body if not server.endless else b"")
             while server.endless:
                 self.wfile.write(f"{len(server.body):x}\r\n".encode() + server.body + b"\r\n")
