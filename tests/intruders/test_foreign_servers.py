@@ -34,10 +34,14 @@ from core.inference.written import written_answers
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import actions, engine, store
+from core.runs.agent import liveness
+from core.runs.queue import run_queue
 from core.runs.spec import PERPLEXITY, RunSpec
 from core.settings import settings
 from tests import openid
 from tests.browser.conftest import page_server
+from tests.core.runs.conftest import engine_home as engine_home
+from tests.core.runs.conftest import is_in, until
 from tests.intruders.client import Client, WidgetState
 from tests.processes import end_all
 from tests.served import served_run
@@ -201,6 +205,24 @@ def test_a_worker_asks_nothing_that_nobody_was_allowed(mode: str, stranger: Stra
     monkeypatch.setattr(access, "_worker", [True])
     with pytest.raises(AccessError, match="not connected"):
         ServerClient([stranger.url], key_variable=KEY)
+    assert stranger.requests == []
+
+
+def test_a_real_worker_asks_what_its_launcher_named_and_no_edited_record(
+    engine_home: Path, stranger: Stranger, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(KEY, "planted-key-3c1d")
+    monkeypatch.setenv("OTHER_KEY", "planted-key-77ee")
+    spec = RunSpec("m", "qa", dtype="served", samples=10, servers=(stranger.url,), key_variable=KEY)
+    run_id = engine.submit(spec)
+    until(is_in(run_id, "failed"), "the end of the run")
+    assert stranger.requests[0] == ("/v1/models", "Bearer planted-key-3c1d")
+    stranger.requests.clear()
+    store.update_record(run_id, spec=replace(spec, key_variable="OTHER_KEY"), state="queued", message="", ended=None)
+    run_queue.enqueue(run_id, needs_gib=0.0, slot="")
+    liveness.wake()
+    until(is_in(run_id, "failed"), "the end of the edited run")
+    assert "not connected to it here" in store.read_record(run_id).message
     assert stranger.requests == []
 
 

@@ -12,7 +12,7 @@ from core.answering.custom_question import AnswerProgress
 from core.answering.model_cache import ModelCache
 from core.answering.token_text import TokenText
 from core.errors import InputError
-from core.inference.server import connect
+from core.inference.server import connect, permission
 from core.inference.server.known_servers import remember, remembered
 from core.inference.server.spending import Price
 from core.perplexity.conversations import Conversation, Message
@@ -150,6 +150,10 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     record = store.read_record(spec.run_id)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [RunStatus(record, "failed", "the server is gone")])
     app = open_page("new_run")
+    press(app, "Change the settings")
+    assert app.text_input(key="launch_address").value == server.url
+    assert "launch_connection" not in app.session_state  # the record may be a stranger's
+    permission.check(spec.servers)
     press(app, "Change the settings")
     assert app.segmented_control(key="launch_place").value == "server"
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
