@@ -85,11 +85,14 @@ def read(folder: Path) -> ImportedRun:
     lacking = [name for name, file in files.items() if not file.is_file()]
     if lacking:
         raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
-    if not is_record(values) or values["schema"] > store.SCHEMA_VERSION:
+    if not is_record(values) or not isinstance(values["schema"], int) or values["schema"] > store.SCHEMA_VERSION:
         raise InputError(f"{path}: expected a run of this Hedge or an older one, found another file; update Hedge")
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")
-    spec, provenance = described(values, folder.name)
+    try:
+        spec, provenance = described(values, folder.name)
+    except (AttributeError, OverflowError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: the spec of the run can't be read from it ({reason(error)})") from error
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
     table = read_table(asked)

@@ -247,11 +247,33 @@ class RunSpec:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunSpec:
-        """The spec that :meth:`to_json` wrote; unknown keys are refused."""
+        """The spec that :meth:`to_json` wrote; unknown keys, and values of another kind, are refused."""
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
             raise InputError(f"a run's spec has unknown keys {sorted(unknown)}; it was written by a newer Hedge")
-        return cls(**values | {"servers": tuple(values.get("servers", ()))})
+        values = values | {"servers": tuple(values.get("servers", ()))}
+        for each in fields(cls):
+            if each.name in values and not _is(values[each.name], str(each.type)):
+                raise InputError(f"a run's {each.name} must be of the kind {each.type}, got {values[each.name]!r:.80}")
+        return cls(**values)
+
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "bool": (bool,),
+    "int": (int,),
+    "int | None": (int, type(None)),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "tuple[str, ...]": (tuple,),
+}
+"""The values that a field may have, by its annotation."""
+
+
+def _is(value: Any, kind: str) -> bool:
+    if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
+        return False
+    return isinstance(value, KINDS[kind]) and isinstance(value, bool) == (kind == "bool")
 
 
 INSTRUCTIONS: dict[str, Any] = {each.name: each.default for each in fields(RunSpec) if each.name in (*HOW, "servers")}

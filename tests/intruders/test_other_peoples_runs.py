@@ -7,11 +7,14 @@ import json
 import math
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from core import access, jury_job
 from core.access import Actor, UserRole
@@ -26,7 +29,7 @@ from core.reports.report import report
 from core.runs import actions, engine, store
 from core.runs.execution.execute import execute
 from core.runs.queue import run_queue
-from core.runs.spec import RunSpec
+from core.runs.spec import FOLDER_DATA, INSTRUCTIONS, RunSpec
 from tests.conftest import synthetic_run
 
 ANN, BEN = Actor("ann@example.org", UserRole.LAUNCHER), Actor("ben@example.org", UserRole.LAUNCHER)
@@ -267,6 +270,56 @@ def test_pages_compute_with_no_figure_that_is_none(login: Path, tmp_path: Path, 
         (run_id,) = save([run_folder.read(folder)])
     costs = side_by_side._costs(run_id)
     assert all(math.isnan(cost) for cost in costs.values())
+
+
+ODD = [
+    None,
+    True,
+    -1,
+    1e308,
+    10**30,
+    "",
+    "x" * 300,
+    [],
+    {},
+    ["http://10.0.0.1/v1"],
+    "cuda:0",
+    "A_KEY",
+    "/etc",
+    "m@http://a/v1",
+]
+ODD += ["m on http://a/v1", "\ud800", "\x00\x1b[2J", {"a": [[[[1]]]]}, float("nan"), "hedge", "lm-eval", "folder-x"]
+PLACES = [
+    *(("spec", each.name) for each in fields(RunSpec)),
+    ("", "id"),
+    ("", "schema"),
+    ("", "spec"),
+    ("", "provenance"),
+]
+PLACES += [("provenance", name) for name in ("launched_by", "imported", "bank", "engine", "scored", "texts", "host")]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), min_size=1, max_size=4))
+def test_whatever_a_folder_says_its_run_only_describes(login: Path, tmp_path: Path, changes: list):
+    folder = tmp_path / "theirs"
+    if not folder.exists():
+        forged(tmp_path).rename(folder)
+        shutil.copy(folder / "run.json", tmp_path / "run.json")
+    values = json.loads((tmp_path / "run.json").read_bytes())
+    for (part, name), value in changes:
+        place = values[part] if part else values
+        if isinstance(place, dict):
+            place[name] = value
+    (folder / "run.json").write_text(json.dumps(values))
+    with access.acting_as(BEN), suppress(InputError):
+        run = run_folder.read(folder)
+        assert "http" not in run.spec.model
+        assert {name: getattr(run.spec, name) for name in INSTRUCTIONS} == INSTRUCTIONS
+        record = store.read_record(*save([run]))
+        assert not record.is_computed
+        assert record.launched_by == BEN.name
+        assert run.spec.fingerprint.startswith(FOLDER_DATA)
 
 
 def test_only_what_is_marked_as_imported_is_saved(login: Path, tmp_path: Path):

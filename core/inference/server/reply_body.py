@@ -14,7 +14,9 @@ from typing import Any
 import aiohttp
 
 LARGEST = 4_000_000
-"""Bytes of a usual reply."""
+"""Bytes of a reply about the server, such as the list of its models."""
+LARGEST_ANSWER = 1_000_000
+"""Bytes of a reply with tokens, of which many may be in flight."""
 LARGEST_LISTED = 32_000_000
 """Bytes of a reply that lists all tokens of a vocabulary: 100 bytes for each of 260,000 tokens, and some to spare."""
 ECHOED = 200
@@ -34,12 +36,12 @@ class TooLargeError(ValueError):
 
 def limit_of(body: Mapping[str, Any] | None) -> int:
     """The most bytes that the reply to a request may have."""
-    if not body:
+    if not body or "max_tokens" not in body:
         return LARGEST
     if -1 in (body.get("logprobs"), body.get("top_logprobs")):
         return LARGEST_LISTED
     echoed = len(str(body.get("prompt", ""))) if body.get("echo") else 0
-    return min(LARGEST_LISTED, LARGEST + ECHOED * echoed)
+    return min(LARGEST_LISTED, LARGEST_ANSWER + ECHOED * echoed)
 
 
 async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:

@@ -90,8 +90,8 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
         raise RunBusyError(f"another process is working on run {folder.name}; wait for it or cancel it")
     with lock:
         record = store.read_record(spec.run_id)
-        store.check_same(spec)
-        if not access.is_worker():  # a person has just named the servers
+        if not access.is_worker():  # a person has just asked for this run, and named its servers
+            store.check_same(spec)
             permission.check(spec.servers, spec.key_variable, launched_by=record.launched_by)
         if record.state == "done":
             drop_chunks(folder)  # of a worker that was killed right after it had recorded the end

@@ -13,7 +13,9 @@ import pytest
 
 from core.errors import HedgeError
 from core.inference.server import connect
+from core.inference.server.abilities import chat_body, echo_body, letter_body
 from core.inference.server.client import Patience, ServerClient, ServerError
+from core.inference.server.reply_body import limit_of
 from core.inference.server.spending import Price, Spending
 
 PATIENCE = Patience(first_s=0.0, gone_s=0.0, tries=1, first_pause_s=0.001, longest_pause_s=0.001)
@@ -182,6 +184,14 @@ def test_a_pause_of_any_length_gives_a_sentence(server, pause):
 def test_many_headers_give_a_sentence(server):
     server.says(b"{}", **{f"x-{i}": "y" * 4000 for i in range(2000)})
     assert "\n" not in got(server)
+
+
+def test_an_answer_with_tokens_has_a_limit_of_its_own():
+    text = "x" * 100_000
+    assert limit_of(letter_body("m", text, listed=20)) == 1_000_000
+    assert limit_of(chat_body("m", [], listed=-1)) == limit_of(letter_body("m", "x", listed=-1)) == 32_000_000
+    assert limit_of(echo_body("m", text)) == 21_000_000
+    assert limit_of(echo_body("m", text * 100)) == 32_000_000
 
 
 @pytest.mark.parametrize("tokens", [10**400, -5, True, "many", 1.5, None])
