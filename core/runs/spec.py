@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePath
 from typing import Any
 
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.inference.models import DTYPES
 from core.inference.server.address import (
     TIMEOUT_S,
@@ -112,6 +112,9 @@ class RunSpec:
             raise InputError("a run needs a model; give a bundled model's name, a folder or a hub id")
         if not self.task.strip():
             raise InputError("a run needs a task")
+        for what, name in (("model", self.model), ("task", self.task)):
+            if plain(name, one_line=True) != name:
+                raise InputError(f"the name of a {what} holds a control character, got {name[:80]!r}; rename it")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, (SERVED,) if self.servers else DTYPES)
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
