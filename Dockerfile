@@ -12,7 +12,7 @@ ARG ACCELERATOR=cpu
 ARG TORCH_INDEX=https://download.pytorch.org/whl
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates fonts-dejavu-core postgresql-client python3 python3-venv tini \
+        ca-certificates fonts-dejavu-core python3 python3-venv tini \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --create-home hedge \
     && install -d -o hedge -g hedge /data

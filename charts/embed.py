@@ -7,23 +7,19 @@ the Alpha lab leaves out the texts of its questions first.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from charts import lab_outside
+from charts.html_page import html_page
 from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from core.errors import InputError
 from core.reports import provenance
 from core.reports.evaluation import Evaluation
 from core.reports.titles import details
 
-TEMPLATE = Path(__file__).with_name("embed.html")
 OUTSIDE = COMPONENTS / "shared" / "outside.js"
 LARGEST = 1_500_000
 """The bytes of the largest file."""
@@ -58,8 +54,7 @@ class EmbeddedPart:
     @property
     def script(self) -> str:
         """The script of the page, which opens the component."""
-        scripts = bundle(self.folder / f"{self.name}.js") + bundle(OUTSIDE) + SHOWN % self.mounts
-        return scripts.replace("</script", "<\\/script")
+        return bundle(self.folder / f"{self.name}.js") + bundle(OUTSIDE) + SHOWN % self.mounts
 
 
 def _part(folder: str, name: str, mounts: str, *styles: str, live: bool = True) -> EmbeddedPart:
@@ -92,20 +87,16 @@ def embed_html(
     :data:`charts.lab_outside.THEMES`. Raises :class:`InputError` if the file would be larger than :data:`LARGEST`.
     """
     shown = PARTS[part]
-    script = shown.script
     made = f"Made with {provenance.made_by()} on {provenance.today()}."
-    parts = {
-        "TITLE": html.escape(title),
-        "HEADING": "" if heading else ' class="unseen"',
-        "THEMES": lab_outside.themes_css(theme),
-        "SAID": html.escape(f"{source} {made}".strip()),
-        "DATA": lab_outside.script_json({**shown.page, "data": lab_outside.json_values({**data, "outside": True})}),
-        "SCRIPT": script,
-        "HASH": f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
-    }
-    template = TEMPLATE.read_text(encoding="utf-8")
-    # In one pass, so that nothing within the data is taken for a place.
-    content = re.sub(r"%%([A-Z]+)%%", lambda found: parts[found[1]], template).encode()
+    content = html_page(
+        "embed",
+        script=shown.script,
+        data={**shown.page, "data": lab_outside.json_values({**data, "outside": True})},
+        title=title,
+        heading=heading,
+        themes=lab_outside.themes_css(theme),
+        origin=f"{source} {made}".strip(),
+    )
     if len(content) > LARGEST:
         raise InputError(
             f"this embed would have {len(content) / 1e6:.2f} MB, and {LARGEST / 1e6:.1f} MB is the most; choose a run "

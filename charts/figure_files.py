@@ -27,6 +27,7 @@ from xml.sax.saxutils import escape
 
 from charts.figure_style import DPI, FONT_FOLDER, FigureStyle
 from charts.forests import jury_forest, jury_votes
+from charts.html_page import html_page
 from charts.run_figures import FIGURES, Drawing, FigureRequest
 from core.errors import InputError
 from core.exchange.writing import write
@@ -58,6 +59,11 @@ LETTER = 0.56
 PDF_REFERENCE = re.compile(rb"\b(\d+) 0 R\b")
 PDF_RESOURCES = re.compile(rb"(?:^ *+/\w++ \d++ 0 R\n){2,}", re.M)
 """Entries of a dictionary that refer to other objects, one on a line."""
+DRAWN = """
+// Expressions are interpreted, because the page's policy lets no text become a script.
+const spec = JSON.parse(document.getElementById("embedded").textContent);
+drawFigure("#figure", spec, { ast: true, renderer: "svg", actions: { editor: false } });
+"""
 HTML = FigureStyle(width=40 / 6)
 """The look of a figure as an HTML page of its own."""
 
@@ -125,7 +131,10 @@ class FigureFile:
         """The figure as an HTML file of its own, with its scripts inside: hovers work offline."""
         titled = {"text": self.drawing.title, "subtitle": self.provenance.of("Made by"), "anchor": "start"}
         spec = standalone(self.drawing, HTML) | {"title": titled, "padding": 14}
-        return str(_renderer().vegalite_to_html(spec, bundle=True)).encode()
+        script = _embed_script() + DRAWN
+        return html_page(
+            "figure", script=script, data=spec, title=self.drawing.title, background=HTML.colors.background
+        )
 
     def _metadata(self) -> dict[str, str]:
         """What a file says of itself: PDF's names of document information."""
@@ -314,6 +323,12 @@ def _renderer() -> ModuleType:
 
     vl_convert.register_font_directory(str(FONT_FOLDER))
     return vl_convert
+
+
+@cache
+def _embed_script() -> str:
+    """Vega and what it needs, as a script that sets ``drawFigure``."""
+    return str(_renderer().javascript_bundle("window.drawFigure = vegaEmbed;"))
 
 
 def _fitted(drawing: Drawing, style: FigureStyle) -> tuple[str, float, float]:

@@ -8,7 +8,6 @@ The scripts are files under ``app/components``, read as they are: nothing here i
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -103,16 +102,6 @@ def _narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     low, high = (values.min(), values.max()) if values.size else (0, 0)
     fitting = next(kind for kind in WHOLE if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max)
     return values.astype(fitting, copy=False)
-
-
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element."""
-    return (
-        json.dumps(value, ensure_ascii=False, allow_nan=False)
-        .replace("<", "\\u003c")
-        .replace("\u2028", "\\u2028")
-        .replace("\u2029", "\\u2029")
-    )
 
 
 def theme(name: str) -> dict[str, str]:

@@ -8,18 +8,17 @@ pairs of runs, the works to cite, and the lab's own scripts with the runs' data 
 from __future__ import annotations
 
 import base64
-import html
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from charts import lab_outside
 from charts.figure_files import FigureFile, figures
 from charts.figure_style import FigureStyle
+from charts.html_page import html_page
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.reports import frames, references
@@ -32,7 +31,24 @@ from core.reports.p_values import p_text
 from core.reports.provenance import of_runs
 from core.reports.titles import distinct_titles
 
-TEMPLATE = Path(__file__).with_name("static_report.html")
+SHOWN = """
+{
+const { page, labs } = JSON.parse(document.getElementById("embedded").textContent);
+const select = document.getElementById("run");
+for (const [i, { name }] of labs.entries()) select.add(new Option(name, i));
+const place = document.getElementById("lab");
+
+function open(i) {
+  place.replaceChildren();
+  openLab(place, { ...page, data: labs[i] });
+}
+select.onchange = () => open(Number(select.value));
+select.closest("p").hidden = labs.length < 2;
+open(0);
+}
+"""
+Table = dict[str, Sequence[str] | Sequence[Sequence[str]]]
+"""A table's ``head`` and ``rows``."""
 
 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
@@ -50,25 +66,22 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         )
         for run in runs
     ]
-    template = TEMPLATE.read_text(encoding="utf-8")
-    parts = {
-        "TITLE": html.escape(title),
-        "THEMES": lab_outside.themes_css(),
-        "SUBTITLE": html.escape(_subtitle(runs, asked)),
-        "PROVENANCE": _provenance_html(of_runs(runs, asked).facts),
-        "TABLE": _table_html(rows, names),
-        "FOREST": _picture("forest", runs, asked),
-        "RELIABILITY": _picture("reliability", runs, asked),
-        "CALIBRATION": _calibration_html(runs, names),
-        "PAIRS": _pairs_html(runs, names, asked),
-        "REFERENCES": html.escape(references.bibtex(references.works(runs, asked))),
-        "LAB_HTML": lab_outside.script_json(lab_outside.page()),
-        "LAB_CSS": lab_outside.script_json(lab_outside.css()),
-        "LABS": lab_outside.script_json(labs),
-        "SCRIPT": bundle(lab_outside.SCRIPT).replace("</script", "<\\/script"),
-    }
-    # In one pass, so that nothing within the data is taken for a place.
-    return re.sub(r"%%([A-Z_]+)%%", lambda found: parts[found[1]], template).encode()
+    return html_page(
+        "static_report",
+        script=bundle(lab_outside.SCRIPT) + SHOWN,
+        data={"page": {"html": lab_outside.page(), "css": lab_outside.css()}, "labs": labs},
+        title=title,
+        themes=lab_outside.themes_css(),
+        subtitle=_subtitle(runs, asked),
+        facts=of_runs(runs, asked).facts,
+        figures=_figures_table(rows, names),
+        forest=_picture("forest", runs, asked),
+        reliability=_picture("reliability", runs, asked),
+        calibration=_calibration_table(runs, names),
+        score=SCORES[asked.scores[0]].title,
+        pairs=_pairs(runs, names, asked),
+        references=references.bibtex(references.works(runs, asked)),
+    )
 
 
 def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
@@ -77,27 +90,19 @@ def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
     return f"{counted}, {questions:,} test questions, sets at alpha {asked.alpha / 1000:g}"
 
 
-def _provenance_html(facts: Sequence[tuple[str, str]]) -> str:
-    lines = "".join(f"<dt>{html.escape(what)}</dt><dd>{html.escape(value)}</dd>" for what, value in facts)
-    return f"<dl>{lines}</dl>"
-
-
-def _picture(name: str, runs: Sequence[Evaluation], asked: SetRule) -> str:
+def _picture(name: str, runs: Sequence[Evaluation], asked: SetRule) -> dict[str, str]:
     """A figure in both themes, of which a screen shows its own and paper the light one, with its caption."""
     (light,) = figures([name], runs, asked, FigureStyle("double"))
     dark = replace(light, style=FigureStyle("double", theme="dark"))
-    return (
-        f'<figure><picture><source media="screen and (prefers-color-scheme: dark)" srcset="{_data(dark)}">'
-        f'<img src="{_data(light)}" alt="{html.escape(light.drawing.figure.alt)}"></picture>'
-        f"<figcaption>{html.escape(light.caption)}</figcaption></figure>"
-    )
+    alt = light.drawing.figure.alt
+    return {"light": _data(light), "dark": _data(dark), "alt": alt, "caption": light.caption}
 
 
 def _data(of: FigureFile) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(of.svg()).decode()}"
 
 
-def _calibration_html(runs: Sequence[Evaluation], names: dict[str, str]) -> str:
+def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Table:
     """The ECE of each run, what luck alone would show, and the tests of calibration."""
     rows = []
     for run in runs:
@@ -114,27 +119,20 @@ def _calibration_html(runs: Sequence[Evaluation], names: dict[str, str]) -> str:
                 found.estimates["nll"].text(),
             ]
         )
-    head = ["Run", "ECE beyond luck (95%)", "ECE seen", "ECE by luck", "p", "Brier score", "NLL"]
-    return _table(head, rows)
+    return {
+        "head": ["Run", "ECE beyond luck (95%)", "ECE seen", "ECE by luck", "p", "Brier score", "NLL"],
+        "rows": rows,
+    }
 
 
-def _pairs_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> str:
-    """The differences of each pair of runs on the questions that they share, or a sentence that there is no pair."""
+def _pairs(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> list[dict[str, Any]]:
+    """The differences of each pair of runs on the questions that they share, a table for each set of questions."""
     of = {run.run_id: run for run in runs}
     groups = [group for group in run_matrix.groups(list(of)) if len(group) > 1]
-    if not groups:
-        return "<p>No two of these runs were tested on the same questions.</p>"
-    title = SCORES[asked.scores[0]].title
-    note = (
-        f"<p>The second run minus the first, with {title} sets: the difference, its 95% interval in brackets, and the "
-        "p-value (McNemar for accuracy, a paired permutation test for set size and UAcc). The p-values of a figure are "
-        "corrected for all pairs (Holm), and its intervals hold together: all of them contain the true differences in "
-        "95% of draws.</p>"
-    )
-    return note + "".join(_group_html([of[name] for name in group], names, asked) for group in groups)
+    return [_group([of[name] for name in group], names, asked) for group in groups]
 
 
-def _group_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> str:
+def _group(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> dict[str, Any]:
     kept = runs[: run_matrix.MOST_RUNS]
     made = run_matrix.run_matrix(kept, asked.alpha, score=asked.scores[0], empty=asked.empty)
     head = ["First run", "Second run", "Accuracy", "p", "Mean set size", "p", "UAcc", "p"]
@@ -145,13 +143,15 @@ def _group_html(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRul
             of, p = pair.difference, pair.corrected
             cells += [f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})", p_text(p)]
         rows.append(cells)
-    said = f"{made.n_test:,} shared test questions"
+    questions = f"{made.n_test:,} shared test questions"
     if len(kept) < len(runs):
-        said += f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
-    return f"<p>{said}.</p>{_table(head, rows)}"
+        questions += (
+            f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
+        )
+    return {"questions": questions, "head": head, "rows": rows}
 
 
-def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
+def _figures_table(rows: pd.DataFrame, names: dict[str, str]) -> Table:
     head = [
         "Run",
         "n, m",
@@ -179,10 +179,4 @@ def _table_html(rows: pd.DataFrame, names: dict[str, str]) -> str:
             "–" if math.isnan(row["uacc"]) else uacc,
         ]
         lines.append(cells)
-    return _table(head, lines)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    titles = "".join(f"<th>{html.escape(name)}</th>" for name in head)
-    lines = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return {"head": head, "rows": lines}

@@ -1,28 +1,33 @@
-"""Backup and restore of what a person would miss: runs, juries, groups, the bin, settings and the run database.
+"""Backup and restore of what a person would miss: runs, juries, groups, the bin, classes and settings.
 
 A backup is one ``.tar.gz``. Its first member, ``backup.json``, says which Hedge wrote it and when; ``home/`` holds the
-files of ``HEDGE_HOME`` as they are there, without caches, logs and the files of processes; ``engine.sqlite`` or
-``engine.dump`` holds the run database. Runs and classes may go on meanwhile: each file of a run is written whole or not
-at all, a SQLite database (also that of the classes) is copied by its own backup function, and ``pg_dump`` reads a
-Postgres database in one transaction. What is scored after that is missing, and such a run continues from there.
+files of ``HEDGE_HOME`` as they are there, without caches, logs and the files of processes. Runs and classes may go on
+meanwhile: each file of a run is written whole or not at all, and the classes' database is copied by SQLite's own backup
+function. What is scored after that is missing, and such a run continues from there.
+
+The run database is in no backup. It holds what waits and who is at work, and after a restore nothing does: runs that
+waited or were at work are cancelled until a person resumes them.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, BinaryIO, cast
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from core import __version__, access
 from core.access import UserRole
@@ -33,26 +38,34 @@ from core.settings import settings
 SCHEMA = 1
 DESCRIPTION = "backup.json"
 HOME = "home"
-SQLITE_FILE, POSTGRES_DUMP = "engine.sqlite", "engine.dump"
+OF_OLDER = ("engine.sqlite", "engine.dump")
+"""The copy of the run database in backups of earlier versions, which is not restored."""
 CLASSES_FILE = "classes.sqlite"
-LEFT_OUT = ("agents", "cache", "logs", permission.FOLDER, SQLITE_FILE, f"{CLASSES_FILE}-")
+LEFT_OUT = ("agents", "cache", "logs", permission.FOLDER, "engine.sqlite", f"{CLASSES_FILE}-")
 """What is made anew by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside the
-database. A backup that holds it does not bring it back."""
+database."""
+CANCELLED = "Its backup was restored while it was not done; resume it to continue with what is missing."
+MOST_AT_ONCE = 1 << 16
+"""The bytes of a backup that are read at once; its headers and its description are smaller."""
+GROWN = 1.1
+GROWN_BYTES = 1 << 26
+"""Files may grow while they are copied: by a tenth of all, and by 64 MB."""
 
 Progress = Callable[[int, int], None]
+Count = Annotated[int, Field(ge=0, le=1 << 62)]
 
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds: which Hedge wrote it and when (seconds since the epoch), the number of files and bytes of
-    ``HEDGE_HOME``, and the kind of the run database: sqlite, postgresql, or none."""
+    """What a backup holds: which Hedge wrote it and when (seconds since the epoch), and the number of ``HEDGE_HOME``'s
+    files and bytes. ``database`` is "none", and in backups of earlier versions the kind of the run database in them."""
 
-    hedge: str
-    created: float
-    files: int
-    bytes: int
-    database: str
-    schema: int = SCHEMA
+    hedge: Annotated[str, Field(max_length=40)]
+    created: Annotated[float, Field(ge=0, le=1e11)]
+    files: Count
+    bytes: Count
+    database: Annotated[str, Field(max_length=40)] = "none"
+    schema: Annotated[int, Field(ge=1)] = SCHEMA
 
 
 @access.needs(UserRole.ADMINISTRATOR, "back this server up")
@@ -60,7 +73,7 @@ def back_up(target: Path, *, progress: Progress = lambda done, of: None) -> Back
     """Write a backup to ``target``, which must not exist. ``progress`` is told the bytes done and their total.
 
     Raises :class:`~core.errors.InputError` if the file exists or can't be written, and
-    :class:`~core.errors.RunError` if the database can't be copied.
+    :class:`~core.errors.RunError` if the classes' database can't be copied.
     """
     if target.exists():
         raise InputError(f"{target} exists already; name a new file, so that the earlier backup is kept")
@@ -70,12 +83,9 @@ def back_up(target: Path, *, progress: Progress = lambda done, of: None) -> Back
     part = target.with_name(f"{target.name}.part")
     try:
         with tempfile.TemporaryDirectory(prefix="hedge-backup-") as scratch:
-            copy = _database_copy(Path(scratch))
-            made = Backup(__version__, time.time(), len(files), sum(sizes), _kind() if copy else "none")
+            made = Backup(__version__, time.time(), len(files), sum(sizes))
             with tarfile.open(part, "w:gz", compresslevel=1) as archive:
                 _add_text(archive, DESCRIPTION, json.dumps(asdict(made), indent=1))
-                if copy:
-                    archive.add(copy, copy.name)
                 done = 0
                 for path, size in zip(files, sizes, strict=True):
                     name = f"{HOME}/{path.relative_to(home).as_posix()}"
@@ -95,65 +105,90 @@ def read_description(source: Path) -> Backup:
 
     Raises :class:`~core.errors.InputError` if it is no backup, or a newer Hedge wrote it.
     """
+    with _opened(source, "name a file that `backup` wrote") as archive:
+        first = archive.next()
+        content = archive.extractfile(first) if first and first.name == DESCRIPTION and _is_plain(first) else None
+        text = content.read() if content else b"null"
     try:
-        with tarfile.open(source, "r:gz") as archive:
-            first = archive.next()
-            content = archive.extractfile(first) if first and first.name == DESCRIPTION else None
-            values: dict[str, Any] = json.load(content) if content else {}
-    except (OSError, EOFError, tarfile.TarError, ValueError) as error:
-        raise InputError(f"{source} can't be read as a backup ({error}); name a file that `backup` wrote") from None
-    if not isinstance(values.get("schema"), int):
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    schema = values.get("schema") if isinstance(values, dict) else None
+    if not isinstance(schema, int):
         raise InputError(f"{source} is not a backup of Hedge; name a file that `backup` wrote")
-    if values["schema"] > SCHEMA:
+    if schema > SCHEMA:
         raise InputError(
-            f"{source} was written by Hedge {values.get('hedge')}, whose backups have schema {values['schema']}; "
-            f"this Hedge reads up to {SCHEMA}; update Hedge"
+            f"{source} was written by a newer Hedge, whose backups have schema {str(schema)[:20]}; this Hedge reads up "
+            f"to {SCHEMA}; update Hedge"
         )
-    return Backup(**{name: values[name] for name in Backup.__dataclass_fields__})
+    try:
+        return TypeAdapter(Backup).validate_json(text, strict=True)
+    except ValidationError as error:
+        first_fault = error.errors(include_input=False)[0]
+        raise InputError(
+            f"{source} is damaged: {'.'.join(map(str, first_fault['loc']))} of its {DESCRIPTION} is not as `backup` "
+            f"writes it ({first_fault['msg']}); take another backup"
+        ) from None
 
 
 @access.needs(UserRole.ADMINISTRATOR, "restore a backup")
 def restore(
-    source: Path, *, replace: bool = False, database: bool = True, progress: Progress = lambda done, of: None
-) -> tuple[Backup, Path | None]:
-    """Bring a backup back into ``HEDGE_HOME`` and the run database.
+    source: Path, *, replace: bool = False, progress: Progress = lambda done, of: None
+) -> tuple[Backup, list[str], Path | None]:
+    """Bring a backup back into ``HEDGE_HOME``.
 
-    A home that holds something is only replaced if ``replace`` says so; it is then moved aside, and the place where it
-    lies is returned with the backup's description. ``database`` false leaves the run database as it is. Raises
-    :class:`~core.errors.InputError` or :class:`~core.errors.RunError`, before anything has been changed, where the file
-    is damaged, an agent is running, or the database is of another kind.
+    A home that holds something, and runs that wait in a run database on a server, are only replaced if ``replace`` says
+    so. The home is then moved aside, and those runs are cancelled. Returns the backup's description, the runs that
+    waited or were at work when it was made, which are cancelled, and the place where the earlier home lies. Raises
+    :class:`~core.errors.InputError`, before anything has been changed, where the file is damaged, there is too little
+    room for it, or an agent is running.
     """
-    from core import database as run_database
+    from core import database
     from core.runs.agent import liveness
+    from core.runs.queue import run_queue
 
-    said, home = read_description(source), settings().home
+    described, home = read_description(source), settings().home
     if liveness.any_agent_alive():
         raise InputError("an agent is running and would write into what is being restored; stop every agent first")
-    if database and said.database not in ("none", _kind()):
-        raise InputError(
-            f"{source} holds a run database of kind {said.database}, and here it is {_kind()}; set HEDGE_DATABASE_URL "
-            "to one of that kind, or add --without-database: finished runs do not live in it"
-        )
     full = home.is_dir() and any(_files(home))
     if full and not replace:
         raise InputError(f"{home} holds runs already; add --replace to move them aside, or set HEDGE_HOME")
+    waiting = list(run_queue.unfinished()) if database.exists() else []
+    if waiting and not replace:
+        raise InputError(
+            f"in the run database {database.shown()}, {len(waiting)} of the runs wait or are at work; add --replace to "
+            "cancel them, or set HEDGE_DATABASE_URL"
+        )
     home.parent.mkdir(parents=True, exist_ok=True)
+    _check_room(source, described, home.parent)
     scratch = Path(tempfile.mkdtemp(prefix=f".{home.name}-restore-", dir=home.parent))
     try:
-        _unpack(source, scratch, said, progress)
-        dump = scratch / POSTGRES_DUMP
-        if database and dump.is_file():
-            _load_dump(dump)
-        run_database.forget()
+        _unpack(source, scratch, described, progress)
+        for run_id in waiting:
+            run_queue.cancel(run_id)
+        database.forget()
         aside = _moved_aside(home)
         fresh = scratch / HOME
         fresh.mkdir(exist_ok=True)
         fresh.replace(home)
-        if said.database == "sqlite" and database:
-            shutil.move(scratch / SQLITE_FILE, _sqlite_file())
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return said, aside
+    return described, _cancel_unfinished(), aside
+
+
+def _cancel_unfinished() -> list[str]:
+    """Cancel every restored run that has not ended; their ids."""
+    from core.runs import store
+
+    cancelled = []
+    for run_id in sorted(path.parent.name for path in settings().runs.glob("*/run.json")):
+        try:
+            if store.read_record(run_id).state not in store.ENDED:
+                store.end(run_id, "cancelled", CANCELLED)
+                cancelled.append(run_id)
+        except InputError:  # a damaged record is shown as such where it is opened, and no worker takes it
+            continue
+    return cancelled
 
 
 def _files(home: Path) -> Iterator[Path]:
@@ -167,37 +202,6 @@ def _files(home: Path) -> Iterator[Path]:
             for name in sorted(names):
                 if (path := Path(folder) / name).is_file() and path.suffix != ".lock":
                     yield path
-
-
-def _kind() -> str:
-    return settings().database.partition(":")[0].partition("+")[0]
-
-
-def _sqlite_file() -> Path:
-    from sqlalchemy import make_url
-
-    return Path(make_url(settings().database).database or SQLITE_FILE).absolute()
-
-
-def _database_copy(scratch: Path) -> Path | None:
-    """A copy of the run database as it is now; None if there is none yet."""
-    from core import database
-
-    if not database.exists():
-        return None
-    if _kind() != "sqlite":
-        copy = scratch / POSTGRES_DUMP
-        _postgres("pg_dump", "--format=custom", "--no-owner", f"--file={copy}")
-        return copy
-    copy = scratch / SQLITE_FILE
-    try:
-        _copy_sqlite(_sqlite_file(), copy)
-    except sqlite3.Error as error:
-        raise RunError(
-            f"the run database can't be copied ({error}); move {_sqlite_file()} away, which holds what waits and no "
-            "finished run"
-        ) from None
-    return copy
 
 
 def _whole(path: Path, scratch: Path) -> Path:
@@ -218,36 +222,6 @@ def _copy_sqlite(source: Path, target: Path) -> None:
         here.backup(there)
 
 
-def _load_dump(dump: Path) -> None:
-    _postgres("pg_restore", "--clean", "--if-exists", "--no-owner", "--single-transaction", str(dump), dbname=True)
-
-
-def _postgres(program: str, *arguments: str, dbname: bool = False) -> None:
-    """Run a program of Postgres on the run database. The password goes by the environment, not by the command line."""
-    from sqlalchemy import make_url
-
-    url = make_url(settings().database)
-    plain = url.set(drivername="postgresql", password=None).difference_update_query(["connect_timeout"])
-    where = plain.render_as_string()
-    environment = os.environ | ({"PGPASSWORD": url.password} if url.password else {})
-    try:
-        done = subprocess.run(
-            [program, *arguments, *(["--dbname", where] if dbname else [where])],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise RunError(
-            f"{program} is not installed, which copies a Postgres database; install Postgres's client programs "
-            "(Debian: postgresql-client), or add --without-database"
-        ) from None
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise RunError(f"{program} failed: {said}")
-
-
 def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
     """Add a file as it is now; one that a run has just removed is left out."""
     try:
@@ -265,47 +239,97 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
     archive.addfile(about, io.BytesIO(text.encode()))
 
 
-def _unpack(source: Path, folder: Path, said: Backup, progress: Progress) -> None:
-    """Unpack all of it: regular files within the folder, as every backup holds them. Anything else is refused."""
-    done = files = 0
+class _SmallReads:
+    """A gzip file of which little is read at once: a header that claims to be large would fill the memory."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+        self.tell, self.seek = file.tell, file.seek
+
+    def read(self, size: int = -1) -> bytes:
+        """Bytes of the content. Raises :class:`tarfile.ReadError` for more than :data:`MOST_AT_ONCE`."""
+        if not 0 <= size <= MOST_AT_ONCE:
+            raise tarfile.ReadError(f"a part of {size:,} bytes, where no backup has more than {MOST_AT_ONCE:,}")
+        return self._file.read(size)
+
+
+@contextmanager
+def _opened(source: Path, way_out: str) -> Iterator[tarfile.TarFile]:
+    """The backup for reading. Raises :class:`InputError` if it is damaged, which ends with the ``way_out``."""
     try:
-        with tarfile.open(source, "r:gz") as archive:
-            for member in archive:
-                if _is_left_out(folder / HOME, folder / member.name):
-                    continue
-                _extract(archive, member, folder)
-                if member.name.startswith(f"{HOME}/"):
-                    files, done = files + 1, done + member.size
-                    progress(done, said.bytes)
-    except (EOFError, tarfile.TarError) as error:
-        raise InputError(f"{source} is damaged ({error}); nothing was restored") from None
+        with gzip.open(source) as content, tarfile.TarFile(fileobj=cast(BinaryIO, _SmallReads(content))) as archive:
+            yield archive
+    except (EOFError, OverflowError, ValueError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
+        raise InputError(f"{source} is damaged or no backup ({error}); {way_out}") from None
     except OSError as error:
-        raise InputError(f"{source} can't be unpacked ({error.strerror or error}); nothing was restored") from None
+        raise InputError(f"{source} can't be unpacked ({error.strerror or error}); {way_out}") from None
 
 
-def _is_left_out(home: Path, place: Path) -> bool:
-    """Whether a restored file would lie where a backup takes nothing from."""
-    home, place = home.resolve(), place.resolve()
-    return home in place.parents and place.relative_to(home).parts[0].lower().startswith(LEFT_OUT)
+def _is_plain(member: tarfile.TarInfo) -> bool:
+    """Whether it is a file as backups hold them, of ordinary kind and neither sparse nor a link."""
+    return member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and member.sparse is None and member.size >= 0
+
+
+def _check_room(source: Path, described: Backup, folder: Path) -> None:
+    """Raise :class:`InputError` unless the disk of the folder has room for what the backup says that it holds."""
+    free, needed = shutil.disk_usage(folder).free / 1e9, described.bytes / 1e9
+    if needed > free:
+        raise InputError(
+            f"{source} holds {needed:,.1f} GB, and {free:,.1f} GB are free on the disk of {folder}; free some space "
+            "there, or set HEDGE_HOME to another disk"
+        )
+
+
+def _unpack(source: Path, folder: Path, described: Backup, progress: Progress) -> None:
+    """Unpack all of it: files of a home, not more and not larger than the backup's description says."""
+    done, seen = 0, set[str]()
+    most = min(described.bytes * GROWN + GROWN_BYTES, shutil.disk_usage(folder).free)
+    with _opened(source, "nothing was restored") as archive:
+        for member in archive:
+            if member.name == DESCRIPTION or member.name in OF_OLDER:
+                continue
+            _check_member(member, seen)
+            seen.add(member.name)
+            done += member.size
+            if len(seen) > described.files or done > most:
+                raise tarfile.TarError(
+                    f"it holds more than the {described.files:,} files of {described.bytes:,} bytes that it says"
+                )
+            _extract(archive, member, folder)
+            progress(done, described.bytes)
+
+
+def _check_member(member: tarfile.TarInfo, seen: Collection[str]) -> None:
+    """Raise :class:`tarfile.TarError` unless it is a file that a backup holds, and the first of its name."""
+    top, *parts = member.name.split("/")
+    named_well = member.name.isprintable() and not {"", ".", ".."} & set(parts)
+    if (
+        not _is_plain(member)
+        or top != HOME
+        or not parts
+        or not named_well
+        or parts[0].lower().startswith(LEFT_OUT)
+        or member.name in seen
+    ):
+        raise tarfile.TarError(f"{member.name[:80]!r} is no file of a backup")
 
 
 def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
     """Python's own filter for this (``filter="data"``) came with 3.11.4; Debian 12 has 3.11.2."""
     place = folder / member.name
-    content = archive.extractfile(member) if member.isreg() else None
-    if content is None or not place.resolve().is_relative_to(folder.resolve()):
-        raise tarfile.TarError(f"{member.name[:80]!r} is no file of a backup")
     place.parent.mkdir(parents=True, exist_ok=True)
-    with content, place.open("wb") as out:
-        shutil.copyfileobj(content, out)
-    place.chmod(member.mode & 0o755)
+    content = archive.extractfile(member)
+    assert content is not None  # it is a plain file
+    with content, place.open("xb") as out:
+        shutil.copyfileobj(content, out, MOST_AT_ONCE)
+    place.chmod(member.mode & 0o644 | 0o600)
     os.utime(place, (member.mtime, member.mtime))
 
 
 def _moved_aside(home: Path) -> Path | None:
     if not home.exists():
         return None
-    if not any(_files(home)) and not (home / SQLITE_FILE).exists():
+    if not any(_files(home)) and not (home / "engine.sqlite").exists():
         shutil.rmtree(home)
         return None
     aside = home.with_name(f"{home.name}.before-restore-{time.strftime('%Y%m%d-%H%M%S')}")

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from core.commands.grammar import parser
-from core.errors import HedgeError
+from core.errors import HedgeError, plain
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("hedge: stopped", file=sys.stderr)
         return 1
-    said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else answer.text
+    said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else plain(answer.text)
     try:
         print(said, end="\n" if said else "", flush=True)
     except BrokenPipeError:

@@ -19,8 +19,25 @@ A message names the value, the rule that it breaks, and the way out, in one sent
 
 from __future__ import annotations
 
+import re
+
 LONGEST = 1_500
 """Characters of a message. A longer one holds values of a file that nobody reads whole; its ends say what is wrong."""
+
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that a terminal obeys or that change the order in which a line is read, and halves of characters; tabs and
+line ends are none of them."""
+
+
+def plain(text: str, *, one_line: bool = False) -> str:
+    """The text with control characters as Python writes them, for a terminal or a log; with ``one_line``, line ends and
+    tabs as well.
+
+    >>> plain("m\\x1b[2J")
+    'm\\\\x1b[2J'
+    """
+    shown = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return shown.replace("\n", "\\n").replace("\t", "\\t") if one_line else shown
 
 
 class HedgeError(Exception):
@@ -29,8 +46,8 @@ class HedgeError(Exception):
     exit_status = 1
 
     def __str__(self) -> str:
-        """The message, without its middle where it is too long."""
-        text = super().__str__()
+        """The message, without its middle where it is too long, and without control characters."""
+        text = plain(super().__str__())
         return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 + 3 :]}"
 
     def _render_traceback_(self) -> list[str]:

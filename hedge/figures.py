@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from charts.html_page import fragment
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
 from core.errors import InputError
@@ -177,31 +177,30 @@ def _run_lines(of: Report) -> list[tuple[str, str]]:
     ]
 
 
+TABLES = """<div><p><strong>{{ head }}</strong></p>
+{% macro row(cell, texts) %}
+<tr>{% for text in texts %}<{{ cell }} style="{{ style }}">{{ text }}</{{ cell }}>{% endfor %}</tr>
+{% endmacro %}
+{% if lines %}
+<table><tbody>{% for line in lines %}{{ row("td", line) }}{% endfor %}</tbody></table>
+{% endif %}
+<table><thead>{{ row("th", titles) }}</thead>
+<tbody>{% for one in rows %}{{ row("td", one) }}{% endfor %}</tbody></table>
+{% for note in notes %}<p>{{ note }}</p>{% endfor %}</div>"""
+"""Tables in the notebook's own colours, so that they are readable in every theme."""
+
+
 def _page(head: str, lines: Sequence[tuple[str, str]], scores: dict[str, ScoreReport], notes: Sequence[str]) -> str:
-    """Tables in the notebook's own colours, so that they are readable in every theme."""
-    above = "".join(_row("td", line) for line in lines)
     titles = ["Score", "Threshold", "Coverage (band)", "Mean set size (95%)", "Empty sets", "UAcc"]
-    rows = "".join(
-        _row(
-            "td",
-            [
-                SCORES[name].title,
-                shown(of.threshold, 4),
-                f"{of.coverage:.3f} ({of.coverage_band[0]:.3f} to {of.coverage_band[1]:.3f})",
-                f"{of.mean_set_size:.3f} ({' to '.join(shown(end) for end in of.mean_set_size_interval)})",
-                f"{100 * of.empty_rate:.1f}%",
-                shown(of.uacc),
-            ],
-        )
+    rows = [
+        [
+            SCORES[name].title,
+            shown(of.threshold, 4),
+            f"{of.coverage:.3f} ({of.coverage_band[0]:.3f} to {of.coverage_band[1]:.3f})",
+            f"{of.mean_set_size:.3f} ({' to '.join(shown(end) for end in of.mean_set_size_interval)})",
+            f"{100 * of.empty_rate:.1f}%",
+            shown(of.uacc),
+        ]
         for name, of in scores.items()
-    )
-    said = "".join(f"<p>{html.escape(note)}</p>" for note in notes)
-    return (
-        f"<div><p><strong>{html.escape(head)}</strong></p>"
-        + (f"<table><tbody>{above}</tbody></table>" if above else "")
-        + f"<table><thead>{_row('th', titles)}</thead><tbody>{rows}</tbody></table>{said}</div>"
-    )
-
-
-def _row(cell: str, texts: Sequence[str]) -> str:
-    return "<tr>" + "".join(f'<{cell} style="{CELL}">{html.escape(text)}</{cell}>' for text in texts) + "</tr>"
+    ]
+    return fragment(TABLES, head=head, lines=lines, titles=titles, rows=rows, notes=notes, style=CELL)

@@ -15,7 +15,6 @@ was drawn last comes first, because a person is looking at it.
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ from typing import Generic, ParamSpec, TypeVar
 import streamlit as st
 
 from app.state.session import BY_ITSELF_KEY
+from charts.html_page import fragment
 from core.access import carried
 from core.errors import HedgeError
 
@@ -36,6 +36,10 @@ AWAITED_KEY = "awaited_computations"
 PAINTED_KEY = "painted_page"
 BEGIN_S = 0.4
 """The delay between the end of the page's script and the browser's first request for awaited values."""
+COMPUTING = (
+    '<p class="computing" role="status"{% if height %} style="min-height: {{ height }}px"{% endif %}>'
+    "Computing {{ what }} …</p>"
+)
 YIELD_S = 0.1
 """While the server waits, a person's next action is noticed after at most this long."""
 WAIT_S = 1.0
@@ -115,8 +119,7 @@ def after_paint(of: Computation[Value]) -> None:
 
 def computing(what: str, *, height: int = 0) -> None:
     """Show that ``what`` is being computed, in a box ``height`` pixels high."""
-    style = f' style="min-height: {height}px"' if height else ""
-    st.html(f'<p class="computing" role="status"{style}>Computing {html.escape(what)} …</p>')
+    st.html(fragment(COMPUTING, what=what, height=height))
 
 
 def in_place(section: Callable[Parameters, Value]) -> Callable[Parameters, Value]:

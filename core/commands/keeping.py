@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from argparse import Namespace
@@ -13,13 +14,15 @@ from pathlib import Path
 from core import backup as backups
 from core.commands.answer import CommandResult
 
+WAITED = "runs that waited or were at work are"
+
 
 def backup(arguments: Namespace) -> CommandResult:
     """Write a backup."""
     target = Path(arguments.file).expanduser()
     with _bar() as progress:
         made = backups.back_up(target, progress=progress)
-    text = f"{target}: {_files(made)}, {target.stat().st_size / 1e6:,.1f} MB; {_database(made)}"
+    text = f"{target}: {_files(made)}, {target.stat().st_size / 1e6:,.1f} MB"
     return CommandResult({"file": str(target), **asdict(made)}, text)
 
 
@@ -27,24 +30,20 @@ def restore_backup(arguments: Namespace) -> CommandResult:
     """Restore a backup."""
     source = Path(arguments.file).expanduser()
     with _bar() as progress:
-        said, aside = backups.restore(
-            source, replace=arguments.replace, database=not arguments.without_database, progress=progress
-        )
-    day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(said.created))
-    lines = [f"restored {_files(said)} of {day} UTC; {_database(said, restored=not arguments.without_database)}"]
+        restored, cancelled, aside = backups.restore(source, replace=arguments.replace, progress=progress)
+    day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(restored.created))
+    lines = [f"restored {_files(restored)} of {day} UTC"]
+    if cancelled:
+        what, them = ("run that waited or was at work is", "it") if len(cancelled) == 1 else (WAITED, "them")
+        lines.append(f"{len(cancelled)} {what} cancelled; `hedge resume {shlex.join(cancelled)}` continues {them}")
     if aside:
         lines.append(f"what was there before is in {aside}; delete it when you no longer need it")
-    return CommandResult({**asdict(said), "aside": str(aside) if aside else None}, "\n".join(lines))
+    values = {**asdict(restored), "cancelled": cancelled, "aside": str(aside) if aside else None}
+    return CommandResult(values, "\n".join(lines))
 
 
 def _files(of: backups.Backup) -> str:
     return f"{of.files:,} file{'' if of.files == 1 else 's'} of {of.bytes / 1e6:,.1f} MB"
-
-
-def _database(of: backups.Backup, *, restored: bool = True) -> str:
-    if of.database == "none":
-        return "there was no run database yet"
-    return f"with the run database ({of.database})" if restored else "without the run database"
 
 
 @contextmanager

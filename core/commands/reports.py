@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
@@ -114,12 +114,13 @@ def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
 
 def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
     """A table with one row per stratum: its questions, threshold, coverage with its interval, mean set size."""
-    width = max(len(title), *(len(row["stratum"]) for row in strata))
+    names = [plain(row["stratum"], one_line=True) for row in strata]
+    width = max(len(title), *map(len, names))
     lines = [f"    {title:<{width}}      n      m  threshold  coverage (Clopper–Pearson 95%)  size"]
-    for row in strata:
+    for name, row in zip(names, strata, strict=True):
         threshold = "none" if row["threshold"] is None else f"{row['threshold']:.4f}"
         lines.append(
-            f"    {row['stratum']:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
+            f"    {name:<{width}}  {row['n']:>5}  {row['m']:>5}  {threshold:>9}  "
             f"{row['coverage']:>8.3f}  ({row['low']:.3f} to {row['high']:.3f})  {row['mean_set_size']:>4.2f}"
         )
     return lines

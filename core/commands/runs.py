@@ -10,7 +10,7 @@ from typing import Any
 
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, plain
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
@@ -168,7 +168,7 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     engine.check_free(spec.run_id)
     # With a delay nothing is drawn before the first question: of a model that is refused the sentence says it all.
     said = f"{spec.model_name} on {spec_task_title(spec, bank_name(spec))}"
-    with tqdm(desc=said, unit=unit, file=sys.stderr, delay=0.001) as bar:
+    with tqdm(desc=plain(said, one_line=True), unit=unit, file=sys.stderr, delay=0.001) as bar:
 
         def show(progress: Progress) -> None:
             bar.total = progress.total

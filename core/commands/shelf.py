@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any
 
 from core.commands.answer import CommandResult
+from core.errors import plain
 from core.shelf import entries, leaderboard
 from core.shelf.bring import Brought, bring, here
 from core.shelf.entries import NO_HASH, Entry, size_of, unhashed
@@ -104,7 +105,7 @@ def _line(progress: DownloadProgress) -> None:
         f"{progress.stage} {progress.file}: {_size(progress.done)} of about {_size(progress.total)}, "
         f"{_size(int(progress.rate))}/s{left}"
     )
-    print(f"\r{said[:118]:<118}", end="", file=sys.stderr, flush=True)
+    print(f"\r{plain(said, one_line=True)[:118]:<118}", end="", file=sys.stderr, flush=True)
 
 
 def _values(entry: Entry) -> dict[str, Any]:

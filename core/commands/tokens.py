@@ -13,7 +13,7 @@ from typing import Any
 from core.calibration.recalibration import METHODS
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.inference.server.address import served_model
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
@@ -128,7 +128,7 @@ def tokens_evaluate(arguments: Namespace) -> CommandResult:
     if arguments.letters:
         values = evaluation.evaluate_letters(loaded, arguments.data, **shared)
     else:
-        with tqdm(desc=f"{loaded.name} {arguments.data}", unit="token", file=sys.stderr) as bar:
+        with tqdm(desc=plain(f"{loaded.name} {arguments.data}", one_line=True), unit="token", file=sys.stderr) as bar:
 
             def told(done: int, total: int) -> None:
                 bar.total = total

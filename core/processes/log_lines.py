@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 
+from core.errors import plain
 from core.settings import settings
 
 _process: list[str] = [""]
@@ -33,7 +34,7 @@ def say(message: str, **about: str) -> None:
     if settings().log_format == "json":
         line = _object(message, **about)
     else:
-        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {message}"
+        line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {plain(message, one_line=True)}"
     with suppress(OSError):  # a disk that is full must not end the process
         print(line, file=sys.stderr, flush=True)
 

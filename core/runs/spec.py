@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import PurePath
 from typing import Any
 
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.inference.models import DTYPES
 from core.inference.server.address import (
     TIMEOUT_S,
@@ -121,6 +121,9 @@ class RunSpec:
         if not self.task.strip():
             raise InputError("a run needs a task")
         self._check_origin()
+        for what, name in (("model", self.model), ("task", self.task)):
+            if plain(name, one_line=True) != name:
+                raise InputError(f"the name of a {what} holds a control character, got {name[:80]!r}; rename it")
         _among("strategy", self.strategy, STRATEGIES)
         _among("dtype", self.dtype, (SERVED,) if self.servers else (*DTYPES, *[SERVED] * self.is_imported))
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))

@@ -26,7 +26,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from core import record_tables
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.files import tables
 from core.files.atomic import write_atomically
 from core.files.tables import read_table, write_table
@@ -271,7 +271,7 @@ def log(folder: Path, line: str) -> None:
     """Append a line to ``log.txt``, with a UTC timestamp."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
     with (folder / "log.txt").open("a", encoding="utf-8") as file:
-        file.write(f"{stamp} {line}\n")
+        file.write(f"{stamp} {plain(line, one_line=True)}\n")
 
 
 def read_log(run_id: str, *, lines: int = 200) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from core.errors import plain
 from core.records import Question, Role
 from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished, leaderboard, short_task
 from core.tasks.identity import QuestionSource
@@ -90,7 +91,7 @@ def bank_name(asked: TaskOrigin, provenance: Mapping[str, Any] = MappingProxyTyp
     """
     told = provenance.get("bank")
     if isinstance(told, dict) and told.get("name"):
-        return str(told["name"])
+        return plain(str(told["name"]), one_line=True)
     if asked.origin == "hedge":
         return bank_of_task(asked.task)
     if asked.origin == "llm-uncertainty-bench":

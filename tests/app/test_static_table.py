@@ -26,7 +26,7 @@ def test_cells_are_shown_letter_by_letter_and_the_table_has_a_name_and_the_keybo
     (table,) = app.get("html")
     body = table.proto.body
     assert "<td>57.1% (53.2%\u00a0to\u00a060.9%)</td><td>1</td>" in body
-    assert "<td>&lt;b&gt;bold&lt;/b&gt; &amp; &#x27;so&#x27;</td><td>2</td>" in body
+    assert "<td>&lt;b&gt;bold&lt;/b&gt; &amp; &#39;so&#39;</td><td>2</td>" in body
     assert "<td>[here](http://x.y)</td>" in body
     assert '<th scope="col">&lt;i&gt;</th>' in body
-    assert 'class="static-table texts-1" role="region" tabindex="0" aria-label="A &quot;table&quot;"' in body
+    assert 'class="static-table texts-1" role="region" tabindex="0" aria-label="A &#34;table&#34;"' in body

@@ -1,4 +1,4 @@
-"""The static report in a browser that has no network: alpha drags, and every figure is the report's."""
+"""The static report and figures as files in a browser without a network: alpha drags, and names are no script."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from charts import static_report
+from charts.figure_files import figures
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import store
@@ -69,3 +71,30 @@ def alpha_drags(page: Page, names: list[str]) -> None:
     lab.ready()
     lab.expect_report(names[1])
     expect(page.get_by_role("button", name="Present", exact=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("name", ["reliability", "radar"])
+def test_a_figure_is_drawn_under_its_policy_and_names_are_no_script(
+    browser: BrowserContext, home: Path, tmp_path: Path, name: str
+):
+    attack = f"{HOSTILE}</SCRIPT><script class=planted>document.title='caught'</script><!--<script>"
+    runs = [load(synthetic_run(300, seed=i, model=f"model-{i}{attack}")) for i in range(2)]
+    (made,) = figures([name], runs)
+    (page_file, drawing) = (tmp_path / "figure.html", tmp_path / "figure.svg")
+    page_file.write_bytes(made.html())
+    drawing.write_bytes(made.svg())
+    page = browser.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    browser.set_offline(True)
+    try:
+        for path in (page_file, drawing):
+            page.goto(path.as_uri())
+            expect(page.locator("svg path").nth(10)).to_be_attached()
+            assert page.locator(".planted, [href*='e.vil'], [src*='e.vil']").count() == 0
+            assert page.evaluate("document.title") == made.drawing.title
+    finally:
+        browser.set_offline(False)
+        page.close()
+    assert errors == []

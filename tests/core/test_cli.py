@@ -9,20 +9,21 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core import __version__
 from core.cli import main
-from core.errors import RunCancelled
+from core.errors import InputError, RunCancelled
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run
 
 
 def say(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -137,6 +138,27 @@ def test_bad_input_is_one_sentence_and_status_two(home, capsys, words, says):
     assert err.strip().count("\n") == 0
     assert "Traceback" not in err
     assert sorted(path.name for path in settings().runs.iterdir()) == before
+
+
+HOSTILE = "n\x1b[2J\x1b]0;caught\x07\r\x9b31m\u202e\nforged line"
+
+
+def test_names_from_outside_move_no_cursor_and_forge_no_line(home, capsys):
+    name = synthetic_run()
+    questions = [replace(q, group=f"{HOSTILE} {i % 3}") for i, q in enumerate(synthetic_questions(300))]
+    store.write_questions(store.folder_of(name), questions, ["calibration"] * 150 + ["test"] * 150)
+    record = store.read_record(name)
+    store.update_record(name, provenance=record.provenance | {"bank": {"name": HOSTILE}})
+    for words in (["report", name], ["report", name, "--by", "subject"], ["compare", name, name], ["runs"]):
+        main(words)
+        told = "".join(capsys.readouterr())
+        assert told.replace("\n", "").isprintable()
+        assert not re.search("^forged", told, re.M)
+
+
+def test_a_model_of_a_run_has_a_name_that_can_be_shown(home):
+    with pytest.raises(InputError, match=r"the name of a model holds a control character, got 'm\\x1b\[2J'; rename it"):
+        RunSpec(model="m\x1b[2J", task="qa")
 
 
 def test_a_pickle_with_code_is_refused(home, tmp_path, capsys):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import LONGEST, InputError
+from core.errors import LONGEST, InputError, plain
 
 pytestmark = pytest.mark.quick
 
@@ -20,3 +20,12 @@ def test_a_message_keeps_its_ends():
 def test_a_message_of_the_usual_length_is_whole():
     assert str(InputError("x" * LONGEST)) == "x" * LONGEST
     assert str(InputError()) == ""
+
+
+HOSTILE = "a\x1b[2J\x1b]0;t\x07\r\x9b31m\u202eb\ud800"
+
+
+def test_no_terminal_obeys_a_text():
+    assert plain(f"{HOSTILE}\n\tü👨\u200d👩") == "a\\x1b[2J\\x1b]0;t\\x07\\r\\x9b31m\\u202eb\\ud800\n\tü👨\u200d👩"
+    assert plain("a\nb\tc", one_line=True) == "a\\nb\\tc"
+    assert str(InputError(HOSTILE)) == plain(HOSTILE)

@@ -1,4 +1,4 @@
-"""What is fuzzed: every importer, the command line, links, and messages of components."""
+"""What is fuzzed: every importer, backups, the command line, links, and messages of components."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.errors import HedgeError
 from core.exchange.dropped.found import named, refusals
 from core.exchange.dropped.reading import Drop
 from core.reports.imported_figures import figures
+from tests.fuzz.backups import backups, restore
 from tests.fuzz.findings import Finding
 from tests.fuzz.mutations import files
 from tests.fuzz.seeds import seeds
@@ -67,4 +68,5 @@ def targets() -> dict[str, Target]:
     from tests.fuzz.app_targets import app_targets
 
     importers = {name: Target(files(drops), read_drop) for name, drops in seeds().items()}
+    importers["backup"] = Target(backups(), restore)
     return importers | {name: Target(*pair) for name, pair in app_targets().items()}

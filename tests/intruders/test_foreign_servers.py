@@ -167,7 +167,7 @@ def test_an_import_of_an_older_version_is_not_asked(mode: str, stranger: Strange
 
 
 def test_a_record_of_a_backup_is_not_asked_before_a_person_connects(mode: str, stranger: Stranger, tmp_path: Path):
-    """The backup also brings permissions of its own, which are not restored."""
+    """Nor does it bring a permission along."""
     name = access.actor().name
     run_id = planted(stranger, provenance={"launched_by": name})
     waiting = planted_again(run_id, state="paused")
@@ -175,16 +175,19 @@ def test_a_record_of_a_backup_is_not_asked_before_a_person_connects(mode: str, s
     made.mkdir()
     kept = permission._file(stranger.url, KEY, name)
     kept.write_text("{}")
-    archive, crafted = tmp_path / "backup.tar.gz", tmp_path / "crafted.tar.gz"
+    archive = tmp_path / "backup.tar.gz"
     with access.acting_as(ANNA):
         backup.back_up(archive)
-        with tarfile.open(archive) as old, tarfile.open(crafted, "w:gz") as new:
-            assert not [one for one in old.getnames() if permission.FOLDER in one]
-            for member in old.getmembers():
-                new.addfile(member, old.extractfile(member))
-            for place in ("home", "home/../home", "home/runs/.."):
+        for number, place in enumerate(("home", "home/../home", "home/runs/..", "HOME/../home")):
+            crafted = tmp_path / f"crafted-{number}.tar.gz"
+            with tarfile.open(archive) as old, tarfile.open(crafted, "w:gz") as new:
+                assert not [one for one in old.getnames() if permission.FOLDER in one]
+                for member in old.getmembers():
+                    new.addfile(member, old.extractfile(member))
                 new.add(kept, f"{place}/{permission.FOLDER}/{kept.name}")
-        backup.restore(crafted, replace=True)
+            with pytest.raises(InputError, match="nothing was restored"):
+                backup.restore(crafted, replace=True)
+        backup.restore(archive, replace=True)
     assert not made.exists()
     assert "not connected to it" in asked(run_id) or "administrator" in asked(run_id)
     with pytest.raises(AccessError):

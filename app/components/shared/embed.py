@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 import streamlit as st
 
 from app.errors import spoken
+from charts.html_page import fragment
 
 COLOURS = {"auto": "As the reader's", "light": "Light", "dark": "Dark"}
 """The titles of the themes of an embed (:data:`charts.lab_outside.THEMES`)."""
 HELP = "Save what this page shows as one HTML file, in which everything still moves."
 MEDIA_TYPE = "text/html"
+FRAME = '<iframe src="{{ name }}" title="{{ title }}" width="100%" height="{{ height }}" style="border: 0"></iframe>'
 
 
 @st.fragment
@@ -67,9 +68,6 @@ def frame(name: str, title: str, height: int) -> str:
     """The HTML that shows the file ``name`` inside another page.
 
     >>> frame("a.html", 'Sets of "a"', 720)
-    '<iframe src="a.html" title="Sets of &quot;a&quot;" width="100%" height="720" style="border: 0"></iframe>'
+    '<iframe src="a.html" title="Sets of &#34;a&#34;" width="100%" height="720" style="border: 0"></iframe>'
     """
-    return (
-        f'<iframe src="{html.escape(name)}" title="{html.escape(title)}" width="100%" height="{height}" '
-        'style="border: 0"></iframe>'
-    )
+    return fragment(FRAME, name=name, title=title, height=height)

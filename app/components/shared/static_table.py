@@ -7,15 +7,20 @@ keyboard.
 from __future__ import annotations
 
 import re
-from html import escape
 
 import pandas as pd
 import streamlit as st
+
+from charts.html_page import fragment
 
 ALL = 9
 """As ``texts``: figures with words, which are aligned on the left too."""
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 UNBROKEN = "\u00a0"
+TABLE = """<div class="static-table texts-{{ texts }}" role="region" tabindex="0" aria-label="{{ alt }}">
+<table><thead><tr>{% for name in head %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
+<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
+</table></div>"""
 
 
 def static_table(frame: pd.DataFrame, *, alt: str, texts: int = 1) -> None:
@@ -24,16 +29,9 @@ def static_table(frame: pd.DataFrame, *, alt: str, texts: int = 1) -> None:
     ``alt`` says what the table holds. The first ``texts`` columns (1, 2 or :data:`ALL`) hold words, and all others
     figures, which are aligned on the right. An interval in brackets stays on one line.
     """
-    head = "".join(f'<th scope="col">{escape(str(name))}</th>' for name in frame.columns)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{_cell(str(value))}</td>' for value in row)}</tr>"
-        for row in frame.itertuples(index=False, name=None)
-    )
-    st.html(
-        f'<div class="static-table texts-{texts}" role="region" tabindex="0" aria-label="{escape(alt)}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    rows = [[_unbroken(str(value)) for value in row] for row in frame.itertuples(index=False, name=None)]
+    st.html(fragment(TABLE, head=list(map(str, frame.columns)), rows=rows, alt=alt, texts=texts))
 
 
-def _cell(text: str) -> str:
-    return escape(IN_BRACKETS.sub(lambda found: found[0].replace(" ", UNBROKEN), text))
+def _unbroken(text: str) -> str:
+    return IN_BRACKETS.sub(lambda found: found[0].replace(" ", UNBROKEN), text)

@@ -59,7 +59,7 @@ COMMANDS = {
         token_level.train_adapter,
     ),
     "tokens": Command("the uncertainty of single tokens", token_level.tokens),
-    "backup": Command("write runs, juries, settings and the run database into one file", launching.backup),
+    "backup": Command("write runs, juries, classes and settings into one file", launching.backup),
     "restore-backup": Command("bring back what `backup` wrote", launching.restore_backup),
     "agent": Command("run the workers of this host until stopped", launching.agent),
     "completion": Command("print a script that completes commands and options in a shell", launching.completion),

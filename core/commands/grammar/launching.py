@@ -199,9 +199,4 @@ def restore_backup(made: argparse.ArgumentParser) -> None:
         "restore-backup hedge-2026-11-23.tar.gz --replace",
     )
     made.add_argument("file", help="a file that `backup` wrote")
-    made.add_argument("--replace", action="store_true", help="move what HEDGE_HOME holds aside first")
-    made.add_argument(
-        "--without-database",
-        action="store_true",
-        help="leave the run database: what waits or is at work is not restored",
-    )
+    made.add_argument("--replace", action="store_true", help="move what HEDGE_HOME holds aside, and cancel what waits")

@@ -1,9 +1,11 @@
-"""Backup and restore, of a database file and of a real Postgres."""
+"""Backup and restore, with a database file and with a real Postgres."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import resource
 import tarfile
 from pathlib import Path
 
@@ -34,30 +36,51 @@ def contents(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in backup._files(home)}
 
 
-def test_everything_comes_back(filled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Runs to the byte, what waits in its order, what was cancelled; what came later is moved aside and kept."""
+def records_apart(home: Path) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The home's files without the records and logs of runs, and the states of all runs."""
+    files = {name: content for name, content in contents(home).items() if not name.endswith(("run.json", "log.txt"))}
+    return files, {run_id: store.read_record(run_id).state for run_id in store.run_ids() if "shipped" not in run_id}
+
+
+def test_everything_comes_back_and_nothing_starts(filled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Runs to the byte; what waited is cancelled until a person resumes it; what came later is moved aside and kept."""
     from core.settings import settings
 
     home, file = settings().home, tmp_path / "one.tar.gz"
-    before, waiting = contents(home), list(run_queue.unfinished())
-    assert waiting == [spec(seed=1).run_id]
+    waited = spec(seed=1).run_id
+    (before, states), assembled = records_apart(home), contents(home)
+    assert list(run_queue.unfinished()) == [waited]
     assert main(["backup", str(file), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["files"] == len(before)
+    assert json.loads(capsys.readouterr().out)["files"] == len(assembled)
     engine.submit(spec(seed=3))
     (home / "runs" / filled / "run.json").unlink()
     assert main(["restore-backup", str(file)]) == 2
     assert "add --replace" in capsys.readouterr().err
     assert main(["restore-backup", str(file), "--replace"]) == 0
-    said = capsys.readouterr().out
-    assert "what was there before is in" in said
+    told = capsys.readouterr().out
+    assert f"1 run that waited or was at work is cancelled; `hedge resume {waited}` continues it" in told
     (aside,) = home.parent.glob(f"{home.name}.before-restore-*")
-    assert str(aside) in said
+    assert f"what was there before is in {aside}" in told
     assert (aside / "runs" / spec(seed=3).run_id / "run.json").is_file()
-    assert contents(home) == before
-    assert store.read_record(filled).state == "done"
-    assert list(run_queue.unfinished()) == waiting
-    assert engine.status(spec(seed=2).run_id).state == "cancelled"
+    assert records_apart(home) == (before, states | {waited: "cancelled"})
+    assert list(run_queue.unfinished()) == []
+    assert {engine.status(spec(seed=seed).run_id).state for seed in (1, 2)} == {"cancelled"}
+    engine.resume(waited)
+    assert list(run_queue.unfinished()) == [waited]
     assert not list(home.parent.glob(f".{home.name}-restore-*"))
+
+
+def test_a_queue_in_use_on_a_server_is_left_alone(shared_home, tmp_path, monkeypatch, capsys):
+    """A backup for an empty home cancels nothing of others without --replace."""
+    monkeypatch.setattr(engine, "ensure_agent", lambda: None)
+    backup.back_up(tmp_path / "empty.tar.gz")
+    engine.submit(spec(seed=1))
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path / "new"))
+    assert main(["restore-backup", str(tmp_path / "empty.tar.gz")]) == 2
+    assert ", 1 of the runs wait" in capsys.readouterr().err
+    assert list(run_queue.unfinished()) == [spec(seed=1).run_id]
+    assert main(["restore-backup", str(tmp_path / "empty.tar.gz"), "--replace"]) == 0
+    assert list(run_queue.unfinished()) == []
 
 
 def test_a_backup_is_never_written_over(filled: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -68,22 +91,6 @@ def test_a_backup_is_never_written_over(filled: str, tmp_path: Path, capsys: pyt
     assert main(["backup", str(tmp_path / "no" / "folder.tar.gz")]) == 2
     assert "can't be written" in capsys.readouterr().err
     assert file.read_bytes() == b"mine"
-
-
-def test_passwords_stand_in_no_command_line(monkeypatch, shared_home):
-    from sqlalchemy import make_url
-
-    from core.settings import settings
-
-    seen = []
-    real = backup.subprocess.run
-    monkeypatch.setattr(backup.subprocess, "run", lambda command, **more: seen.append(command) or real(command, **more))
-    monkeypatch.setenv(
-        "HEDGE_DATABASE_URL", make_url(settings().database).set(password="p4ss").render_as_string(hide_password=False)
-    )
-    backup._postgres("pg_dump", "--schema-only", "--file=/dev/null")
-    assert seen
-    assert "p4ss" not in " ".join(seen[0])
 
 
 def written(path: Path, members: dict[str, bytes]) -> Path:
@@ -98,21 +105,57 @@ def written(path: Path, members: dict[str, bytes]) -> Path:
 OURS = {"hedge": "1", "created": 0.0, "files": 1, "bytes": 1, "database": "none", "schema": 1}
 
 
+def described(**values: object) -> bytes:
+    return json.dumps(OURS | values).encode()
+
+
 @pytest.mark.parametrize(
-    ("members", "says"),
+    ("members", "sentence"),
     [
         ({"notes.txt": b"hello"}, "is not a backup of Hedge"),
-        ({"backup.json": b"{"}, "can't be read as a backup"),
-        ({"backup.json": json.dumps(OURS | {"schema": 9}).encode()}, "update Hedge"),
-        ({"backup.json": json.dumps(OURS | {"database": "postgresql"}).encode()}, "--without-database"),
-        ({"backup.json": json.dumps(OURS).encode(), "home/../../out": b"x"}, "damaged"),
+        ({"backup.json": b"{"}, "is not a backup of Hedge"),
+        ({"backup.json": b"[" * 40_000}, "is not a backup of Hedge"),
+        ({"backup.json": b" " * 70_000}, "a part of 70,000 bytes"),
+        ({"backup.json": described(schema=9)}, "update Hedge"),
+        ({"backup.json": b'{"schema": 1}'}, "hedge of its backup.json is not as `backup` writes it"),
+        ({"backup.json": described(files="many")}, "files of its backup.json is not as"),
+        ({"backup.json": described(bytes=-1)}, "bytes of its backup.json is not as"),
+        ({"backup.json": described(created=1e300)}, "created of its backup.json is not as"),
+        ({"backup.json": described(bytes=1 << 60)}, "GB are free on the disk"),
+        ({"backup.json": described(), "home/../../out": b"x"}, "is no file of a backup"),
+        ({"backup.json": described(), "/out": b"x"}, "is no file of a backup"),
+        ({"backup.json": described(), "home/agents/a/agent.json": b"x"}, "is no file of a backup"),
+        ({"backup.json": described(), "home/cache/checks.json": b"x"}, "is no file of a backup"),
+        ({"backup.json": described(), "home/a\x1b[2J": b"x"}, "is no file of a backup"),
+        ({"backup.json": described(), "home/a": b"x", "home/b": b"x"}, "holds more than the 1 files"),
+        ({"backup.json": described(files=3), "home/a": b"x", "home/a/b": b"x"}, "can't be unpacked"),
+        ({"backup.json": described(), "home/a": b"\0" * (80 << 20)}, "holds more than the 1 files of 1 bytes"),
+        ({"backup.json": described(), f"home/{'a' * 400}": b"x"}, "can't be unpacked (File name too long)"),
     ],
 )
-def test_what_is_no_backup_changes_nothing(engine_home, tmp_path, members, says, capsys):
+def test_what_is_no_backup_changes_nothing(engine_home, tmp_path, members, sentence, capsys):
     file = written(tmp_path / "one.tar.gz", members)
+    before = sorted(tmp_path.rglob("*"))
     assert main(["restore-backup", str(file)]) == 2
-    assert says in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+    assert sentence in (told := capsys.readouterr().err)
+    assert told.count("\n") == 1
+    assert "\x1b" not in told
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_header_that_would_fill_the_memory_is_not_read(engine_home, tmp_path, capsys):
+    """Half a gigabyte of names of a file, in half a megabyte of gzip."""
+    about = tarfile.TarInfo("././@PaxHeader")
+    about.type, about.size = tarfile.XHDTYPE, 1 << 29
+    file = tmp_path / "one.tar.gz"
+    with gzip.open(file, "wb", compresslevel=1) as out:
+        out.write(about.tobuf())
+        for _ in range(1 << 9):
+            out.write(b"0" * (1 << 20))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert main(["restore-backup", str(file)]) == 2
+    assert "a part of 536,870,912 bytes" in capsys.readouterr().err
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
 
 
 def test_a_link_in_a_backup_leads_nowhere(engine_home, tmp_path, capsys):

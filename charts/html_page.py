@@ -1,0 +1,59 @@
+"""The HTML that Hedge writes: texts are escaped unless a template says that they are not, and a page of its own may run
+its own script and no other.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+ENDS_SCRIPT = re.compile(r"<(?=/script|!--)", re.I)
+"""What would end a script element, or make its own end part of it."""
+
+
+def html_page(name: str, *, script: str, data: Any, **values: Any) -> bytes:
+    """The page ``name`` of this folder with its values and its script.
+
+    Its content security policy names the ``script`` by its hash and lets nothing be asked from elsewhere. What ``data``
+    the script needs stands as JSON in an element of its own.
+    """
+    safe = ENDS_SCRIPT.sub(r"<\\", script)
+    digest = base64.b64encode(hashlib.sha256(safe.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return _environment().get_template(f"{name}.html").render(values, script=safe, data=data, policy=policy).encode()
+
+
+def fragment(source: str, **values: Any) -> str:
+    """A piece of HTML for a page or a notebook; ``source`` is its template.
+
+    >>> fragment("<b>{{ name }}</b>", name="<i>")
+    '<b>&lt;i&gt;</b>'
+    """
+    return _compiled(source).render(values)
+
+
+@cache
+def _compiled(source: str) -> Template:
+    return _environment().from_string(source)
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
+    return made
