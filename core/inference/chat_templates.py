@@ -64,7 +64,7 @@ class _Renderer:
             try:
                 self._session = self._session or self._nursery.open(_render_all, limits=LIMITS)
                 self._session.send((template, conversation, words))
-                raised, text = self._session.receive()
+                raised, text = self._session.receive(tuple[str, str])
             except LimitReached as error:
                 self._session = None
                 raise InputError(
