@@ -2,7 +2,7 @@
 
 Two parts of Linux, which need no privileges, take the rights away for good. Landlock limits which files the process can
 read and write. A seccomp filter refuses new connections, processes and signals, and what Landlock does not cover of
-files. Where a kernel lacks one of them, the process works with the other; :func:`possible` tries what is left.
+files. Where a kernel lacks one of them, the process has the other; :mod:`core.confined.check` tries what is left.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import ctypes
 import errno
 import os
 import platform
-import socket
 import struct
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -155,32 +154,3 @@ def _seccomp(libc: ctypes.CDLL) -> None:
     content = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *one) for one in instructions))
     program = ctypes.create_string_buffer(struct.pack("@HP", len(instructions), ctypes.addressof(content)))
     libc.prctl(SET_SECCOMP, FILTER, ctypes.byref(program), 0, 0)
-
-
-# ---------------------------------------------------------------- what is left
-
-
-def possible(secret: Path, folder: Path, caller: int) -> tuple[str, ...]:
-    """What this process can still do: it tries each attempt on a file, a folder and a process of its caller."""
-
-    def works(attempt: Callable[[], object]) -> bool:
-        try:
-            attempt()
-        except OSError:
-            return False
-        return True
-
-    attempts: dict[str, Callable[[], object]] = {
-        "open connections": lambda: socket.socket().close(),
-        "start processes": _fork,
-        "write other files": lambda: (folder / "written").write_bytes(b""),
-        "read other files": secret.read_bytes,
-        "read the environment of other processes": Path(f"/proc/{caller}/environ").read_bytes,
-    }
-    return tuple(name for name, attempt in attempts.items() if works(attempt))
-
-
-def _fork() -> None:
-    if (child := os.fork()) == 0:
-        os._exit(0)
-    os.waitpid(child, 0)

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from core.exchange.npy_headers import is_whole_text
+
 SIZES: dict[str, tuple[int, ...]] = {
     "b": (1,),
     "i": (1, 2, 4, 8),
@@ -28,7 +30,6 @@ LONGEST_CELL = 1 << 20
 """The most characters of a text in an array."""
 MOST_DIMENSIONS = 32
 """What numpy 1 allows."""
-LAST_CHARACTER, SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 
 
 class RefusedPickle(Exception):
@@ -122,11 +123,8 @@ def _filled(content: Any, dtype: Any, shape: Any, order: str) -> np.ndarray[Any,
     if size == 0 or count == 0:
         return np.zeros(shape, dtype.dtype)
     flat = np.frombuffer(content, dtype.dtype)
-    if dtype.kind == "U":
-        points = np.frombuffer(content, dtype.dtype.str[0] + "u4")
-        first, last = SURROGATES
-        if (points > LAST_CHARACTER).any() or ((points >= first) & (points <= last)).any():
-            raise RefusedPickle("it has an array with a text that is none")
+    if not is_whole_text(flat):
+        raise RefusedPickle("it has an array with a text that is none")
     if dtype.kind == "b" and (np.frombuffer(content, np.uint8) > 1).any():
         raise RefusedPickle("it has an array with a truth value that is neither 0 nor 1")
     return flat.reshape(shape, order="F" if order == "F" else "C")

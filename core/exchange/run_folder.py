@@ -6,17 +6,18 @@ So a run goes from one Hedge to another as it is: copied from ``HEDGE_HOME/runs`
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pyarrow as pa
 
+from core.confined.codec import Misunderstood, decoder
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat
 from core.exchange.imported import ImportedRun
-from core.exchange.safe_read import json_document, reason
+from core.exchange.safe_read import json_document, reason, shown
 from core.files.tables import read_table
-from core.records import OptionLogits, Question
+from core.records import OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
 from core.runs.spec import RunSpec
@@ -40,11 +41,13 @@ def read(folder: Path) -> ImportedRun:
     lacking = [name for name, file in files.items() if not file.is_file()]
     if lacking:
         raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
-    if not is_record(values) or values["schema"] > store.SCHEMA_VERSION:
+    if not is_record(values) or not isinstance(values["schema"], int) or values["schema"] > store.SCHEMA_VERSION:
         raise InputError(f"{path}: expected a run of this Hedge or an older one, found another file; update Hedge")
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")
-    spec = RunSpec.from_json(values["spec"])
+    spec = _spec(values["spec"], path)
+    if not isinstance(values["provenance"], dict):
+        raise InputError(f"{path}: expected the provenance of a run as a JSON object, found another value")
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
     table = read_table(asked)
@@ -63,16 +66,34 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        scored = _logits(read_table(folder / LOGITS))
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
+            scored = _logits(read_table(folder / LOGITS))
+    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise InputError(
             f"{path}: the questions and logits of a run can't be read from it ({reason(error)})"
         ) from error
     unknown = set(scored.ids) - {question.id for question in questions}
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")
+    if odd := next((role for role in roles if role not in get_args(Role)), None):
+        raise InputError(f"{path}: expected {', '.join(get_args(Role))} as the role of a question, found {shown(odd)}")
+    answered = set(scored.ids)
+    parts = {role for question, role in zip(questions, roles, strict=True) if question.id in answered}
+    if not parts >= {"calibration", "test"} or scored.logits.size == 0:
+        raise InputError(f"{path}: expected logits of questions that calibrate and of questions that test, found none")
     check_not_flat(scored.logits, path)
-    return ImportedRun(spec, questions, roles, scored, dict(values["provenance"]) | {"file": folder.name})
+    return ImportedRun(spec, questions, roles, scored, values["provenance"] | {"file": folder.name})
+
+
+def _spec(values: Any, path: Path) -> RunSpec:
+    """The spec of a run, each field of which has the type that it should have."""
+    hints = get_type_hints(RunSpec)
+    try:
+        for name in values.keys() & hints.keys():
+            decoder(hints[name])(values[name], {})
+        return RunSpec.from_json(values)
+    except (Misunderstood, AttributeError, KeyError, TypeError) as error:
+        raise InputError(f"{path}: expected the spec of a run, found another form ({reason(error)})") from error
 
 
 def _logits(table: pa.Table) -> OptionLogits:
