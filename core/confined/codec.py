@@ -80,7 +80,7 @@ class Writer:
         return number
 
     def _json(self, value: Any) -> bytes:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
     def _plain(self, value: Any) -> Any:
         kind = type(value)
@@ -142,6 +142,8 @@ class Reader:
     def __init__(self, read: Callable[[int], bytes], *, most: int) -> None:
         self._read = read
         self._most = most
+        self.received = 0
+        """The bytes of all messages so far."""
 
     def receive(self, kind: Any) -> tuple[bytes, Any]:
         """The letter of the next message and its value, of type ``kind``.
@@ -154,6 +156,7 @@ class Reader:
             head = self._read(9)
             letter, size = head[:1], int.from_bytes(head[1:], "little")
             left -= size
+            self.received += size
             if left < 0 or (letter != ARRAY and size > LONGEST_JSON):
                 raise Misunderstood(f"a frame of {size} bytes")
             if letter in (SENT, RETURNED, FAILED):

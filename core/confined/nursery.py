@@ -25,8 +25,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 STARTS_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
 PIECE = 1 << 20
-MOST_OF_MEMORY = 2
-"""A message may have so many times the bytes that the child may use: JSON is longer than what it says."""
 SPARING = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "OMP_NUM_THREADS": "1",
@@ -139,7 +137,7 @@ class Session:
         self.limits = limits
         self._talk, self._ended = talk, ended
         self._to = talk.makefile("wb")
-        self._reader = Reader(self._read, most=MOST_OF_MEMORY * limits.memory)
+        self._reader = Reader(self._read, most=limits.memory)
         self._deadline = 0.0
         self._closed = weakref.finalize(self, _close, self._to, talk, ended)
         self._talk.settimeout(STARTS_WITHIN_S)  # the warm process may still have to import
@@ -178,6 +176,11 @@ class Session:
         except (EOFError, OSError) as error:
             raise self._death(seconds) from error
         return ("value", value) if letter == RETURNED else value
+
+    @property
+    def received(self) -> int:
+        """The bytes that the child has sent."""
+        return self._reader.received
 
     def _read(self, size: int) -> bytes:
         """So many bytes of what the child sends. Raises :class:`EOFError` where there are fewer."""

@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from core.confined import Channel, LimitReached, Limits, Nursery, Session
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 
 LIMITS = Limits(memory=512 << 20, seconds=5.0)
 """For one prompt, of which a template writes thousands in a second."""
@@ -71,6 +71,9 @@ class _Renderer:
                     f"the model's chat template can't be used: {error}; choose another model, or ask in the plain "
                     "format (--format plain)"
                 ) from error
+            except HedgeError:  # the process has ended with it
+                self._session = None
+                raise
         if raised:
             raise RAISED.get(raised, TemplateError)(text)
         return str(text)

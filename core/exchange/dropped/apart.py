@@ -40,6 +40,8 @@ SECONDS_PER_MB = 1.0
 FIRST_SECONDS = 8.0
 MOST_MESSAGES = 10 * MOST_FILES
 """What a process may send. It sends four messages for each file."""
+MOST_OF_MEMORY = 4
+"""How many times the limit of memory all messages may have together. They are kept until the person has decided."""
 MOST_DEATHS = 5
 """Files of a drop that may reach a limit before the rest is not read either."""
 WAY_OUT = "split it, or use `hedge import PATH --memory GB --seconds S`, which can be given higher limits"
@@ -118,6 +120,8 @@ class DropApart:
                 try:
                     for _ in range(MOST_MESSAGES):
                         message = session.receive(Message, seconds=opening.seconds if opening else 0.0)
+                        if session.received > MOST_OF_MEMORY * self._limits.memory:
+                            raise misunderstood(f"{session.received / 1e9:.1f} GB")
                         if isinstance(message, tuple):
                             message = message[1]  # what the function returned
                         if isinstance(message, _Groups):
