@@ -15,7 +15,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -69,6 +69,7 @@ def findings() -> list[Finding]:
         _memory,
         _disk,
         _models,
+        _reading,
         _database,
         _agent,
         _paused,
@@ -246,6 +247,29 @@ def _models() -> list[Finding]:
     tasks = ", ".join(TASKS[name] for name in available())
     value = f"models: {', '.join(bundled_models()) or 'none'}; tasks: {tasks or 'none'}"
     return [Finding("bundled", value, bool(bundled_models()), "These work without a network.")]
+
+
+def _reading() -> list[Finding]:
+    """What a file from outside could do if it took over the process that reads it."""
+    from core.confined.check import remaining_rights
+
+    return [reading(remaining_rights())]
+
+
+def reading(rights: Sequence[str]) -> Finding:
+    """The finding on the process that reads files from outside, which can still use ``rights``."""
+    if not rights:
+        meaning = "A file can't open connections, start processes, or read and change other files."
+        return Finding("reading files", "in a process that can do nothing else", True, meaning)
+    meaning = (
+        "Memory and time are limited, but a file that took this process over could do that. Hedge needs Landlock and "
+        "seccomp, which Linux 5.13 and newer have: update the kernel, add landlock to its lsm= option, or allow both "
+        "in the container."
+        if sys.platform == "linux"
+        else "Memory and time are limited. Use Linux, which can take these rights away, for a server that accepts "
+        "files from people you do not know."
+    )
+    return Finding("reading files", f"in a process that can still {', '.join(rights)}", False, meaning)
 
 
 def _database() -> list[Finding]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pickle
+import socket
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from tests.fuzz.findings import fuzz
+from tests.fuzz.findings import Finding, fuzz
 from tests.fuzz.seeds import seeds
 from tests.fuzz.targets import read_drop, targets
+from tests.fuzz.watch import watched
 
 INPUTS = 60
 
@@ -17,6 +25,26 @@ def test_changed_inputs_end_in_sentences(home, name):
     found = fuzz(target.strategy, target.check, inputs=INPUTS, begin=20261123)
     assert found.inputs >= min(INPUTS, 10)
     assert found.counts == {}, {kind: told[-1500:] for kind, (_, told) in found.smallest.items()}
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (lambda folder: subprocess.run(["true"], check=True), "subprocess.Popen"),
+        (lambda folder: os.system("true"), "os.system"),
+        (lambda folder: socket.create_connection(("127.0.0.1", 9)), "socket"),
+        (lambda folder: (folder.parent / "x").write_bytes(b""), "open"),
+        (lambda folder: os.mkdir(folder / "in" / ".." / ".." / "y"), "mkdir"),
+        (lambda folder: pickle.loads(pickle.dumps(Path())), "pickle.find_class"),
+    ],
+)
+def test_what_a_file_must_not_do_is_seen(tmp_path, does, said):
+    folder = tmp_path / "folder"
+    (folder / "in").mkdir(parents=True)
+    with pytest.raises(Finding, match=said), watched(folder), contextlib.suppress(OSError):
+        does(folder)
+    with watched(folder):
+        (folder / "in" / "x").write_bytes(b"")
 
 
 @pytest.mark.parametrize("name", sorted(seeds()))

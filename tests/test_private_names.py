@@ -34,12 +34,6 @@ USES = (
     Use("os.py", ("_exit",), "documented in spite of its underscore: it ends a process without waiting for threads"),
     Use("argparse.py", ("_fill_text",), "help texts keep their lines, and argparse has no other hook for that"),
     Use(
-        "numpy/_core/multiarray.py",
-        ("_reconstruct", "scalar"),
-        "pickles of arrays name these functions, and core/exchange/unpickle.py admits no others",
-    ),
-    Use("numpy/_core/numeric.py", ("_frombuffer",), "as above"),
-    Use(
         "transformers/configuration_utils.py",
         ("_attn_implementation", "_commit_hash"),
         "the attention and the revision that a loaded model really uses are said nowhere else",

@@ -9,6 +9,6 @@ space that allocators and threads reserve and never use. Systems without these l
 """
 
 from core.confined.channel import Channel, LimitReached, Limits
-from core.confined.nursery import Nursery, Session
+from core.confined.nursery import Nursery, Session, misunderstood
 
-__all__ = ["Channel", "LimitReached", "Limits", "Nursery", "Session"]
+__all__ = ["Channel", "LimitReached", "Limits", "Nursery", "Session", "misunderstood"]

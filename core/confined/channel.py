@@ -1,4 +1,8 @@
-"""What a process with limits and its caller say to each other: pickled values over a socket, and the limits."""
+"""The end of the conversation that a process with limits has, and the limits.
+
+The caller sends pickles, because the process trusts its caller. The process sends what
+:mod:`~core.confined.codec` describes, because its caller does not trust a process that reads files from outside.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
+from core.confined.codec import RETURNED, Writer
 from core.errors import InputError
 
 MEGABYTE = 1 << 20
@@ -47,13 +52,24 @@ class Channel:
     def __init__(self, sock: socket.socket, limits: Limits) -> None:
         self._sock = sock
         self._from, self._to = sock.makefile("rb"), sock.makefile("wb")
+        self._writer = Writer(self._to.write)
         self.limits = limits
 
     def send(self, value: Any) -> None:
-        """Say something; the time for the next step begins."""
-        pickle.dump(value, self._to, protocol=pickle.HIGHEST_PROTOCOL)
+        """Send a value to the caller; the time for the next step begins."""
+        self._writer.send(value)
         self._to.flush()
         self.step()
+
+    def end(self, value: Any) -> None:
+        """Send what the function returned."""
+        self._writer.send(value, letter=RETURNED)
+        self._to.flush()
+
+    def fail(self, error: BaseException) -> None:
+        """Send what the function raised."""
+        self._writer.fail(error)
+        self._to.flush()
 
     def receive(self) -> Any:
         """Wait for what the caller says next. Raises :class:`EOFError` when it says no more."""

@@ -9,19 +9,22 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from core.confined.channel import GIGABYTE, LimitReached, Limits
-from core.confined.server import OUT_OF_MEMORY, request
-from core.errors import HedgeError, RunError
+from core.confined.codec import RETURNED, Misunderstood, Reader
+from core.confined.server import OUT_OF_MEMORY, kept_variables, request
+from core.errors import RunError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STARTS_WITHIN_S = 120.0
 ENDS_WITHIN_S = 10.0
+PIECE = 1 << 20
 SPARING = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "OMP_NUM_THREADS": "1",
@@ -49,13 +52,24 @@ class Nursery:
         with self._lock:
             self._started()
 
-    def open(self, function: Callable[..., Any], *arguments: Any, limits: Limits) -> Session:
-        """Have a child call ``function(channel, *arguments)``, a function of a module, within the limits."""
+    def open(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        limits: Limits,
+        reads: Sequence[Path] = (),
+        writes: Sequence[Path] = (),
+    ) -> Session:
+        """Have a child call ``function(channel, *arguments)``, a function of a module, within the limits.
+
+        It can read the files and folders ``reads``, and read and write in the folders ``writes``, as far as the system
+        can keep it from others (:mod:`core.confined.rights`).
+        """
         talk, theirs = socket.socketpair()
         ended, theirs_ended = socket.socketpair()
         try:
             self._ask(theirs, theirs_ended)
-            return Session(talk, ended, request(function, arguments, limits), limits)
+            return Session(talk, ended, request(function, arguments, limits, reads, writes), limits)
         except OSError as error:
             talk.close()
             ended.close()
@@ -87,7 +101,7 @@ class Nursery:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 cwd=ROOT,
-                env={**os.environ, **SPARING},
+                env=kept_variables() | SPARING,
                 start_new_session=True,  # Ctrl-C is for the caller, whose end is this process's end
             )
         self._owner = os.getpid()
@@ -111,14 +125,21 @@ def _close(*ends: IO[bytes] | socket.socket) -> None:
             one.close()
 
 
+def misunderstood(what: str) -> LimitReached:
+    """The error for a child that sends what its caller does not expect: the file may have taken it over."""
+    return LimitReached("", f"the process that read it sent {what} instead of what the file holds, so it was stopped")
+
+
 class Session:
     """A conversation with a child. Leaving its ``with`` block ends the child."""
 
     def __init__(self, talk: socket.socket, ended: socket.socket, first: bytes, limits: Limits) -> None:
         self.limits = limits
         self._talk, self._ended = talk, ended
-        self._from, self._to = talk.makefile("rb"), talk.makefile("wb")
-        self._closed = weakref.finalize(self, _close, self._to, self._from, talk, ended)
+        self._to = talk.makefile("wb")
+        self._reader = Reader(self._read, most=limits.memory)
+        self._deadline = 0.0
+        self._closed = weakref.finalize(self, _close, self._to, talk, ended)
         self._talk.settimeout(STARTS_WITHIN_S)  # the warm process may still have to import
         self._write(first)
         self.value: Any = None
@@ -137,23 +158,40 @@ class Session:
         """Say something to the child. Raises :class:`LimitReached` if it died."""
         self._write(pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
-    def receive(self, *, seconds: float = 0.0) -> Any:
-        """What the child says next, within ``seconds`` of processor time if the step has a limit of its own.
+    def receive(self, kind: Any = Any, *, seconds: float = 0.0) -> Any:
+        """What the child sends next, which is of type ``kind``, within ``seconds`` of processor time if that is given.
 
-        Raises :class:`LimitReached` if it died, and whatever :class:`~core.errors.HedgeError` it raised. When the
-        function has returned, this is ``("value", …)``.
+        Raises :class:`LimitReached` if it died or sends something else, and the :class:`~core.errors.HedgeError` that
+        it raised. When the function has returned, this is ``("value", …)``.
         """
-        self._talk.settimeout(self.limits.patience * (seconds or self.limits.seconds) + STARTS_WITHIN_S)
+        self._deadline = time.monotonic() + self.limits.patience * (seconds or self.limits.seconds) + STARTS_WITHIN_S
         try:
-            said = pickle.load(self._from)
+            letter, value = self._reader.receive(kind)
         except TimeoutError:
             self.close()
             raise LimitReached(self._time(seconds)) from None
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
+        except Misunderstood as error:
+            self.close()
+            raise misunderstood(str(error)) from error
+        except (EOFError, OSError) as error:
             raise self._death(seconds) from error
-        if isinstance(said, tuple) and said[:1] == ("error",):
-            raise said[1] if isinstance(said[1], HedgeError) else RunError(f"reading it failed ({said[1]})")
-        return said
+        return ("value", value) if letter == RETURNED else value
+
+    @property
+    def received(self) -> int:
+        """The bytes that the child has sent."""
+        return self._reader.received
+
+    def _read(self, size: int) -> bytes:
+        """So many bytes of what the child sends. Raises :class:`EOFError` where there are fewer."""
+        content = bytearray()
+        while len(content) < size:
+            self._talk.settimeout(max(self._deadline - time.monotonic(), 0.001))
+            piece = self._talk.recv(min(size - len(content), PIECE))
+            if not piece:
+                raise EOFError
+            content += piece
+        return bytes(content)
 
     def _write(self, content: bytes) -> None:
         try:

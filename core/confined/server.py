@@ -14,18 +14,28 @@ import selectors
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from core.confined.channel import Channel, Limits
-from core.errors import HedgeError
+from core.confined.rights import give_up
 from core.processes.oom_score import raise_oom_score
 
 OUT_OF_MEMORY = 77
 """The exit status of a child that the system gave no more memory."""
 PREFIX = "HEDGE_"
 """Environment variables that a child takes over from its caller, whose settings may have changed since."""
+KEPT = frozenset(
+    (
+        *("HEDGE_HOME", "HEDGE_READ_MEMORY_GB", "HEDGE_ROOTS"),
+        *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV"),
+        *("PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+        *("XDG_DATA_HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"),
+    )
+)
+"""The environment variables that readers need. The others may hold keys."""
 
 
 def main() -> None:
@@ -75,19 +85,23 @@ class _Server:
         talk, ended = (socket.socket(fileno=fd) for fd in fds)
         child = os.fork()
         if child == 0:
-            self._become(talk)
+            self._become(talk, ended)
         talk.close()
         self.children[child] = ended
         self.selector.register(ended, selectors.EVENT_READ, child)
         return True
 
-    def _become(self, talk: socket.socket) -> None:
-        """In the child: work, and end."""
+    def _become(self, talk: socket.socket, ended: socket.socket) -> None:
+        """In the child: work, and end. It keeps no other socket, and writes nothing to the caller's terminal or log."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        self.control.close()
-        for other in self.children.values():
+        self.selector.close()
+        for other in (self.control, self.woken, self.wakes, ended, *self.children.values()):
             other.close()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
         status = 1
         try:
             status = _work(talk)
@@ -110,8 +124,15 @@ class _Server:
             ended.close()
 
     def _end(self) -> None:
-        for child in self.children:
+        """Kill the children. Their signals must not wake a socket that this process closes while it ends."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for child, ended in self.children.items():
             os.kill(child, signal.SIGKILL)
+            ended.close()
+        self.selector.close()
+        self.woken.close()
+        self.wakes.close()
 
 
 def _work(talk: socket.socket) -> int:
@@ -120,18 +141,19 @@ def _work(talk: socket.socket) -> int:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     raise_oom_score()
     try:
-        environment, folder, limits, function, arguments = channel.receive()
+        environment, folder, limits, reads, writes, function, arguments = channel.receive()
         _take_over(environment, folder)
         channel.limits = limits
         _limit_memory(limits.memory)
+        give_up(reads=reads, writes=writes)
         channel.step()
-        channel.send(("value", function(channel, *arguments)))
+        channel.end(function(channel, *arguments))
     except MemoryError:
         return OUT_OF_MEMORY
     except (BrokenPipeError, ConnectionResetError, EOFError):
         return 0  # the caller has gone
     except BaseException as error:
-        channel.send(("error", error if isinstance(error, HedgeError) else f"{type(error).__name__}: {error}"[:300]))
+        channel.fail(error)
     return 0
 
 
@@ -161,10 +183,17 @@ def _used() -> int:
     return 0
 
 
-def request(function: Any, arguments: tuple[Any, ...], limits: Limits) -> bytes:
+def request(
+    function: Any, arguments: tuple[Any, ...], limits: Limits, reads: Sequence[Path], writes: Sequence[Path]
+) -> bytes:
     """What a child is sent first."""
-    environment = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
-    return pickle.dumps((environment, os.getcwd(), limits, function, arguments))
+    environment = {name: value for name, value in kept_variables().items() if name.startswith(PREFIX)}
+    return pickle.dumps((environment, os.getcwd(), limits, tuple(reads), tuple(writes), function, arguments))
+
+
+def kept_variables() -> dict[str, str]:
+    """The environment without what readers do not need: it may hold keys and passwords."""
+    return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
 
 
 if __name__ == "__main__":

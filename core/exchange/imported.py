@@ -36,6 +36,16 @@ class ImportedRun:
     scored: OptionLogits
     provenance: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        ids = {question.id for question in self.questions}
+        if len(self.roles) != len(self.questions) or len(ids) != len(self.questions):
+            raise InputError(
+                f"{len(self.questions)} questions with {len(ids)} ids and {len(self.roles)} roles make no run; every "
+                "question needs one id and one role"
+            )
+        if not ids.issuperset(self.scored.ids) or len(set(self.scored.ids)) < len(self.scored.ids):
+            raise InputError("a run needs logits of its own questions, at most once each; some are of no question")
+
 
 @access.needs(UserRole.LAUNCHER, "bring results in")
 def save(runs: Iterable[ImportedRun]) -> list[str]:

@@ -23,6 +23,7 @@ MOST_UNPACKED = 2_000_000_000
 MOST_NUMBERS = 104 * MOST_QUESTIONS
 """The most values of one array: four prompts, or as many models, with 26 options a question."""
 MOST_ARRAYS = 1_000
+LAST_CHARACTER, SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -49,7 +50,10 @@ def load_npz(content: bytes, path: Path) -> dict[str, np.ndarray[Any, np.dtype[A
                 with members.open(info) as member:
                     _check(member, info.file_size, path)
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            arrays = {name: archive[name] for name in archive.files}
+            if odd := next((name for name, array in arrays.items() if not is_whole_text(array)), None):
+                raise ValueError(f"the text of {odd[:60]} is none")
+            return arrays
     except DAMAGED as error:
         if "Object arrays" in str(error):
             raise InputError(
@@ -60,6 +64,14 @@ def load_npz(content: bytes, path: Path) -> dict[str, np.ndarray[Any, np.dtype[A
             f"{path} is not a complete npz file of plain arrays ({str(error)[:120]}); fetch it again, or save it with "
             "numbers and texts alone"
         ) from error
+
+
+def is_whole_text(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    """Whether an array has no text with a number that is no character; arrays of numbers have no text."""
+    if array.dtype.kind != "U" or array.size == 0 or array.dtype.itemsize == 0:
+        return True
+    numbers = np.ascontiguousarray(array).reshape(-1).view(f"{array.dtype.str[0]}u4")
+    return not ((numbers > LAST_CHARACTER) | ((numbers >= SURROGATES[0]) & (numbers <= SURROGATES[1]))).any()
 
 
 def load_npy(content: bytes, path: Path) -> np.ndarray[Any, np.dtype[Any]]:

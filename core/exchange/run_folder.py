@@ -14,7 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PureWindowsPath
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ import pyarrow as pa
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat
 from core.exchange.imported import ImportedRun
-from core.exchange.safe_read import json_document, reason
+from core.exchange.safe_read import json_document, reason, shown
 from core.files.tables import read_table
 from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
@@ -111,14 +111,21 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        scored = _logits(read_table(folder / LOGITS))
-    except (KeyError, TypeError, ValueError, pa.ArrowException) as error:
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
+            scored = _logits(read_table(folder / LOGITS))
+    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise InputError(
             f"{path}: the questions and logits of a run can't be read from it ({reason(error)})"
         ) from error
     unknown = set(scored.ids) - {question.id for question in questions}
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")
+    if odd := next((role for role in roles if role not in get_args(Role)), None):
+        raise InputError(f"{path}: expected {', '.join(get_args(Role))} as the role of a question, found {shown(odd)}")
+    answered = set(scored.ids)
+    parts = {role for question, role in zip(questions, roles, strict=True) if question.id in answered}
+    if not parts >= {"calibration", "test"} or scored.logits.size == 0:
+        raise InputError(f"{path}: expected logits of questions that calibrate and of questions that test, found none")
     check_not_flat(scored.logits, path)
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())

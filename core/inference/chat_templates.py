@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from core.confined import Channel, LimitReached, Limits, Nursery, Session
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 
 LIMITS = Limits(memory=512 << 20, seconds=5.0)
 """For one prompt, of which a template writes thousands in a second."""
@@ -64,13 +64,16 @@ class _Renderer:
             try:
                 self._session = self._session or self._nursery.open(_render_all, limits=LIMITS)
                 self._session.send((template, conversation, words))
-                raised, text = self._session.receive()
+                raised, text = self._session.receive(tuple[str, str])
             except LimitReached as error:
                 self._session = None
                 raise InputError(
                     f"the model's chat template can't be used: {error}; choose another model, or ask in the plain "
                     "format (--format plain)"
                 ) from error
+            except HedgeError:  # the process has ended with it
+                self._session = None
+                raise
         if raised:
             raise RAISED.get(raised, TemplateError)(text)
         return str(text)

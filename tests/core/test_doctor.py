@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from core import __version__, database, doctor
+from core.confined.check import possible
 from core.devices import nvml
 from core.doctor import Finding
 from core.errors import RunError
@@ -16,8 +18,8 @@ from core.inference.speed import measure
 from core.settings import ROOT
 
 NAMES = [
-    *("versions", "torch", "driver", "gpu", "memory", "disk", "bundled", "database", "agent", "hub", "hub token"),
-    "speed of cpu",
+    *("versions", "torch", "driver", "gpu", "memory", "disk", "bundled", "reading files", "database", "agent", "hub"),
+    *("hub token", "speed of cpu"),
 ]
 
 
@@ -52,6 +54,19 @@ def test_every_finding_has_a_value_and_a_meaning(quick, monkeypatch):
     absent = {name for name, finding in seen.items() if finding.good is None}
     assert {"driver", "gpu", "database", "agent"} <= absent  # none of them is there, so none of them is good
     assert "Summaries" in seen["bundled"].value
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can take rights away")
+def test_the_rights_of_the_process_that_reads_files(tmp_path):
+    """In a process of its own that gives nothing up, everything is possible; in that of a reader, nothing is."""
+    (tmp_path / "secret").write_bytes(b"")
+    rights = possible(tmp_path / "secret", tmp_path, os.getpid())
+    finding = doctor.reading(rights)
+    assert (len(rights), finding.good) == (5, False)
+    assert finding.value.endswith("read other files, read the environment of other processes")
+    assert "update the kernel, add landlock to its lsm= option, or allow both in the container." in finding.meaning
+    (whole,) = doctor._reading()
+    assert (whole.value, whole.good) == ("in a process that can do nothing else", True)
 
 
 def test_a_database_that_is_there_and_one_that_is_gone(quick, monkeypatch):

@@ -18,8 +18,10 @@ from core.exchange.dropped.reading import Drop
 from core.reports.imported_figures import figures
 from tests.fuzz.backups import backups, restore
 from tests.fuzz.findings import Finding
+from tests.fuzz.formats import archives, folders, pickles
 from tests.fuzz.mutations import files
 from tests.fuzz.seeds import seeds
+from tests.fuzz.watch import watched
 
 GENERIC = re.compile(r"it can't be read \(([A-Z]\w+)")
 """A refusal that names an exception, which nobody can act on."""
@@ -42,14 +44,15 @@ def read_drop(made: dict[str, bytes]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         (folder / "out").mkdir()
-        reading = Drop([folder / "in"], scratch=folder / "out", name=lambda path: "").read()
-        for sentence, _ in refusals(reading):
-            _check_sentence(sentence, folder)
-        for found in reading.runs:
-            try:
-                figures(named(found, model="m", task="t"))
-            except HedgeError as error:
-                _check_sentence(str(error), folder)
+        with watched(folder):
+            reading = Drop([folder / "in"], scratch=folder / "out", name=lambda path: "").read()
+            for sentence, _ in refusals(reading):
+                _check_sentence(sentence, folder)
+            for found in reading.runs:
+                try:
+                    figures(named(found, model="m", task="t"))
+                except HedgeError as error:
+                    _check_sentence(str(error), folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -68,5 +71,7 @@ def targets() -> dict[str, Target]:
     from tests.fuzz.app_targets import app_targets
 
     importers = {name: Target(files(drops), read_drop) for name, drops in seeds().items()}
+    by_format = {"pickles": pickles(), "npz": archives(), "run folders": folders()}
+    importers |= {name: Target(strategy, read_drop) for name, strategy in by_format.items()}
     importers["backup"] = Target(backups(), restore)
     return importers | {name: Target(*pair) for name, pair in app_targets().items()}

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
-from core.confined import Channel, LimitReached, Limits, Nursery
+from core.confined import Channel, LimitReached, Limits, Nursery, misunderstood
 from core.errors import InputError
-from core.exchange.dropped.files import DroppedFile, Gathered, Refusal
-from core.exchange.dropped.found import Header, Reading
+from core.exchange.dropped.files import MOST_FILES, MOST_UNPACKED, DroppedFile, Gathered, Refusal
+from core.exchange.dropped.found import FoundFile, Header, Reading, TableHeader
 from core.exchange.dropped.grouping import DroppedGroup, Sorted
+from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import (
-    Key,
     Kinds,
     Progress,
     Result,
@@ -28,6 +28,7 @@ from core.exchange.dropped.reading import (
     read_group,
     sorted_files,
 )
+from core.exchange.safe_read import LARGEST_FILE
 from core.exchange.table_columns import Columns
 from core.settings import settings
 
@@ -37,6 +38,10 @@ READERS = Nursery("core.exchange.dropped.apart")
 SECONDS_PER_MB = 1.0
 """Processor time of a step beyond :attr:`Limits.seconds`, for each million bytes of its files."""
 FIRST_SECONDS = 8.0
+MOST_MESSAGES = 10 * MOST_FILES
+"""What a process may send. It sends four messages for each file."""
+MOST_OF_MEMORY = 4
+"""How many times the limit of memory all messages may have together. They are kept until the person has decided."""
 MOST_DEATHS = 5
 """Files of a drop that may reach a limit before the rest is not read either."""
 WAY_OUT = "split it, or use `hedge import PATH --memory GB --seconds S`, which can be given higher limits"
@@ -60,7 +65,7 @@ class _Opening:
     seconds: float
     done: int = 0
     of: int = 0
-    key: Key = ()
+    key: str = ""
 
 
 @dataclass(slots=True)
@@ -71,7 +76,7 @@ class _State:
     scratch: Path
     gathered: Gathered | None = None
     kinds: Kinds = field(default_factory=dict)
-    read: dict[Key, Result] = field(default_factory=dict)
+    read: dict[str, Result] = field(default_factory=dict)
     skipped: dict[Path, Refusal] = field(default_factory=dict)
     """Paths at which a process died before the files of the drop were known."""
 
@@ -89,6 +94,7 @@ class DropApart:
         way_out: str = WAY_OUT,
     ) -> None:
         self._limits = limits or default_limits()
+        self._longest = self._limits.seconds + SECONDS_PER_MB * (MOST_UNPACKED + LARGEST_FILE) / 1e6
         self._way_out = way_out
         self._state = _State([(path, name(path)) for path in paths], scratch)
 
@@ -103,19 +109,29 @@ class DropApart:
         """Read everything; ``mappings`` say which column is what in tables with a header."""
         for deaths in range(MOST_DEATHS + 1):
             opening: _Opening | None = None
-            known: dict[Key, Result] = {key: [] for key in self._state.read}  # the results themselves stay here
-            told = replace(self._state, read=known)
-            with READERS.open(_read, told, dict(mappings or {}), limits=self._limits) as session:
+            known: dict[str, Result] = {key: [] for key in self._state.read}  # the results themselves stay here
+            state = replace(self._state, read=known)
+            with READERS.open(
+                *(_read, state, dict(mappings or {})),
+                limits=self._limits,
+                reads=[path for path, _ in state.paths],
+                writes=[state.scratch],
+            ) as session:
                 try:
-                    while True:
-                        said = session.receive(seconds=opening.seconds if opening else 0.0)
-                        if isinstance(said, _Opening):
-                            opening = said
-                            progress(said.done, max(said.of, 1), said.name)
-                        elif isinstance(said, tuple):
-                            return self._assembled(said[1])
+                    for _ in range(MOST_MESSAGES):
+                        message = session.receive(Message, seconds=opening.seconds if opening else 0.0)
+                        if session.received > MOST_OF_MEMORY * self._limits.memory:
+                            raise misunderstood(f"{session.received / 1e9:.1f} GB")
+                        if isinstance(message, tuple):
+                            message = message[1]  # what the function returned
+                        if isinstance(message, _Groups):
+                            return message.reading(self._state)
+                        if isinstance(message, _Opening):
+                            opening = replace(message, seconds=min(message.seconds, self._longest))
+                            progress(min(max(message.done, 0), message.of), max(message.of, 1), message.name)
                         else:
-                            said.add_to(self._state)
+                            message.add_to(self._state)
+                    raise misunderstood(f"more than {MOST_MESSAGES:,} messages")
                 except LimitReached as error:
                     if opening is None or deaths == MOST_DEATHS:
                         raise
@@ -132,19 +148,16 @@ class DropApart:
         else:
             self._state.kinds[opening.path] = refused
 
-    def _assembled(self, done: Sorted) -> Reading:
-        assert self._state.gathered is not None
-        return assembled(done, self._state.read, refused=(*self._state.gathered.refused, *self._state.skipped.values()))
-
 
 def apart(function: Callable[..., Value], *arguments: Any, name: str) -> Value:
     """What a module's function returns for ``arguments``, which come from the file ``name``, called in such a process.
 
     Raises what it raises, and :class:`InputError` if the file reaches a limit.
     """
-    with READERS.open(_call, function, arguments, limits=default_limits()) as session:
+    paths = [argument for argument in arguments if isinstance(argument, Path)]
+    with READERS.open(_call, function, arguments, limits=default_limits(), reads=paths) as session:
         try:
-            value: Value = session.receive()[1]
+            value: Value = session.receive(get_type_hints(function)["return"])[1]
         except LimitReached as error:
             raise InputError(f"{name}: {error}; split it, or set HEDGE_READ_MEMORY_GB") from error
     return value
@@ -162,6 +175,13 @@ class _Files:
     gathered: Gathered
 
     def add_to(self, state: _State) -> None:
+        """Take the files, which must be those of the drop, or unpacked from them."""
+        paths = {path for path, _ in state.paths}
+        roots = [path.resolve() for path in (*paths, state.scratch)]
+        for file in self.gathered.files:
+            real = file.path.resolve()
+            if file.path not in paths and not any(real.is_relative_to(root) for root in roots):
+                raise misunderstood(f"the file {file.path}, which is not part of the drop")
         state.gathered = self.gathered
 
 
@@ -171,19 +191,46 @@ class _Kind:
     kind: str | Refusal
 
     def add_to(self, state: _State) -> None:
+        if isinstance(self.kind, str) and self.kind not in KINDS:
+            raise misunderstood(f"the kind {self.kind!r}")
         state.kinds[self.path] = self.kind
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    key: Key
+    key: str
     result: Result
 
     def add_to(self, state: _State) -> None:
         state.read[self.key] = self.result
 
 
-def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -> Sorted:
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What :class:`~.grouping.Sorted` holds, with each group as its names and its key."""
+
+    groups: tuple[tuple[tuple[str, ...], str], ...]
+    elsewhere: tuple[FoundFile, ...]
+    refused: tuple[Refusal, ...]
+    tables: tuple[TableHeader, ...]
+
+    def reading(self, state: _State) -> Reading:
+        files = set(state.gathered.files if state.gathered else ())
+        for found in self.elsewhere:
+            if found.file not in files or found.kind not in KINDS:
+                raise misunderstood(f"the file {found.file.name}, which is not part of the drop")
+        if state.gathered is None or any(key not in state.read for _, key in self.groups):
+            raise misunderstood("results without their files")
+        groups = [DroppedGroup(names, _read_already, key) for names, key in self.groups]
+        done = Sorted(groups, list(self.elsewhere), list(self.refused), list(self.tables))
+        return assembled(done, state.read, refused=(*state.gathered.refused, *state.skipped.values()))
+
+
+Message = _Opening | _Files | _Kind | _Group | _Groups
+"""What the process sends; the last one is what :func:`_read` returns."""
+
+
+def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -> _Groups:
     """Read what is not known yet and say it. Returns the groups."""
 
     def opens(path: Path, name: str, size: int, **more: Any) -> None:
@@ -217,8 +264,8 @@ def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -
             size = sum(map(_size, group.paths))
             opens(group.paths[0], group.names[0], size, done=group_step(n, done.groups, files), of=steps, key=group.key)
             channel.send(_Group(group.key, read_group(group, files)))
-    done.groups = [DroppedGroup(group.names, _read_already, group.key) for group in done.groups]
-    return done
+    groups = tuple((group.names, group.key) for group in done.groups)
+    return _Groups(groups, tuple(done.elsewhere), tuple(done.refused), tuple(done.tables))
 
 
 def _read_already() -> list[Any]:

@@ -52,7 +52,8 @@ class DroppedGroup:
 
     names: tuple[str, ...]
     read: Callable[[], list[ImportedRun] | ReadJury]
-    key: tuple[object, ...]
+    key: str
+    """Tells groups apart: their paths, and what a person said about their columns."""
     paths: tuple[Path, ...] = ()
     title: str = "results"
     """What the files are, in words."""
@@ -147,7 +148,7 @@ def _group(
     files: Sequence[DroppedFile], read: Callable[[], list[ImportedRun] | ReadJury], *more: object
 ) -> DroppedGroup:
     paths = tuple(file.path for file in files)
-    return DroppedGroup(tuple(file.name for file in files), read, (*paths, *more), paths)
+    return DroppedGroup(tuple(file.name for file in files), read, repr((*paths, *more)), paths)
 
 
 def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:

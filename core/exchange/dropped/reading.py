@@ -26,8 +26,6 @@ Progress = Callable[[int, int, str], None]
 """Called with how many steps are done, how many there are, and the name of the next file."""
 Kinds = dict[Path, str | Refusal]
 Result = list[ImportedRun] | ReadJury | Refusal
-Key = tuple[object, ...]
-"""What tells groups of files apart: their paths, and what a person said of their columns."""
 
 
 class Drop:
@@ -38,7 +36,7 @@ class Drop:
         gathered = gathered_once(paths, scratch=scratch, name=name)
         self.files, self._refused = gathered.files, gathered.refused
         self._kinds: Kinds = {}
-        self._read: dict[Key, Result] = {}
+        self._read: dict[str, Result] = {}
 
     def read(
         self, *, mappings: Mapping[Header, Columns] | None = None, progress: Progress = lambda done, of, name: None
@@ -138,7 +136,7 @@ def _odd(name: str, title: str) -> Refusal:
     return Refusal(name, f"expected {title}, found another form; it may be damaged or of another version")
 
 
-def assembled(done: Sorted, read: Mapping[Key, Result], *, refused: Sequence[Refusal]) -> Reading:
+def assembled(done: Sorted, read: Mapping[str, Result], *, refused: Sequence[Refusal]) -> Reading:
     """What was found, in the order of the groups; ``refused`` before there were any comes first."""
     refusals = [*refused, *done.refused]
     runs: list[FoundRun] = []

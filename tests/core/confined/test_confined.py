@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 
 import numpy as np
 import psutil
 import pytest
 
 from core.confined import Channel, LimitReached, Limits, Nursery
+from core.confined.server import _Server
 from core.errors import InputError, RunError
 from tests.processes import oom_score
 
@@ -136,6 +138,16 @@ def test_a_warm_process_that_was_killed_is_started_again(nursery):
     os.kill(nursery._process.pid, signal.SIGKILL)
     nursery._process.wait()
     assert run(nursery, add, 1, 2) == ("value", 3)
+
+
+def test_no_signal_wakes_a_warm_process_that_ends():
+    """Its children die while it closes its sockets. A signal that wakes a closed one is an error."""
+    ours, theirs = socket.socketpair()
+    before = signal.getsignal(signal.SIGCHLD), signal.set_wakeup_fd(-1)
+    with ours, theirs:
+        _Server(theirs)._end()
+    assert (signal.getsignal(signal.SIGCHLD), signal.set_wakeup_fd(before[1])) == (signal.SIG_DFL, -1)
+    signal.signal(signal.SIGCHLD, before[0])
 
 
 def test_a_limit_that_nothing_can_run_in_is_refused():
