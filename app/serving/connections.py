@@ -14,6 +14,7 @@ from asyncio.transports import BaseTransport
 from collections import Counter
 from typing import Any
 
+import h11
 from uvicorn import config as uvicorn_config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -183,9 +184,10 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         if self.transport.is_closing():
             return
         if self.conn.state is State.OPEN:
+            self._stop_waiting()
             self.conn.fail(code)
             self.handle_parser_exception()
-            self.loop.call_later(self.close_timeout, self.transport.abort)
+            self._ends = self.loop.call_later(self.close_timeout, self.transport.abort)  # if it does not read either
         else:
             self.transport.abort()
 
@@ -198,7 +200,17 @@ class LimitedHttp(H11Protocol):
         super().connection_made(transport)
         self._begun, self._bytes = self.loop.time(), 0
         """Since when a head or a body is expected, and how much of it has come."""
-        self.loop.call_later(SLOW_FOR_S, self._look)
+        self._next_look = self.loop.call_later(SLOW_FOR_S, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._next_look.cancel()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """Pass the connection on to a websocket."""
+        self._next_look.cancel()
+        super().handle_websocket_upgrade(event)
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request."""
@@ -212,11 +224,11 @@ class LimitedHttp(H11Protocol):
 
     def _look(self) -> None:
         """Close the connection if the client keeps it open with next to nothing."""
-        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+        if self.transport.is_closing():
             return
         responds = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
         lasts = self.loop.time() - self._begun
         if not (responds or self.flow.read_paused) and lasts >= SLOW_FOR_S and self._bytes < SLOWEST_PER_S * lasts:
             self.transport.abort()
         else:
-            self.loop.call_later(SLOW_FOR_S, self._look)
+            self._next_look = self.loop.call_later(SLOW_FOR_S, self._look)

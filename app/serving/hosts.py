@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import PlainTextResponse
 from streamlit import config
 
-from app.serving import login
+from app.serving import login, sessions
+from app.serving.rate import delay_refusal
 from core import access
 from core.server_file import HOST_NAME
 
@@ -58,7 +59,9 @@ class HostCheck:
         status, refusal = _refusal(scope)
         if not refusal:
             await self.app(_canonical(scope) if scope["type"] == "websocket" else scope, receive, send)
-        elif scope["type"] == "http":
+            return
+        await delay_refusal(sessions.network(str((scope.get("client") or ("",))[0])))
+        if scope["type"] == "http":
             await PlainTextResponse(refusal + "\n", status)(scope, receive, send)
         else:
             await receive()

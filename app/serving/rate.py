@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import OrderedDict
 
@@ -48,3 +49,12 @@ class Buckets:
         if len(self._of) > LARGEST_TABLE:
             self._of.popitem(last=False)
         return bucket
+
+
+_refusals = Buckets(per_s=10, burst=50)
+LONGEST_DELAY_S = 2.0
+
+
+async def delay_refusal(address: str) -> None:
+    """Let an address wait that was refused many times, so that asking again and again costs the server little."""
+    await asyncio.sleep(min(LONGEST_DELAY_S, _refusals.of(address).take(1)))

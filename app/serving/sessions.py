@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from app.serving import login, messages, session_cookie
-from app.serving.rate import Buckets
+from app.serving.rate import Buckets, delay_refusal
 from core import access, quotas
 from core.errors import InputError
 
@@ -61,6 +61,7 @@ class OpenPages:
         address, limit = network(session_cookie.client(connection)), quotas.held().sessions_per_address
         serves_others, already_open = access.mode() != "local", open_pages[address]
         if serves_others and (already_open >= REFUSED_AT * limit or not _connects.of(address).may_take(1)):
+            await delay_refusal(address)
             await receive()
             await send({"type": "websocket.close", "code": 1013})
             return

@@ -181,7 +181,7 @@ def measure(kind: str, seconds: float, *, one: bool) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], default=list(KINDS))
+    parser.add_argument("kinds", nargs="*", metavar="KIND")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--one", action="store_true")
     parser.add_argument("--port", type=int, default=0, help="attack this server instead of a new one")
@@ -190,5 +190,5 @@ if __name__ == "__main__":
         asyncio.run(attack(given.kinds[0], given.port, given.seconds, one=given.one))
         sys.exit()
     print("kind        addresses  attempts      p99       max    memory  a visit  longest     log  load")
-    for name in given.kinds:
+    for name in given.kinds or KINDS:
         measure(name, given.seconds, one=given.one)
