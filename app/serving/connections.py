@@ -37,8 +37,10 @@ READ_AT_ONCE = 16_384
 SMALL = 65_536
 """What every connection may hold of an unfinished message."""
 UNFINISHED_OF_ADDRESS, UNFINISHED_OF_ALL = 8_000_000, 24_000_000
-FRAME_COSTS = 1000
+FRAME_COSTS = 200
 """A frame counts as so many bytes more than it has."""
+LONGEST_REST_S = 5.0
+"""So long a sender waits at once: while it does, the server does not notice that it leaves."""
 MOST_UNSENT = 1_000_000
 """While so many bytes wait to be sent, pings get no answer."""
 
@@ -98,7 +100,9 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         return sessions.network(str((self.scope.get("client") or ("",))[0]))
 
     def _take(self, cost: float) -> float:
-        return max(self._own.take(cost), _by_address.of(self._address).take(cost))
+        """The seconds to wait after this. Who has sent little does not wait for others at the same address."""
+        own, shared = self._own.take(cost), _by_address.of(self._address).take(cost)
+        return max(own, shared) if self._own.left < self._own.burst / 2 else 0.0
 
     def handle_events(self) -> None:
         """Let the sender wait for many small frames as for fewer large ones."""
@@ -150,7 +154,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self.transport.pause_reading()
             self.read_paused = True
             self._stop_waiting()  # the sender can't finish the message now
-            self._rests = self.loop.call_later(seconds, self._rested)
+            self._rests = self.loop.call_later(min(seconds, LONGEST_REST_S), self._rested)
 
     def _rested(self) -> None:
         self._rests = None

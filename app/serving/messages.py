@@ -63,7 +63,7 @@ def _fields(content: bytes, at: int, end: int, parts: dict[int, tuple[str, bool]
     while at < end:
         count += 1
         if count > left or not depth:
-            raise InputError(f"a message has at most {MOST_FIELDS:,} fields, this one has more; reload the page")
+            break
         key = content[at]
         if key < 0x80:
             at += 1
@@ -90,6 +90,8 @@ def _fields(content: bytes, at: int, end: int, parts: dict[int, tuple[str, bool]
             at += 8 if kind == FIXED64 else 4
         else:
             raise InputError(f"a field has the kind {kind}, which no page sends; reload the page")
+    if count > left or not depth:
+        raise InputError(f"a message has at most {MOST_FIELDS:,} fields, this one has more; reload the page")
     if at > end:
         raise IndexError
     return count

@@ -14,24 +14,24 @@ class Bucket:
 
     def __init__(self, *, per_s: float, burst: float) -> None:
         self.per_s, self.burst = per_s, burst
-        self._left, self._at = burst, time.monotonic()
+        self.left, self._at = burst, time.monotonic()
 
     def take(self, units: float) -> float:
         """Take so many units; the seconds to wait before more is taken."""
-        self._left = self._now_left() - units
-        return max(0.0, -self._left / self.per_s)
+        self.left = self._now_left() - units
+        return max(0.0, -self.left / self.per_s)
 
     def may_take(self, units: float) -> bool:
         """Take so many units if they are there; whether they were."""
-        self._left = self._now_left()
-        if self._left < units:
+        self.left = self._now_left()
+        if self.left < units:
             return False
-        self._left -= units
+        self.left -= units
         return True
 
     def _now_left(self) -> float:
         before, self._at = self._at, time.monotonic()
-        return min(self.burst, self._left + (self._at - before) * self.per_s)
+        return min(self.burst, self.left + (self._at - before) * self.per_s)
 
 
 class Buckets:

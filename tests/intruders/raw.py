@@ -65,7 +65,6 @@ class Wire:
 
     async def closed(self) -> int | None:
         """Read until the server closes the connection; its code, None if it gives none."""
-        code = None
         try:
             while True:
                 first, second = await self.reader.readexactly(2)
@@ -74,6 +73,6 @@ class Wire:
                     size = int.from_bytes(await self.reader.readexactly(2 if size == 126 else 8), "big")
                 content = await self.reader.readexactly(size)
                 if first & 0x0F == 0x8:
-                    code = int.from_bytes(content[:2], "big")
+                    return int.from_bytes(content[:2], "big")
         except (asyncio.IncompleteReadError, OSError):
-            return code
+            return None
