@@ -14,7 +14,6 @@ from asyncio.transports import BaseTransport
 from collections import Counter
 from typing import Any
 
-import h11
 from uvicorn import config as uvicorn_config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -211,7 +210,7 @@ class LimitedHttp(H11Protocol):
         self._next_look.cancel()
         super().connection_lost(exc)
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+    def handle_websocket_upgrade(self, event: Any) -> None:
         """Pass the connection on to a websocket."""
         self._next_look.cancel()
         super().handle_websocket_upgrade(event)
