@@ -44,7 +44,7 @@ MOST_UNSENT = 1_000_000
 """While so many bytes wait to be sent, pings get no answer."""
 
 _by_address = Buckets(per_s=2_000_000, burst=16_000_000)
-_large = Bucket(per_s=4_000_000, burst=24_000_000)
+_large = Bucket(per_s=500_000, burst=8_000_000)
 """For the parts of messages that are beyond :data:`SMALL`, of all connections."""
 unfinished: Counter[str] = Counter()
 """Bytes of unfinished messages, by address."""

@@ -118,10 +118,12 @@ def _values(scope: Scope, header: bytes) -> list[str]:
 
 def _answers_for(site: Site, scope: Scope) -> bool:
     """Whether the server answers for this host."""
+    if site.name in _given_names():
+        return True
     if access.mode() == "local":
         ports = _local_ports(scope)
         return site.name in access.LOOPBACK and (not ports or (site.port or PORTS[scope["scheme"]]) in ports)
-    if site.name in access.LOOPBACK or site.name in _given_names():
+    if site.name in access.LOOPBACK:
         return True
     if _given_names() and not PROBES.search(str(scope["path"])):
         return False
@@ -194,7 +196,8 @@ def _not_ours(host: str, scope: Scope) -> str:
         return (
             f"This server answers for localhost, 127.0.0.1 and [::1] with port {port}, got {_shown(host)!r}. Open "
             f"http://localhost:{port}. From another machine, forward the same port (ssh -L {port}:localhost:{port} "
-            "MACHINE), or start Hedge with `--browser.serverPort PORT` for another one."
+            "MACHINE). For another port or a proxy of your own, start Hedge with `--browser.serverPort PORT` or "
+            "`--browser.serverAddress NAME`."
         )
     return (
         f"This server does not answer for the host {_shown(host)!r}. Open it under a name that its administrator gave "

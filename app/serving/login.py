@@ -160,7 +160,8 @@ def _without_role() -> None:
 
 def _leave() -> None:
     """End the login: for the server now, and for the browser and the provider on the page that follows."""
-    ended_logins.end(st.user.to_dict())
+    if st.user.get("is_logged_in"):
+        ended_logins.end(st.user.to_dict())
     st.session_state[LEAVING] = True
 
 

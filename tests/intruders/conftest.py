@@ -25,8 +25,8 @@ def _port(folder: Path, *options: str) -> Iterator[int]:
 
 @pytest.fixture(scope="session")
 def local(attacked: Path) -> Iterator[int]:
-    """The port of a server that answers this machine alone."""
-    yield from _port(attacked / "local")
+    """The port of a server that answers this machine alone, behind a proxy as JupyterHub has one."""
+    yield from _port(attacked / "local", "--browser.serverAddress", "hub.example.org")
 
 
 @pytest.fixture(scope="session")

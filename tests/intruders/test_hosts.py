@@ -73,6 +73,7 @@ def test_a_host_that_is_not_the_servers_own_gets_nothing(mode: str, host: str, r
 @pytest.mark.parametrize(
     ("mode", "host", "answers"),
     [
+        ("local", "hub.example.org", True),
         *[("local", f"{name}:{PORT}", True) for name in ("127.0.0.1", "localhost", "[::1]", "LocalHost")],
         *[("local", host, False) for host in ("localhost", "localhost:1", f"[::ffff:127.0.0.1]:{PORT}")],
         *[("local", host, False) for host in (f"192.0.2.7:{PORT}", f"127.0.0.2:{PORT}", "hedge.example.org")],
