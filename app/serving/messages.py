@@ -16,8 +16,12 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from core.errors import InputError
 
 MOST_FIELDS = 5000
-"""A page of ours sends a few dozen. Four packed numbers count as a field."""
+"""A page of ours sends a few dozen. Four bytes of packed numbers count as a field, and four values of a JSON text."""
+PACKED = "packed"
+JSON = {"json_value": ",[{", "json_trigger_value": ",[{", "string_value": "[{"}
+"""The letters that are counted in a widget's state. A string may be a text, or the JSON of a table's selection."""
 DEEPEST = 20
+COUNTED = frozenset(JSON.values())
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 
 
@@ -47,17 +51,20 @@ def fields(content: bytes) -> int:
 
 
 @cache
-def _parts(name: str) -> dict[int, tuple[str, bool]]:
-    """The fields of a message that hold more than one value: the message's name in them, or whether they are packed."""
-    found: dict[int, tuple[str, bool]] = {}
+def _parts(name: str) -> dict[int, str]:
+    """The fields of a message that hold more than one value: the name of the message in them, or what is counted."""
+    parts: dict[int, str] = {}
     for field in message_type(name).DESCRIPTOR.fields:
-        inner = field.message_type.full_name if field.message_type is not None else ""
-        if inner or field.is_packed:
-            found[field.number] = (inner, field.is_packed)
-    return found
+        if field.message_type is not None:
+            parts[field.number] = field.message_type.full_name
+        elif field.is_packed:
+            parts[field.number] = PACKED
+        elif name == "WidgetState" and field.name in JSON:
+            parts[field.number] = JSON[field.name]
+    return parts
 
 
-def _fields(content: bytes, at: int, end: int, parts: dict[int, tuple[str, bool]], left: int, depth: int) -> int:
+def _fields(content: bytes, at: int, end: int, parts: dict[int, str], left: int, depth: int) -> int:
     """The number of fields in ``content[at:end]``, of at most ``left``."""
     count = 0
     while at < end:
@@ -78,9 +85,11 @@ def _fields(content: bytes, at: int, end: int, parts: dict[int, tuple[str, bool]
                 length, at = _varint(content, at)
             if at + length > end:
                 raise IndexError
-            inner, is_packed = parts.get(key >> 3, ("", False))
-            if is_packed:
+            inner = parts.get(key >> 3)
+            if inner == PACKED:
                 count += length // 4
+            elif inner in COUNTED:
+                count += sum(content.count(letter.encode(), at, at + length) for letter in inner) // 4
             elif inner:
                 count += _fields(content, at, at + length, _parts(inner), left - count, depth - 1)
             at += length

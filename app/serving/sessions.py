@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from app.serving import login, messages, session_cookie
-from app.serving.rate import Buckets, delay_refusal
+from app.serving.rate import Bucket, Buckets, delay_refusal
 from core import access, quotas
 from core.errors import InputError
 
@@ -31,10 +31,8 @@ DROPPED_OPERATIONS = frozenset({"install_skills", "dismiss_skills_nudge"})
 REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
-_connects = Buckets(per_s=5, burst=200)
+_connects = Buckets(per_s=10, burst=500)
 """How often an address opens a page where others are served."""
-_fields = Buckets(per_s=10_000, burst=100_000)
-"""How many fields the messages of an address have."""
 open_pages: Counter[str] = Counter()
 """How many pages each network address has open."""
 _pages: dict[str, _Page] = {}
@@ -92,6 +90,8 @@ class _Page:
         self._receive, self._send, self.owner, self._address = receive, send, owner, address
         self.session = ""
         self._closed = False
+        self._fields = Bucket(per_s=10_000, burst=100_000)
+        """How many fields the page's messages have."""
 
     async def receive(self) -> Message:
         """The next message of the browser that a page may send."""
@@ -101,7 +101,7 @@ class _Page:
                 return message
             content = message.get("bytes") or b""
             try:
-                if wait := _fields.of(self._address).take(messages.fields(content)):
+                if wait := self._fields.take(messages.fields(content)):
                     await asyncio.sleep(wait)
                 if _passes(content):
                     return message
