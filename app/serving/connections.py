@@ -68,7 +68,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         """While the sender waits, because it was too fast."""
         self._ends: asyncio.TimerHandle | None = None
         """While a message is unfinished."""
-        self._held, self._finished = 0, 0
+        self._held, self._holder, self._finished = 0, "", 0
 
     def connection_made(self, transport: BaseTransport) -> None:
         """Read in small pieces."""
@@ -152,15 +152,12 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         if seconds and not self._rests and not self.transport.is_closing():
             self.transport.pause_reading()
             self.read_paused = True
-            self._stop_waiting()  # the sender can't finish the message now
             self._rests = self.loop.call_later(min(seconds, LONGEST_REST_S), self._rested)
 
     def _rested(self) -> None:
         self._rests = None
         if self.queue.empty():
             self._go_on()
-        if self._held and not self._ends:
-            self._ends = self.loop.call_later(MESSAGE_WITHIN_S, self._fail, CloseCode.POLICY_VIOLATION)
 
     def _go_on(self) -> None:
         self.read_paused = False
@@ -173,11 +170,13 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
             self._ends = None
 
     def _hold(self, count: int) -> None:
-        address = self._address
-        unfinished[address] += count - self._held
+        unfinished[self._holder] -= self._held
+        if not unfinished[self._holder]:
+            del unfinished[self._holder]
+        if count:
+            self._holder = self._address
+            unfinished[self._holder] += count
         self._held = count
-        if not unfinished[address]:
-            del unfinished[address]
 
     def _too_much_is_held(self) -> bool:
         return unfinished[self._address] > UNFINISHED_OF_ADDRESS or unfinished.total() > UNFINISHED_OF_ALL
