@@ -24,15 +24,20 @@ from core.settings import ROOT
 PUBLIC, LOGIN = "--public", "--login"
 LECTURER = "--lecturer"
 """With ``--public``: print a link that opens classes."""
-KEPT_ON = ("--server.enableXsrfProtection", "true", "--server.enableCORS", "true", "--server.enableAgentApi", "false")
+KEPT_ON = (
+    *("--server.enableXsrfProtection", "true", "--server.enableCORS", "true", "--server.enableAgentApi", "false"),
+    *("--server.enableWebsocketCompression", "false", "--server.maxWidgetStateSize", "2"),
+)
 """Streamlit's protections, which no other argument or setting switches off where others are served."""
 
 
 def main(arguments: list[str]) -> NoReturn:
     """Run the server and exit with Streamlit's status, or with 1 if HEDGE_HOME can't be created. Never returns."""
-    from app.serving import first_paint, start
+    from app.serving import connections, first_paint, start
 
     arguments = _served(arguments)
+    connections.install()
+    start.never_ask_the_internet()
     start.make_home()
     os.chdir(ROOT)
     start.opens_browser.set()

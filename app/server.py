@@ -18,11 +18,13 @@ from starlette.middleware import Middleware  # noqa: E402
 from app.classroom import routes as class_routes  # noqa: E402
 from app.serving import start  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
+from app.serving.hosts import HostCheck  # noqa: E402
 from app.serving.kept_link import KeptLink  # noqa: E402
 from app.serving.monitoring import Monitoring  # noqa: E402
 from app.serving.policy import PolicyHeaders  # noqa: E402
 from app.serving.sessions import OpenPages  # noqa: E402
 
+start.never_ask_the_internet()
 start.check_folder()
 start.check_address(st.get_option("server.address"))
 start.make_home()
@@ -31,6 +33,6 @@ base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
     routes=[*class_routes.routes(base), *Monitoring().routes(base)],
-    middleware=[Middleware(layer) for layer in (PolicyHeaders, KeptLink, RequestGuard, OpenPages)],
+    middleware=[Middleware(layer) for layer in (PolicyHeaders, HostCheck, KeptLink, RequestGuard, OpenPages)],
     lifespan=start.lifespan,
 )

@@ -12,8 +12,10 @@ A thread that works for a person is started with :func:`carried`. Each function 
 with :func:`needs`, so that no page, link or message can forget to ask. A worker is a process of its own, and carries
 out only what was allowed when it was asked for (:func:`work`); the run's record says who that was.
 
-Where others are served, ``HEDGE_HOME/audit.jsonl`` lists what was done and what was refused: a JSON object a line, with
-``time`` (UTC), ``actor``, ``address``, ``role``, ``what``, ``subject`` and ``allowed``.
+Where others are served, ``HEDGE_HOME/audit.jsonl`` lists what was done: a JSON object a line, with ``time`` (UTC),
+``actor``, ``address``, ``role``, ``what``, ``subject`` and ``allowed``. What was refused is in ``refusals.jsonl``, so
+that refusals push nothing that was done out of the log. If the same is refused again and again, each hour has a line
+for the first, second, fourth, eighth … time, and ``times`` says for which.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import json
 import os
 import re
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -29,6 +32,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import wraps
 from pathlib import Path
+from threading import Lock
 from typing import Literal, ParamSpec, TypeVar
 
 from core.errors import AccessError
@@ -41,7 +45,9 @@ Mode = Literal["local", "public", "login"]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """The addresses on which a server answers this machine alone."""
 LARGEST_AUDIT = 20_000_000
-"""Bytes after which the audit log is put aside; one older log is kept."""
+"""Bytes after which the audit log, or that of refusals, is put aside; one older log is kept."""
+MOST_COUNTED = 10_000
+"""Refusals that are counted at once; each is of one actor, address and hour."""
 LONGEST_SUBJECT = 200
 
 
@@ -290,10 +296,33 @@ def audit_log() -> Path:
     return settings().home / "audit.jsonl"
 
 
+def refusal_log() -> Path:
+    """The file that lists what was refused."""
+    return settings().home / "refusals.jsonl"
+
+
+_counted: OrderedDict[tuple[Path, str, str, str, int], int] = OrderedDict()
+"""How often an actor at an address was refused something in an hour, by the log that says so."""
+_counting = Lock()
+
+
+def _times_refused(who: Actor, what: str) -> int:
+    """How often this was refused in this hour, now included."""
+    key = (refusal_log(), who.name, who.address, what, int(time.time() // 3600))
+    with _counting:
+        times = _counted[key] = _counted.pop(key, 0) + 1
+        if len(_counted) > MOST_COUNTED:
+            _counted.popitem(last=False)
+    return times
+
+
 def _audit(what: str, subject: object, *, allowed: bool) -> None:
     if mode() == "local":
         return
     who = actor()
+    times = 1 if allowed else _times_refused(who, what)
+    if times & (times - 1):  # a power of two has one bit
+        return
     entry = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "actor": who.name,
@@ -302,8 +331,9 @@ def _audit(what: str, subject: object, *, allowed: bool) -> None:
         "what": what,
         "subject": _in_words(subject),
         "allowed": allowed,
+        **({} if allowed else {"times": times}),
     }
-    path = audit_log()
+    path = audit_log() if allowed else refusal_log()
     with suppress(OSError):  # a full disk must not stop what is allowed, and what is refused stays refused
         if path.exists() and path.stat().st_size > LARGEST_AUDIT:
             path.replace(path.with_suffix(".old.jsonl"))

@@ -24,19 +24,24 @@
     addresses = ["http://gpu-1:8000/v1"]     # model servers that launchers may connect to
     keys = ["OPENAI_API_KEY"]                # and the variables with their keys
 
-A public server takes a file with ``[limits]`` and ``[files]`` alone. The file is read again when it has changed, so a
-role that is taken away is gone with the person's next click.
+    [hosts]
+    names = ["hedge.example.org"]            # the names in people's addresses, besides that of redirect_uri
+
+A public server takes a file with ``[limits]``, ``[files]`` and ``[hosts]`` alone. The file is read again when it has
+changed, so a role that is taken away is gone with the person's next click.
 """
 
 from __future__ import annotations
 
+import re
 import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from core.access import OUTSIDER, Actor, UserRole
 from core.errors import InputError
@@ -47,6 +52,8 @@ GROUP = "group:"
 SHORTEST_SECRET = 32
 CALLBACK = "/oauth2callback"
 LONGEST_NAME = 200
+HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?:\.(?!-)[a-z0-9_-]{1,63})*", re.ASCII)
+"""A host's name in lower case, without a port."""
 
 
 class AuthSection(BaseModel):
@@ -107,6 +114,21 @@ class ServersSection(BaseModel):
     keys: tuple[str, ...] = ()
 
 
+def _host_name(value: str) -> str:
+    name = value.lower()
+    if not HOST_NAME.fullmatch(name):
+        raise ValueError(f"a host is a name such as hedge.example.org, without scheme and port, got {value!r}")
+    return name
+
+
+class HostsSection(BaseModel):
+    """``[hosts]``: the names under which people reach the server."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    names: tuple[Annotated[str, AfterValidator(_host_name)], ...] = ()
+
+
 class ServerFile(BaseModel):
     """The whole file."""
 
@@ -117,6 +139,13 @@ class ServerFile(BaseModel):
     limits: LimitsSection = LimitsSection()
     files: FilesSection = FilesSection()
     servers: ServersSection = ServersSection()
+    hosts: HostsSection = HostsSection()
+
+    @property
+    def host_names(self) -> frozenset[str]:
+        """The names under which people reach the server, if the file says any."""
+        own = urlsplit(self.auth.redirect_uri).hostname if self.auth else None
+        return frozenset({*self.hosts.names, *([own] if own else [])})
 
     @property
     def quotas(self) -> Quotas:

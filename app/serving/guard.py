@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 
-from app.serving import sessions
+from app.serving import ended_logins, login, session_cookie, sessions
 from app.serving.session_cookie import actor_of, client
 from app.serving.start import ON_THIS_MACHINE
 from core import access
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/")
 MEDIA = re.compile(r"(?<!/static)/media/")
 METRICS = re.compile(r"/_stcore/metrics$")
+LOGOUT = re.compile(r"/auth/logout/?$")
 
 
 class RequestGuard:
@@ -57,6 +58,10 @@ def _refusal(scope: Scope) -> str:
         if who.role < UserRole.LAUNCHER:
             return "Only people with the role launcher can upload files to this server."
         return "" if sessions.owner(upload["session"]) == who.name else "This upload belongs to another session."
+    if LOGOUT.search(path):
+        # The button has ended the login before its page sends the browser here. Any site could send it here.
+        claims = session_cookie.claims(connection.cookies, login.cookie_secret())
+        return "" if not claims or ended_logins.has_ended(claims) else "Log out with the button on Your account."
     if MEDIA.search(path) and actor_of(connection).role is UserRole.OUTSIDER:
         return "Log in first."
     return ""

@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.serving import ended_logins
 from core import access, quotas, server_file
 from core.access import Actor, UserRole
 from core.errors import InputError
@@ -72,11 +73,17 @@ def is_by_https() -> bool:
     return auth is not None and auth.redirect_uri.startswith("https:")
 
 
+def host_names() -> frozenset[str]:
+    """The names under which people reach the server, if its file says any."""
+    return _settings[0].now().host_names if _settings else frozenset()
+
+
 def claims_actor(claims: dict[str, object], address: str) -> Actor:
     """Who has these claims of the provider."""
     if access.mode() == "public" or not _settings:
         return Actor(access.VISITOR.name, UserRole.VIEWER, address)
-    return _settings[0].now().actor_of(claims, address=address)
+    who = _settings[0].now().actor_of(claims, address=address)
+    return Actor(who.name, UserRole.OUTSIDER, address) if ended_logins.has_ended(claims) else who
 
 
 def cookie_secret() -> str:
@@ -134,10 +141,12 @@ def _log_in() -> None:
 
 
 def _without_role() -> None:
-    fresh = bool(_settings) and _settings[0].now().is_fresh(st.user.to_dict())
-    if not fresh:
+    claims = st.user.to_dict()
+    logged_out = ended_logins.has_ended(claims)
+    if logged_out or not _settings or not _settings[0].now().is_fresh(claims):
         st.title("Log in again", anchor=False)
-        st.markdown("Your login has ended, because it was too long ago.")
+        reason = "you logged out" if logged_out else "it was too long ago"
+        st.markdown(f"Your login has ended, because {reason}.")
         st.button("Log in", on_click=st.login)
         return
     st.title("You have no role on this server", anchor=False)
@@ -150,6 +159,9 @@ def _without_role() -> None:
 
 
 def _leave() -> None:
+    """End the login: for the server now, and for the browser and the provider on the page that follows."""
+    if st.user.get("is_logged_in"):
+        ended_logins.end(st.user.to_dict())
     st.session_state[LEAVING] = True
 
 

@@ -14,12 +14,10 @@ from collections.abc import Mapping
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.requests import HTTPConnection
 
-from app.serving import login
+from app.serving import ended_logins, login
 from core.access import Actor
 
 COOKIE = "_streamlit_user"
-LASTS_S = 31 * 24 * 3600
-"""The provider's login ends earlier, after ``roles.hours`` of the server's file."""
 PARTS = re.compile(r"chunks-(\d{1,3})")
 
 
@@ -51,4 +49,4 @@ def claims(cookies: Mapping[str, str], secret: str) -> dict[str, object]:
 
 
 def _signed(cookies: Mapping[str, str], name: str, secret: str) -> str:
-    return str(URLSafeTimedSerializer(secret, salt=name).loads(cookies[name], max_age=LASTS_S))
+    return str(URLSafeTimedSerializer(secret, salt=name).loads(cookies[name], max_age=ended_logins.LASTS_S))

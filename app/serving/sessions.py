@@ -1,26 +1,29 @@
 """Open pages: how many each network address has, whose they are, and messages that no page of Hedge sends.
 
 Where others are served, each network address opens only so many pages. Some messages of Streamlit's protocol act on the
-whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped.
+whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped. After a
+message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import logging
 from collections import Counter
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from google.protobuf import descriptor_pool, message_factory  # type: ignore[import-untyped]
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.requests import HTTPConnection
 
-from app.serving import login, session_cookie
+from app.serving import login, messages, session_cookie
+from app.serving.rate import Bucket, Buckets, delay_refusal
 from core import access, quotas
+from core.errors import InputError
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+LOG = logging.getLogger(__name__)
 DROPPED_MESSAGES = frozenset(
     {"clear_cache", "load_git_info", "set_run_on_save", "debug_disconnect_websocket", "debug_shutdown_runtime"}
 )
@@ -28,6 +31,8 @@ DROPPED_OPERATIONS = frozenset({"install_skills", "dismiss_skills_nudge"})
 REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
+_connects = Buckets(per_s=10, burst=500)
+"""How often an address opens a page where others are served."""
 open_pages: Counter[str] = Counter()
 """How many pages each network address has open."""
 _pages: dict[str, _Page] = {}
@@ -53,17 +58,17 @@ class OpenPages:
         connection = HTTPConnection(scope)
         address, limit = network(session_cookie.client(connection)), quotas.held().sessions_per_address
         serves_others, already_open = access.mode() != "local", open_pages[address]
-        if serves_others and already_open >= REFUSED_AT * limit:
+        if serves_others and (already_open >= REFUSED_AT * limit or not _connects.of(address).may_take(1)):
+            await delay_refusal(address)
             await receive()
             await send({"type": "websocket.close", "code": 1013})
             return
         open_pages[address] += 1
-        page = _Page(receive, send, session_cookie.actor_of(connection).name if access.mode() == "login" else "")
+        owner = session_cookie.actor_of(connection).name if access.mode() == "login" else ""
+        page = _Page(receive, send, owner, address)
         try:
-            if serves_others:
-                await self.app(_marked(scope, crowded=already_open >= limit), page.receive, page.send)
-            else:
-                await self.app(scope, receive, send)
+            crowded = serves_others and already_open >= limit
+            await self.app(_marked(scope, crowded=crowded), page.receive, page.send)
         finally:
             if _pages.get(page.session) is page:  # and not a new connection of the same session
                 del _pages[page.session]
@@ -81,47 +86,52 @@ def _marked(scope: Scope, *, crowded: bool) -> Scope:
 class _Page:
     """An open page's connection: which messages it passes on, and the session that Streamlit says it is."""
 
-    def __init__(self, receive: Receive, send: Send, owner: str) -> None:
-        self._receive, self._send, self.owner = receive, send, owner
+    def __init__(self, receive: Receive, send: Send, owner: str, address: str) -> None:
+        self._receive, self._send, self.owner, self._address = receive, send, owner, address
         self.session = ""
+        self._closed = False
+        self._fields = Bucket(per_s=10_000, burst=100_000)
+        """How many fields the page's messages have."""
 
     async def receive(self) -> Message:
         """The next message of the browser that a page may send."""
         while True:
             message = await self._receive()
-            if message["type"] != "websocket.receive" or not message.get("bytes"):
+            if message["type"] != "websocket.receive":
                 return message
-            content = _parsed("BackMsg", message["bytes"])
-            if content is None:
-                return message  # Streamlit closes the connection
-            kind = content.WhichOneof("type") or ""
-            if kind == "backend_operation_request":
-                kind = content.backend_operation_request.WhichOneof("payload") or ""
-            if kind not in DROPPED_MESSAGES | DROPPED_OPERATIONS:
-                return message
+            content = message.get("bytes") or b""
+            try:
+                if wait := self._fields.take(messages.fields(content)):
+                    await asyncio.sleep(wait)
+                if _passes(content):
+                    return message
+            except InputError as error:
+                LOG.warning("a page of %s was closed: %s", self._address, error)
+                await self.send({"type": "websocket.close", "code": 1002})
+                self._closed = True
+                return {"type": "websocket.disconnect", "code": 1002}
 
     async def send(self, message: Message) -> None:
         """Pass on a message to the browser, and note whose session it opens."""
+        if self._closed:
+            return
         if not self.session and message.get("bytes"):
-            content = _parsed("ForwardMsg", message["bytes"])
+            content = messages.parsed("ForwardMsg", message["bytes"])
             if content is not None and (session := content.new_session.initialize.session_id):
                 self.session = session
                 _pages[session] = self
         await self._send(message)
 
 
-@cache
-def message_type(name: str) -> Any:
-    """A type of message of Streamlit's protocol by its name, as protobuf knows it."""
-    return message_factory.GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))
-
-
-def _parsed(name: str, content: bytes) -> Any:
-    """The message; None if it is broken."""
-    try:
-        return message_type(name).FromString(content)
-    except DecodeError:
-        return None
+def _passes(content: bytes) -> bool:
+    """Whether a page may send this message. Raises :class:`~core.errors.InputError` if it is none."""
+    message = messages.parsed("BackMsg", content)
+    kind = message.WhichOneof("type") if message is not None else None
+    if not kind:
+        raise InputError("it sent what is no message of a page; reload the page")
+    if kind == "backend_operation_request":
+        kind = message.backend_operation_request.WhichOneof("payload") or ""
+    return access.mode() == "local" or kind not in DROPPED_MESSAGES | DROPPED_OPERATIONS
 
 
 def network(client: str) -> str:

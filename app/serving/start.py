@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
+from streamlit import net_util
 
 from app.classroom import desks, invite
-from app.serving import agent_keeper, first_paint, stopping
+from app.serving import agent_keeper, first_paint, log_limit, stopping
 from core import access
 from core.settings import ROOT, settings
 
@@ -33,6 +34,13 @@ def make_home() -> None:
             f"HEDGE_HOME is {home}, which can't be created ({error.strerror}); set it to a folder that you may write to"
         )
     os.environ["HEDGE_HOME"] = str(home)
+
+
+def never_ask_the_internet() -> None:
+    """Let Streamlit know no address of this machine on the internet: to learn it, it would ask another host at the
+    start, and again for each connection from another site, while nobody else gets an answer.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def check_folder() -> None:
@@ -66,6 +74,7 @@ def base_path() -> str:
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     """What begins and ends with the server."""
+    log_limit.install()
     agent_keeper.start()
     first_paint.start()
     if prints_lecturer_link.is_set():

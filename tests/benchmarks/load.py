@@ -104,7 +104,7 @@ class Session:
     async def _send(
         self, *, fragment: str = "", view: dict[str, object] | None = None, by_itself: bool = False
     ) -> None:
-        from app.serving.sessions import message_type
+        from app.serving.messages import message_type
 
         message = message_type("BackMsg")()
         state = message.rerun_script
@@ -125,7 +125,7 @@ class Session:
 
     async def listen(self) -> None:
         """Read all that the server sends."""
-        from app.serving.sessions import message_type
+        from app.serving.messages import message_type
 
         forward = message_type("ForwardMsg")
 
@@ -160,7 +160,7 @@ class Session:
             self.waits.set_result(None)
 
     def _finished(self, how: int, fragments: Sequence[str]) -> None:
-        from app.serving.sessions import message_type
+        from app.serving.messages import message_type
 
         forward = message_type("ForwardMsg")
 

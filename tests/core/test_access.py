@@ -51,7 +51,9 @@ def no_agent(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def audit() -> list[dict[str, object]]:
-    return [json.loads(line) for line in access.audit_log().read_text().splitlines()]
+    """What was done, and then what was refused."""
+    logs = [path.read_text() for path in (access.audit_log(), access.refusal_log()) if path.exists()]
+    return [json.loads(line) for line in "".join(logs).splitlines()]
 
 
 @pytest.mark.quick
@@ -94,7 +96,7 @@ def test_a_visitor_of_a_public_server_changes_nothing(public: Path, name: str):
     before = sorted(path for path in public.rglob("*"))
     with pytest.raises(AccessError, match=r"this server is public: everyone can look, and nobody can .*; run Hedge on"):
         CHANGES[name](run_id)
-    assert sorted(path for path in public.rglob("*") if path != access.audit_log()) == before
+    assert sorted(path for path in public.rglob("*") if path != access.refusal_log()) == before
     (said,) = audit()
     assert (said["actor"], said["role"], said["allowed"]) == ("visitor", "viewer", False)
 
@@ -207,11 +209,32 @@ def test_a_launcher_cancels_and_deletes_her_own_runs_and_an_administrator_all(pu
 @pytest.mark.quick
 def test_the_audit_log_is_put_aside_when_it_is_large(public: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(access, "LARGEST_AUDIT", 200)
-    for _ in range(5):
-        with pytest.raises(AccessError):
+    with access.acting_as(ANN):
+        for _ in range(5):
             access.check(UserRole.LAUNCHER, "launch runs")
     assert access.audit_log().stat().st_size < 600
     assert access.audit_log().with_suffix(".old.jsonl").exists()
+
+
+@pytest.mark.quick
+def test_refusals_push_nothing_out_of_the_audit_log_and_are_summed_up(public: Path, monkeypatch: pytest.MonkeyPatch):
+    """Ten thousand refusals of one visitor, and one each of a thousand addresses, after something that Ann did."""
+    monkeypatch.setattr(access, "LARGEST_AUDIT", 20_000)
+    monkeypatch.setattr(access.time, "time", lambda: 1_800_000_000.0)  # the hour does not change
+    with access.acting_as(ANN):
+        access.check(UserRole.LAUNCHER, "launch runs", subject="a-run")
+    for _ in range(10_000):
+        with pytest.raises(AccessError):
+            access.check(UserRole.LAUNCHER, "launch runs")
+    times = [entry["times"] for entry in audit() if not entry["allowed"]]
+    assert times == [2**i for i in range(14)]  # 2^13 = 8192 is the last one below 10,000
+    for place in range(1000):
+        visitor = Actor("visitor", UserRole.VIEWER, f"10.0.{place // 256}.{place % 256}")
+        with access.acting_as(visitor), pytest.raises(AccessError):
+            access.check(UserRole.LAUNCHER, "launch runs")
+    assert [entry["subject"] for entry in audit() if entry["allowed"]] == ["a-run"]
+    logs = [access.refusal_log(), access.refusal_log().with_suffix(".old.jsonl")]
+    assert all(path.stat().st_size < 2 * 20_000 for path in logs)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from app.serving.sessions import message_type
+from app.serving.messages import message_type
 
 BackMsg, ForwardMsg, WidgetState = map(message_type, ("BackMsg", "ForwardMsg", "WidgetState"))
 ANSWERS_WITHIN_S = 60.0

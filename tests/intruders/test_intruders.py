@@ -110,3 +110,59 @@ def test_the_manual_lists_the_attempts():
     assert [row for row in rows if row not in said] == []
     assert len(ATTEMPTS) >= 40
     assert f"{len(ATTEMPTS)} attempts" in said
+
+
+@pytest.fixture
+def lena(served: Served) -> Iterator[Client]:
+    """A launcher who has just logged in."""
+    client = Client(served[0])
+    client.log_in("lena")
+    yield client
+    client.close()
+
+
+def test_a_cookie_that_was_copied_before_a_logout_is_worth_nothing_after_it(served: Served, lena: Client):
+    """Neither for a page, nor for a file, nor in a page that was open before."""
+    copied = {one.key: one.value for one in lena.http.cookie_jar if one.key.startswith("_streamlit_user")}
+    thief = Client(served[0])
+    try:
+        for name, value in copied.items():
+            thief.set_cookie(name, value)
+        assert "Your role is launcher" in thief.screen().text.replace("*", "")
+        with thief.session("new_run") as before:
+            assert "Launch" in " ".join(before.screen.widgets)
+            with lena.session() as leaving:
+                leaving.press("Log out")
+                assert leaving.screen.goes_to.endswith("/auth/logout")
+            words = len(before.screen.words)
+            before.visit("new_run")
+            assert "you logged out" in " ".join(before.screen.words[words:])
+        assert "you logged out" in thief.screen().text
+        assert thief.ask("GET", "/media/1.csv").status == 403
+        lena.log_in("lena")
+        assert "Your role is launcher" in lena.screen().text.replace("*", "")
+        assert "you logged out" in thief.screen().text
+    finally:
+        thief.close()
+
+
+def test_another_site_logs_nobody_out(lena: Client):
+    """A link or an image of another site is enough to send a browser there."""
+    for headers in ({}, {"Sec-Fetch-Site": "cross-site", "Referer": "http://evil.example/"}):
+        for path in ("/auth/logout", "/auth/logout/", "/auth/logout?x=1"):
+            answer = lena.ask("GET", path, headers=headers)
+            assert (answer.status, answer.body) == (403, b"Log out with the button on Your account."), path
+    assert "Your role is launcher" in lena.screen().text.replace("*", "")
+    with lena.session() as leaving:
+        leaving.press("Log out")
+    assert lena.ask("GET", "/auth/logout").status == 302
+    assert lena.cookie("_streamlit_user") == ""
+
+
+def test_logins_that_fail_fill_no_log(served: Served, scene: Scene):
+    log = served[1].parent / "server.log"
+    before = log.stat().st_size
+    for i in range(100):
+        scene.vera.ask("GET", f"/oauth2callback?state={i}&error=x&error_description={'y' * 5000}")
+        scene.vera.ask("GET", f"/oauth2callback?state={i}&code=x")
+    assert log.stat().st_size - before < 150_000

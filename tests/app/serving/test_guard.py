@@ -20,8 +20,9 @@ from app.serving import login, session_cookie, sessions
 from app.serving.guard import RequestGuard
 from app.serving.kept_link import KeptLink
 from app.serving.login import CROWDED, ServerSettings
+from app.serving.messages import message_type
 from app.serving.policy import PolicyHeaders, content_security_policy
-from app.serving.sessions import OpenPages, message_type, network
+from app.serving.sessions import OpenPages, network
 from core import access, quotas
 from core.access import Actor, UserRole
 from core.quotas import Quotas

@@ -1,0 +1,236 @@
+"""The server's connections, with limits of size, number, speed and time.
+
+uvicorn reads a connection before the app hears of it, so these limits are in the protocols that it reads with. A
+browser sends at most :data:`LARGEST_MESSAGE` bytes in a message, in few frames and within :data:`MESSAGE_WITHIN_S`. It
+sends them at a limited rate: beyond it, the server stops reading, and the sender waits. Unfinished messages of one
+address, and of all, take a limited amount of memory. A request must not come slower than :data:`SLOWEST_PER_S` bytes a
+second.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio.transports import BaseTransport
+from collections import Counter
+from typing import Any
+
+from uvicorn import config as uvicorn_config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+from websockets.protocol import State
+
+from app.serving import sessions
+from app.serving.rate import Bucket, Buckets
+
+LARGEST_MESSAGE = 2_000_000
+MOST_FRAMES = 1000
+"""Frames of one message; a browser sends one."""
+MOST_WAITING = 500
+"""Whole messages that wait for the app."""
+MESSAGE_WITHIN_S = 30.0
+SLOW_FOR_S, SLOWEST_PER_S = 20.0, 1000
+"""A request that has not arrived after so many seconds is read on only if it comes at so many bytes a second."""
+READ_AT_ONCE = 16_384
+"""Bytes that are read from a connection before the others have their turn."""
+SMALL = 65_536
+"""What every connection may hold of an unfinished message."""
+UNFINISHED_OF_ADDRESS, UNFINISHED_OF_ALL = 8_000_000, 24_000_000
+FRAME_COSTS = 200
+"""A frame counts as so many bytes more than it has."""
+LONGEST_REST_S = 5.0
+"""So long a sender waits at once: while it does, the server does not notice that it leaves."""
+MOST_UNSENT = 1_000_000
+"""While so many bytes wait to be sent, pings get no answer."""
+
+_by_address = Buckets(per_s=2_000_000, burst=16_000_000)
+_large = Bucket(per_s=500_000, burst=8_000_000)
+"""For the parts of messages that are beyond :data:`SMALL`, of all connections."""
+unfinished: Counter[str] = Counter()
+"""Bytes of unfinished messages, by address."""
+
+
+def install() -> None:
+    """Let the servers that this process starts read with these limits."""
+    uvicorn_config.WS_PROTOCOLS |= dict.fromkeys(("auto", "websockets-sansio"), f"{__name__}:LimitedWebSocket")
+    uvicorn_config.HTTP_PROTOCOLS |= {"auto": f"{__name__}:LimitedHttp"}
+
+
+class LimitedWebSocket(WebSocketsSansIOProtocol):
+    """A websocket of a browser."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.conn.max_message_size = LARGEST_MESSAGE
+        self.scope: Any = {}
+        self._own = Bucket(per_s=256_000, burst=4_000_000)
+        self._rests: asyncio.TimerHandle | None = None
+        """While the sender waits, because it was too fast."""
+        self._ends: asyncio.TimerHandle | None = None
+        """While a message is unfinished."""
+        self._held, self._holder, self._finished = 0, "", 0
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Read in small pieces."""
+        super().connection_made(transport)
+        if hasattr(transport, "max_size"):
+            transport.max_size = READ_AT_ONCE
+
+    def data_received(self, data: bytes) -> None:
+        """Read, and count what is unfinished."""
+        finished = self._finished
+        super().data_received(data)
+        if not self.handshake_initiated or self.transport.is_closing():
+            return
+        self._hold(len(self.conn.reader.buffer) + sum(map(len, self.frames)))
+        if finished != self._finished or not self._held:
+            self._stop_waiting()
+        if self._held and not self._ends:
+            self._ends = self.loop.call_later(MESSAGE_WITHIN_S, self._fail, CloseCode.POLICY_VIOLATION)
+        if self._held > SMALL and self._too_much_is_held():
+            self._fail(CloseCode.TRY_AGAIN_LATER)
+            return
+        beyond = len(data) if self._held > SMALL else 0
+        self._rest(max(self._take(len(data)), _large.take(beyond)))
+
+    @property
+    def _address(self) -> str:
+        """The browser's network address; behind a proxy, the one that the proxy names."""
+        return sessions.network(str((self.scope.get("client") or ("",))[0]))
+
+    def _take(self, cost: float) -> float:
+        """The seconds to wait after this. Who has sent little does not wait for others at the same address."""
+        own, shared = self._own.take(cost), _by_address.of(self._address).take(cost)
+        return max(own, shared) if self._own.left < self._own.burst / 2 else 0.0
+
+    def handle_events(self) -> None:
+        """Let the sender wait for many small frames as for fewer large ones."""
+        if self.handshake_initiated:
+            self._take(FRAME_COSTS * len(self.conn.events))
+        super().handle_events()
+
+    def handle_cont(self, event: Frame) -> None:
+        """Refuse a message in too many frames."""
+        if len(self.frames) >= MOST_FRAMES:
+            self.frames = []
+            self._fail(CloseCode.POLICY_VIOLATION)
+        else:
+            super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """Answer, unless the browser does not read the answers."""
+        if self.transport.get_write_buffer_size() < MOST_UNSENT:
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def send_receive_event_to_app(self) -> None:
+        """Pass a whole message on, unless too many wait."""
+        self._finished += 1
+        if self.queue.qsize() >= MOST_WAITING:
+            self.frames = []
+            self._fail(CloseCode.POLICY_VIOLATION)
+        else:
+            super().send_receive_event_to_app()
+
+    async def receive(self) -> Any:
+        """The next message for the app. Reading goes on when all have been taken, and the sender has waited."""
+        message = await self.queue.get()
+        if self.read_paused and self.queue.empty() and not self._rests:
+            self._go_on()
+        return message
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._hold(0)
+        self._stop_waiting()
+        if self._rests:
+            self._rests.cancel()
+        super().connection_lost(exc)
+
+    def _rest(self, seconds: float) -> None:
+        if seconds and not self._rests and not self.transport.is_closing():
+            self.transport.pause_reading()
+            self.read_paused = True
+            self._rests = self.loop.call_later(min(seconds, LONGEST_REST_S), self._rested)
+
+    def _rested(self) -> None:
+        self._rests = None
+        if self.queue.empty():
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self.read_paused = False
+        if not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def _stop_waiting(self) -> None:
+        if self._ends:
+            self._ends.cancel()
+            self._ends = None
+
+    def _hold(self, count: int) -> None:
+        unfinished[self._holder] -= self._held
+        if not unfinished[self._holder]:
+            del unfinished[self._holder]
+        if count:
+            self._holder = self._address
+            unfinished[self._holder] += count
+        self._held = count
+
+    def _too_much_is_held(self) -> bool:
+        return unfinished[self._address] > UNFINISHED_OF_ADDRESS or unfinished.total() > UNFINISHED_OF_ALL
+
+    def _fail(self, code: CloseCode) -> None:
+        """Close the connection: the browser did what no page of ours does."""
+        if self.transport.is_closing():
+            return
+        if self.conn.state is State.OPEN:
+            self._stop_waiting()
+            self.conn.fail(code)
+            self.handle_parser_exception()
+            self._ends = self.loop.call_later(self.close_timeout, self.transport.abort)  # if it does not read either
+        else:
+            self.transport.abort()
+
+
+class LimitedHttp(H11Protocol):
+    """A connection of HTTP/1.1, until it becomes a websocket."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._begun, self._bytes = self.loop.time(), 0
+        """Since when a head or a body is expected, and how much of it has come."""
+        self._next_look = self.loop.call_later(SLOW_FOR_S, self._look)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._next_look.cancel()
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """Pass the connection on to a websocket."""
+        self._next_look.cancel()
+        super().handle_websocket_upgrade(event)
+
+    def data_received(self, data: bytes) -> None:
+        """Read a part of a request."""
+        self._bytes += len(data)
+        super().data_received(data)
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request; uvicorn closes the connection if none begins."""
+        self._begun, self._bytes = self.loop.time(), 0
+        super().on_response_complete()
+
+    def _look(self) -> None:
+        """Close the connection if the client keeps it open with next to nothing."""
+        if self.transport.is_closing():
+            return
+        responds = self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        lasts = self.loop.time() - self._begun
+        if not (responds or self.flow.read_paused) and lasts >= SLOW_FOR_S and self._bytes < SLOWEST_PER_S * lasts:
+            self.transport.abort()
+        else:
+            self._next_look = self.loop.call_later(SLOW_FOR_S, self._look)
