@@ -6,6 +6,7 @@ written, so that a full queue or a full disk costs nobody what he or she has mad
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import shutil
 import threading
@@ -22,6 +23,8 @@ from core.settings import settings
 
 GB = 1_000_000_000
 MINUTE_S = 60.0
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a network without IPv4 uses for IPv4 addresses (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Quotas:
     """When less disk than this is free, nothing new begins."""
     questions_a_minute: int = 30
     """Questions that a person asks the model that is kept warm."""
+    waiting_questions: int = 8
+    """Questions of a person that wait for that model."""
     sessions_per_address: int = 60
     """Pages that are open at once from one network address, which a class may share."""
 
@@ -64,6 +69,39 @@ _asked: dict[str, dict[str, float]] = {}
 """For each person or address, the questions of the last minute and when they were asked."""
 
 
+def network(client: str) -> str:
+    """What counts as one network address wherever addresses are counted: an IPv4 address, or the /64 network of an
+    IPv6 address, because one line has that many of its own.
+
+    IPv6 addresses that stand for an IPv4 address (mapped, NAT64, 6to4, Teredo) count as that address. An address that
+    can't be read counts as it is.
+
+    >>> network("2001:db8:1:2:3::4"), network("::ffff:192.0.2.7"), network("64:ff9b::c000:207")
+    ('2001:db8:1:2::/64', '192.0.2.7', '192.0.2.7')
+    """
+    try:
+        address = ipaddress.ip_address(client.strip("[]").partition("%")[0])
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    inside = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+    if inside is None and address in NAT64:
+        inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return str(inside or ipaddress.ip_network((int(address), 64), strict=False))
+
+
+def visitor() -> str:
+    """Whoever limits are counted for now: a person who logged in, otherwise a network address."""
+    who = access.actor()
+    return network(who.address) if access.mode() == "public" else who.name
+
+
+def limits_hold() -> bool:
+    """Whether limits hold for the present actor."""
+    return _limited() is not None
+
+
 def check_question(question: str) -> None:
     """Count a question, by an id of its own, to the warm model; the same one within a minute counts once.
 
@@ -72,8 +110,7 @@ def check_question(question: str) -> None:
     who = _limited()
     if who is None:
         return
-    now, most = time.monotonic(), held().questions_a_minute
-    key = who.address if access.mode() == "public" else who.name
+    now, most, key = time.monotonic(), held().questions_a_minute, visitor()
     with _lock:
         for other in list(_asked):
             _asked[other] = {one: when for one, when in _asked[other].items() if now - when < MINUTE_S}

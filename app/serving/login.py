@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import logging
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import access, quotas, server_file
 from core.access import Actor, UserRole
@@ -94,7 +96,10 @@ def actor_of_thread() -> Actor | None:
     if st.context.headers:  # only a thread of an open page has any
         _claims.set(st.user.to_dict())
     claims = _claims.get()
-    return None if claims is None else claims_actor(claims, address())
+    if claims is None:
+        return None
+    ctx = get_script_run_ctx(suppress_warning=True)
+    return replace(claims_actor(claims, address()), session=ctx.session_id if ctx else "")
 
 
 def address() -> str:

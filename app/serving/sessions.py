@@ -6,7 +6,6 @@ whole server (they empty everyone's caches, or show the Git repository of the so
 
 from __future__ import annotations
 
-import ipaddress
 from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -51,7 +50,7 @@ class OpenPages:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        address, limit = network(session_cookie.client(connection)), quotas.held().sessions_per_address
+        address, limit = quotas.network(session_cookie.client(connection)), quotas.held().sessions_per_address
         serves_others, already_open = access.mode() != "local", open_pages[address]
         if serves_others and already_open >= REFUSED_AT * limit:
             await receive()
@@ -122,14 +121,3 @@ def _parsed(name: str, content: bytes) -> Any:
         return message_type(name).FromString(content)
     except DecodeError:
         return None
-
-
-def network(client: str) -> str:
-    """What counts as one network address: an IPv4 address, or the /64 network of an IPv6 address."""
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if address.version == 4:
-        return str(address)
-    return str(ipaddress.ip_network(f"{address}/64", strict=False))

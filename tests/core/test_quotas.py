@@ -129,6 +129,11 @@ def test_visitors_of_a_public_server_are_told_apart_by_their_address(limited: Pa
                 quotas.check_question(name)
     with access.acting_as(Actor("visitor", UserRole.VIEWER, "10.0.0.2")), pytest.raises(QuotaError):
         quotas.check_question("d")
+    for n in range(3):  # one line has 2^64 addresses
+        with access.acting_as(Actor("visitor", UserRole.VIEWER, f"2001:db8::{n + 1}")):
+            quotas.check_question(f"{n}")
+    with access.acting_as(Actor("visitor", UserRole.VIEWER, "2001:db8::ffff")), pytest.raises(QuotaError):
+        quotas.check_question("d")
 
 
 @needs_models
