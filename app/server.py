@@ -22,6 +22,7 @@ from app.serving.kept_link import KeptLink  # noqa: E402
 from app.serving.monitoring import Monitoring  # noqa: E402
 from app.serving.policy import PolicyHeaders  # noqa: E402
 from app.serving.sessions import OpenPages  # noqa: E402
+from app.serving.uploads import UploadLimit  # noqa: E402
 
 start.check_folder()
 start.check_address(st.get_option("server.address"))
@@ -31,6 +32,6 @@ base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
     routes=[*class_routes.routes(base), *Monitoring().routes(base)],
-    middleware=[Middleware(layer) for layer in (PolicyHeaders, KeptLink, RequestGuard, OpenPages)],
+    middleware=[Middleware(layer) for layer in (PolicyHeaders, KeptLink, RequestGuard, UploadLimit, OpenPages)],
     lifespan=start.lifespan,
 )

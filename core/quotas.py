@@ -41,8 +41,12 @@ class Quotas:
     """Questions that a person asks the model that is kept warm."""
     waiting_questions: int = 8
     """Questions of a person that wait for that model."""
+    uploads_mb: float = 500.0
+    """Uploaded files that the open pages of a person hold in memory; also an administrator's."""
     sessions_per_address: int = 60
     """Pages that are open at once from one network address, which a class may share."""
+    seats_per_address: int = 100
+    """Seats of a class that are taken from one network address, until its lecturer allows more."""
 
 
 _limits: list[Quotas] = [Quotas()]

@@ -14,7 +14,7 @@ from google.protobuf import descriptor_pool, message_factory  # type: ignore[imp
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from starlette.requests import HTTPConnection
 
-from app.serving import login, session_cookie
+from app.serving import login, session_cookie, uploads
 from core import access, quotas
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class OpenPages:
         finally:
             if _pages.get(page.session) is page:  # and not a new connection of the same session
                 del _pages[page.session]
+                uploads.page_closed(page.session, page.ended_with)
             open_pages[address] -= 1
             if not open_pages[address]:
                 del open_pages[address]
@@ -83,11 +84,14 @@ class _Page:
     def __init__(self, receive: Receive, send: Send, owner: str) -> None:
         self._receive, self._send, self.owner = receive, send, owner
         self.session = ""
+        self.ended_with = 1006
+        """The code with which the websocket was closed; this one if it was not."""
 
     async def receive(self) -> Message:
         """The next message of the browser that a page may send."""
         while True:
             message = await self._receive()
+            self.ended_with = message.get("code", self.ended_with)
             if message["type"] != "websocket.receive" or not message.get("bytes"):
                 return message
             content = _parsed("BackMsg", message["bytes"])
