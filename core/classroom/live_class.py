@@ -106,7 +106,7 @@ class LiveClass:
         with self.lock:
             return [
                 (one.number, one.name, (one.number, self.position) in self.answers, one.streams > 0)
-                for one in self.seats.values()
+                for _, one in sorted(self.seats.items())
             ]
 
     # ------------------------------------------------------------ what a phone does

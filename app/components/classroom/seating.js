@@ -17,15 +17,21 @@ export class Seating {
     say(this.find(".seating summary"), name);
     const field = this.find(".most");
     if (this.most !== most) field.value = this.most = most;
-    const list = this.find(".taken");
     for (const [number, row] of this.rows) {
       if (!people.some(([taken]) => taken === number)) this.drop(number, row);
     }
     for (const [number, name, , isOpen] of people) {
-      if (!this.rows.has(number)) this.rows.set(number, list.appendChild(this.row(number, name)));
+      if (!this.rows.has(number)) this.add(number, name);
       say(this.rows.get(number).querySelector(".faint"), isOpen ? "" : "page closed");
     }
     this.paintNetworks(networks);
+  }
+
+  add(number, name) {
+    const row = this.row(number, name);
+    const next = Math.min(...[...this.rows.keys()].filter((other) => other > number));
+    this.find(".taken").insertBefore(row, this.rows.get(next) ?? null);
+    this.rows.set(number, row);
   }
 
   row(number, name) {
