@@ -6,12 +6,14 @@ written, so that a full queue or a full disk costs nobody what he or she has mad
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +36,8 @@ class Quotas:
     waiting_runs: int = 20
     """Runs of a person that wait or are at work."""
     disk_gb: float = 20.0
-    """Disk space of a person's runs and juries, those in the bin included."""
+    """Disk space of a person's runs and juries, those in the bin included, question banks, downloads and cached
+    files."""
     free_disk_gb: float = 1.0
     """When less disk than this is free, nothing new begins."""
     questions_a_minute: int = 30
@@ -157,14 +160,34 @@ def check_disk(needs: int = 0) -> None:
         )
     if (used := disk_of(who.name)) + needs > held().disk_gb * GB:
         raise QuotaError(
-            f"your runs take {used / GB:.1f} GB, and this server gives {held().disk_gb:g} GB to each person; delete "
-            "some, and ask the administrator to empty the bin"
+            f"your runs and other files take {used / GB:.1f} GB, and this server gives {held().disk_gb:g} GB to each "
+            "person; delete some runs, and ask the administrator to empty the bin or to delete what you have brought in"
         )
 
 
 def disk_of(name: str) -> int:
-    """Bytes that this person's runs and juries take on the disk, those in the bin included."""
-    return sum(map(disk_use, _folders_of(name)))
+    """Bytes that this person's runs and juries take on the disk, those in the bin included, and all else that was kept
+    for this person (:func:`note_kept`)."""
+    home, folders = settings().home, set(_folders_of(name))
+    rows = {home / "cache" / "run_rows" / f"{folder.name}.json" for folder in folders}
+    with suppress(OSError):
+        folders |= {home / line for line in _list_of(name).read_text(encoding="utf-8").splitlines() if line}
+    return sum(disk_use(path) for path in folders | rows)
+
+
+def note_kept(path: Path) -> None:
+    """Count a new file or folder of ``HEDGE_HOME`` as the present person's from now on."""
+    if access.mode() == "local" or not (who := access.actor()).name:
+        return
+    kept = _list_of(who.name)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.open("a", encoding="utf-8") as file:
+        file.write(f"{path.relative_to(settings().home).as_posix()}\n")
+
+
+def _list_of(name: str) -> Path:
+    """The file that lists what is kept for a person, a path in ``HEDGE_HOME`` a line."""
+    return settings().home / "kept" / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.txt"
 
 
 def _folders_of(name: str) -> Iterator[Path]:

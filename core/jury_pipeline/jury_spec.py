@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from core import access
+from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
@@ -145,6 +145,7 @@ def create(spec: JurySpec) -> str:
     folder = folder_of(spec.path_id)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    quotas.note_kept(folder)
     return spec.path_id
 
 

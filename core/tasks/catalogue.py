@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core import access
+from core import access, quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.records import Question
@@ -191,4 +191,5 @@ def _cached(task: str, name: str, make: Any) -> TaskData:
         data: TaskData = make()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(asdict(data)).encode(), lasting=False)
+    quotas.note_kept(path)
     return data

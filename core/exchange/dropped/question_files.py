@@ -39,6 +39,7 @@ def keep(path: Path, name: str) -> str:
     if made_here:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
+        quotas.note_kept(folder)
     try:
         return apart(task_of, target, name, name=name)
     except InputError:
