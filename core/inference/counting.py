@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core import extras
+from core.inference.folder_limits import check_tokenizer, panics_as_errors
 from core.inference.hub_cache import cached_file
 from core.inference.models import bundled_models
 from core.settings import ASSETS
@@ -25,10 +26,12 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
     from tokenizers import Tokenizer
 
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        check_tokenizer(path)
+        with panics_as_errors():
+            tokenizer = Tokenizer.from_file(str(path))
+            found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     except Exception:  # the library raises a bare Exception for a file it can't read; loading the model says why
         return None
-    found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))
 
 
