@@ -33,6 +33,10 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
     if len(text) > LONGEST:
         more = len(text) - LONGEST
         raise InputError(f"a text can have at most {LONGEST:,} characters, got {len(text):,}; remove {more:,}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
     with panics_as_errors():
         ids = list(loaded.tokenizer(text, verbose=False)["input_ids"])
     if len(ids) < 2:

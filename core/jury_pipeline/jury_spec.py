@@ -18,6 +18,7 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.names import named
 from core.inference.models import DTYPES
 from core.inference.server.address import check_key, key_variable, served_model, short_name
 from core.settings import settings
@@ -139,7 +140,7 @@ def create(spec: JurySpec) -> str:
         check_key(spec.key_variable)
     spec = replace(spec, base=known(spec.base), jurors=tuple(known(model) for model in spec.jurors))
     if spec.questions not in (trivia.BUNDLED, *trivia.HUB):
-        place = Path(spec.questions).expanduser().resolve()
+        place = named(spec.questions).resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
     folder = folder_of(spec.path_id)
