@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import re._constants as codes  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -295,9 +294,9 @@ def _repeat_problem(tree: Any, *, times: int, endless: bool) -> str:
     endless = endless and not any(_width(tree, one) and not _is_endless(one) for one in tree)
     for code, value in tree:
         inner, repeats, is_endless = value, times, endless
-        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT):
+        if code in (parser.MAX_REPEAT, parser.MIN_REPEAT):
             least, most, inner = value
-            is_endless = most == codes.MAXREPEAT
+            is_endless = most == parser.MAXREPEAT
             if is_endless and endless:
                 return "repeats what repeats without end"
             repeats, is_endless = times * max(1, least if is_endless else most), is_endless or endless
@@ -317,7 +316,7 @@ def _width(tree: Any, one: Any) -> int:
 def _is_endless(one: Any) -> bool:
     """Whether an element of a parsed pattern repeats something without end."""
     code, value = one
-    if code in (codes.MAX_REPEAT, codes.MIN_REPEAT) and value[1] == codes.MAXREPEAT:
+    if code in (parser.MAX_REPEAT, parser.MIN_REPEAT) and value[1] == parser.MAXREPEAT:
         return True
     return any(_is_endless(inner) for part in _parts(value) for inner in part)
 
