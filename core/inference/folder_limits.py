@@ -24,6 +24,10 @@ from core.inference.safetensors_files import read_json
 MB = 1_000_000
 LARGEST_MB = {".json": 100, ".txt": 100, ".model": 100, ".jinja": 1}
 """The largest files of a tokenizer, by their ending; published ones reach 35 MB."""
+OF_TOKENIZER = (
+    "tokenizer", "vocab.", "merges.", "spiece.", "sentencepiece.", "tekken.", "added_tokens", "special_", "chat_temp"
+)  # fmt: skip
+"""The beginnings of the names of a tokenizer's files; a folder may hold others of any size."""
 CONFIGURATIONS = ("config.json", "adapter_config.json", "generation_config.json")
 LARGEST_CONFIGURATION_MB = 10
 NUMBERS: dict[str, int] = {
@@ -67,7 +71,7 @@ def check_limits(folder: Path) -> None:
         if path.name in CONFIGURATIONS:
             check_size(path, most=LARGEST_CONFIGURATION_MB)
             check_configuration(read_json(path), where=str(path))
-        elif path.suffix in LARGEST_MB and not path.name.endswith(".index.json"):
+        elif path.suffix in LARGEST_MB and path.name.startswith(OF_TOKENIZER):
             check_size(path)
             if path.name.startswith("tokenizer") and path.suffix == ".json":
                 check_tokenizer(path)

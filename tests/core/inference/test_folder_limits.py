@@ -149,6 +149,11 @@ def test_files_too_large_to_be_read_are_not_read(tmp_path: Path):
             file.truncate(size)  # a sparse file
         with pytest.raises(InputError, match=problem):
             models.resolve(str(folder))
+    beside = tmp_path / "beside"
+    shutil.copytree(SMALL, beside)
+    with (beside / "training_log.txt").open("wb") as file:
+        file.truncate(500_000_000)
+    assert models.resolve(str(beside)).location == str(beside)
 
 
 @pytest.mark.quick
