@@ -11,6 +11,7 @@ import streamlit as st
 from app.formatting import plain, sentence
 from core import extras
 from core.errors import HedgeError
+from core.files import names
 
 LOG = logging.getLogger(__name__)
 
@@ -27,6 +28,9 @@ def spoken() -> Iterator[None]:
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
     except Exception as error:
+        if said := names.problem(error):
+            st.error(plain(sentence(said)))
+            return
         LOG.exception("a page failed")
         st.error(
             f"Something unexpected went wrong ({type(error).__name__}). Reload the page. If it happens again, the "

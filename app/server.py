@@ -23,6 +23,7 @@ from app.serving.kept_link import KeptLink  # noqa: E402
 from app.serving.monitoring import Monitoring  # noqa: E402
 from app.serving.policy import PolicyHeaders  # noqa: E402
 from app.serving.sessions import OpenPages  # noqa: E402
+from app.serving.uploads import UploadLimit  # noqa: E402
 
 start.never_ask_the_internet()
 start.check_folder()
@@ -33,6 +34,8 @@ base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
     routes=[*class_routes.routes(base), *Monitoring().routes(base)],
-    middleware=[Middleware(layer) for layer in (PolicyHeaders, HostCheck, KeptLink, RequestGuard, OpenPages)],
+    middleware=[
+        Middleware(layer) for layer in (PolicyHeaders, HostCheck, KeptLink, RequestGuard, UploadLimit, OpenPages)
+    ],
     lifespan=start.lifespan,
 )

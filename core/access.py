@@ -67,11 +67,13 @@ class UserRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who does something: a name, empty for the person at this machine, a role, and the network address if known."""
+    """Who does something: a name, empty for the person at this machine, a role, the network address if known, and the
+    session of the page if it is done on one."""
 
     name: str
     role: UserRole
     address: str = ""
+    session: str = ""
 
 
 Whose = Callable[[], Actor | None]

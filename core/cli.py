@@ -11,12 +11,15 @@ import os
 import signal
 import sys
 import threading
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from core.commands.grammar import parser
-from core.errors import HedgeError, plain
+from core.errors import HedgeError, InputError, plain
+from core.files import names
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,6 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with _ended_as_interrupted():
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
+            _check_names(arguments)
             from core import database  # imports pydantic, for which a help text need not wait
 
             with database.answers_within(database.COMMAND_WITHIN_S):
@@ -35,6 +39,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HedgeError as error:
         print(f"hedge: {error}", file=sys.stderr)
         return error.exit_status
+    except (OSError, ValueError, RuntimeError) as error:
+        if not (sentence := names.problem(error)):
+            raise
+        print(f"hedge: {sentence}", file=sys.stderr)
+        return InputError.exit_status
     except KeyboardInterrupt:
         print("hedge: stopped", file=sys.stderr)
         return 1
@@ -45,6 +54,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever reads has enough, as `head` has; what is left must not fail when Python ends either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(answer.status)
+
+
+def _check_names(arguments: Namespace) -> None:
+    """Raise :class:`InputError` for a file that can't have its name, before anything is computed for it."""
+    for value in vars(arguments).values():
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, Path):
+                names.named(path)
 
 
 @contextmanager

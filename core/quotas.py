@@ -6,11 +6,14 @@ written, so that a full queue or a full disk costs nobody what he or she has mad
 
 from __future__ import annotations
 
+import hashlib
+import ipaddress
 import json
 import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +25,8 @@ from core.settings import settings
 
 GB = 1_000_000_000
 MINUTE_S = 60.0
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a network without IPv4 uses for IPv4 addresses (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +36,20 @@ class Quotas:
     waiting_runs: int = 20
     """Runs of a person that wait or are at work."""
     disk_gb: float = 20.0
-    """Disk space of a person's runs and juries, those in the bin included."""
+    """Disk space of a person's runs and juries, those in the bin included, question banks, downloads and cached
+    files."""
     free_disk_gb: float = 1.0
     """When less disk than this is free, nothing new begins."""
     questions_a_minute: int = 30
     """Questions that a person asks the model that is kept warm."""
+    waiting_questions: int = 8
+    """Questions of a person that wait for that model."""
+    uploads_mb: float = 500.0
+    """Uploaded files that the open pages of a person hold in memory; also an administrator's."""
     sessions_per_address: int = 60
     """Pages that are open at once from one network address, which a class may share."""
+    seats_per_address: int = 100
+    """Seats of a class that are taken from one network address, until its lecturer allows more."""
 
 
 _limits: list[Quotas] = [Quotas()]
@@ -64,6 +76,39 @@ _asked: dict[str, dict[str, float]] = {}
 """For each person or address, the questions of the last minute and when they were asked."""
 
 
+def network(client: str) -> str:
+    """What counts as one network address wherever addresses are counted: an IPv4 address, or the /64 network of an
+    IPv6 address, because one line has that many of its own.
+
+    IPv6 addresses that stand for an IPv4 address (mapped, NAT64, 6to4, Teredo) count as that address. An address that
+    can't be read counts as it is.
+
+    >>> network("2001:db8:1:2:3::4"), network("::ffff:192.0.2.7"), network("64:ff9b::c000:207")
+    ('2001:db8:1:2::/64', '192.0.2.7', '192.0.2.7')
+    """
+    try:
+        address = ipaddress.ip_address(client.strip("[]").partition("%")[0])
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    inside = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+    if inside is None and address in NAT64:
+        inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return str(inside or ipaddress.ip_network((int(address), 64), strict=False))
+
+
+def visitor() -> str:
+    """Whoever limits are counted for now: a person who logged in, otherwise a network address."""
+    who = access.actor()
+    return network(who.address) if access.mode() == "public" else who.name
+
+
+def limits_hold() -> bool:
+    """Whether limits hold for the present actor."""
+    return _limited() is not None
+
+
 def check_question(question: str) -> None:
     """Count a question, by an id of its own, to the warm model; the same one within a minute counts once.
 
@@ -72,8 +117,7 @@ def check_question(question: str) -> None:
     who = _limited()
     if who is None:
         return
-    now, most = time.monotonic(), held().questions_a_minute
-    key = who.address if access.mode() == "public" else who.name
+    now, most, key = time.monotonic(), held().questions_a_minute, visitor()
     with _lock:
         for other in list(_asked):
             _asked[other] = {one: when for one, when in _asked[other].items() if now - when < MINUTE_S}
@@ -116,14 +160,34 @@ def check_disk(needs: int = 0) -> None:
         )
     if (used := disk_of(who.name)) + needs > held().disk_gb * GB:
         raise QuotaError(
-            f"your runs take {used / GB:.1f} GB, and this server gives {held().disk_gb:g} GB to each person; delete "
-            "some, and ask the administrator to empty the bin"
+            f"your runs and other files take {used / GB:.1f} GB, and this server gives {held().disk_gb:g} GB to each "
+            "person; delete some runs, and ask the administrator to empty the bin or to delete what you have brought in"
         )
 
 
 def disk_of(name: str) -> int:
-    """Bytes that this person's runs and juries take on the disk, those in the bin included."""
-    return sum(map(disk_use, _folders_of(name)))
+    """Bytes that this person's runs and juries take on the disk, those in the bin included, and all else that was kept
+    for this person (:func:`note_kept`)."""
+    home, folders = settings().home, set(_folders_of(name))
+    rows = {home / "cache" / "run_rows" / f"{folder.name}.json" for folder in folders}
+    with suppress(OSError):
+        folders |= {home / line for line in _list_of(name).read_text(encoding="utf-8").splitlines() if line}
+    return sum(disk_use(path) for path in folders | rows)
+
+
+def note_kept(path: Path) -> None:
+    """Count a new file or folder of ``HEDGE_HOME`` as the present person's from now on."""
+    if access.mode() == "local" or not (who := access.actor()).name:
+        return
+    kept = _list_of(who.name)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with kept.open("a", encoding="utf-8") as file:
+        file.write(f"{path.relative_to(settings().home).as_posix()}\n")
+
+
+def _list_of(name: str) -> Path:
+    """The file that lists what is kept for a person, a path in ``HEDGE_HOME`` a line."""
+    return settings().home / "kept" / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.txt"
 
 
 def _folders_of(name: str) -> Iterator[Path]:

@@ -94,7 +94,10 @@ class LimitsSection(BaseModel):
     disk_gb: float = Field(default=Quotas().disk_gb, gt=0)
     free_disk_gb: float = Field(default=Quotas().free_disk_gb, ge=0)
     questions_a_minute: int = Field(default=Quotas().questions_a_minute, ge=1)
+    waiting_questions: int = Field(default=Quotas().waiting_questions, ge=1)
+    uploads_mb: float = Field(default=Quotas().uploads_mb, gt=0)
     sessions_per_address: int = Field(default=Quotas().sessions_per_address, ge=1)
+    seats_per_address: int = Field(default=Quotas().seats_per_address, ge=1)
 
 
 class FilesSection(BaseModel):

@@ -36,7 +36,7 @@ LAYERS = {
     "jury_pipeline": 7,
     "jury_job": 9,
     "prompting": 2,
-    "tasks": 3,
+    "tasks": 4,
     "inference": 4,
     "devices": 5,
     "adapters": 6,

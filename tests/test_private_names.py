@@ -32,6 +32,21 @@ class Use:
 
 USES = (
     Use("os.py", ("_exit",), "documented in spite of its underscore: it ends a process without waiting for threads"),
+    Use(
+        "re/__init__.py",
+        ("_parser",),
+        "it tells which repeats of a tokenizer's pattern lie in others; its public name, sre_parse, is deprecated",
+    ),
+    Use(
+        "streamlit/runtime/runtime.py",
+        ("close_session", "is_active_session", "uploaded_file_mgr"),
+        "Streamlit has no limit for the uploads of a person, and frees them minutes after their page was closed",
+    ),
+    Use(
+        "streamlit/runtime/memory_uploaded_file_manager.py",
+        ("file_storage", "remove_session_files"),
+        "as above",
+    ),
     Use("argparse.py", ("_fill_text",), "help texts keep their lines, and argparse has no other hook for that"),
     Use(
         "transformers/configuration_utils.py",

@@ -17,8 +17,10 @@ from starlette.responses import JSONResponse, Response
 
 from app.classroom import desks
 from app.classroom.streams import Streams
-from core import access
-from core.classroom import class_state, lecture, live_class
+from app.serving import session_cookie
+from core import access, quotas
+from core.access import Actor
+from core.classroom import class_state, guesses, lecture, live_class
 from core.classroom.refusals import ClassRefusal
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ BODY_WITHIN_S = 10.0
 ACTS: dict[str, Callable[[str, dict[str, Any]], None]] = {
     "next": lambda code, values: lecture.ask_next(code),
     "show": lambda code, values: lecture.show_answer(code),
+    "free": lambda code, values: lecture.free_seats(code, values.get("seats", ())),
+    "allow": lambda code, values: lecture.allow_seats(code, values.get("most", 0)),
     "alpha": lambda code, values: lecture.move_alpha(
         code, alpha=values.get("alpha", 0), score=str(values.get("score"))
     ),
@@ -42,7 +46,7 @@ _streams = Streams()
 async def seat(request: Request) -> Response:
     """Take a seat."""
     values, live = await _body(request), await _class(request)
-    number = await asyncio.to_thread(live.join, _token(request), values.get("name", ""))
+    number = await asyncio.to_thread(live.join, _token(request), values.get("name", ""), _network(request))
     return _json({"seat": number, "code": live.code})
 
 
@@ -57,7 +61,12 @@ async def answer(request: Request) -> Response:
 async def mine(request: Request) -> Response:
     """What only this seat may see."""
     live = await _class(request)
-    return _json(await asyncio.to_thread(class_state.of_seat, live, live.seat_of(_token(request)).number))
+
+    def own() -> Values:
+        with live.lock:  # the seat may be freed meanwhile
+            return class_state.of_seat(live, live.seat_of(_token(request)).number)
+
+    return _json(await asyncio.to_thread(own))
 
 
 async def phone_stream(request: Request) -> Response:
@@ -80,14 +89,15 @@ async def phone_stream(request: Request) -> Response:
 async def desk_stream(request: Request) -> Response:
     """The state of the class for the projector, as server-sent events."""
     live = await _class(request)
-    desks.holder(live.code, _token(request))
-    return EventStream(functools.partial(_streams.of_desk, live))
+    check = functools.partial(_leader, request, live)
+    check()
+    return EventStream(functools.partial(_streams.of_desk, live, check))
 
 
 async def act(request: Request) -> Response:
     """Do what the lecturer asks for."""
     values, live = await _body(request), await _class(request)
-    who = desks.holder(live.code, _token(request))
+    who = await asyncio.to_thread(_leader, request, live)
     do = ACTS.get(str(values.get("act")))
     if do is None:
         raise ClassRefusal(f"a lecturer's page can ask for {', '.join(ACTS)}; reload it")
@@ -106,8 +116,27 @@ def _token(request: Request) -> str:
     return token if kind == "Bearer" else ""
 
 
+def _network(request: Request) -> str:
+    return quotas.network(session_cookie.client(request))
+
+
 async def _class(request: Request) -> live_class.LiveClass:
-    return await asyncio.to_thread(live_class.find, request.path_params["code"])
+    return await asyncio.to_thread(guesses.find_from, _network(request), request.path_params["code"])
+
+
+def _leader(request: Request, live: live_class.LiveClass) -> Actor:
+    """For whom a request of a projector is done, with the role that he or she has now.
+
+    Raises :class:`ClassRefusal` or :class:`~core.errors.AccessError` if this person may not, or no longer, lead.
+    """
+    who = desks.holder(live.code, _token(request))
+    if access.mode() == "login":  # the key is as old as the page; who is logged in now, the cookie says
+        opened_by, who = who, session_cookie.actor_of(request)
+        if who.name != opened_by.name:
+            raise ClassRefusal("you are no longer logged in as when this page was opened; log in and reload it", 401)
+    with access.acting_as(who):
+        lecture.led(live.code)
+    return who
 
 
 async def _body(request: Request) -> Values:

@@ -17,6 +17,7 @@ from typing import Any
 from app.serving.stopping import is_stopping
 from core.classroom import class_state
 from core.classroom.live_class import LiveClass, Seat
+from core.errors import HedgeError
 
 GAP_S = 0.08
 QUIET_S = 15.0
@@ -106,14 +107,28 @@ class Streams:
         def sent(told: Told) -> None:
             live.told(seat, position=told[1], truth=told[2])
 
-        async with aclosing(self._messages(channel, channel.phones, gone, sent=sent)) as messages:
+        def is_taken() -> bool:
+            return live.seats.get(seat.number) is seat
+
+        async with aclosing(self._messages(channel, channel.phones, gone, sent=sent, goes_on=is_taken)) as messages:
             async for message in messages:
                 yield message
 
-    async def of_desk(self, live: LiveClass, gone: Awaitable[object]) -> AsyncGenerator[bytes]:
-        """What a projector is told: also who sits in the class and who has answered."""
+    async def of_desk(
+        self, live: LiveClass, check: Callable[[], object], gone: Awaitable[object]
+    ) -> AsyncGenerator[bytes]:
+        """What a projector is told: also who sits in the class and who has answered. ``check`` raises
+        :class:`~core.errors.HedgeError` when it may no longer be told; the next request then says why."""
         channel = self.channel(live)
-        async with aclosing(self._messages(channel, channel.desks, gone, people=True)) as messages:
+
+        def may_lead() -> bool:
+            with suppress(HedgeError):
+                check()
+                return True
+            return False
+
+        messages_of = self._messages(channel, channel.desks, gone, people=True, goes_on=may_lead)
+        async with aclosing(messages_of) as messages:
             async for message in messages:
                 yield message
 
@@ -125,6 +140,7 @@ class Streams:
         *,
         people: bool = False,
         sent: Callable[[Told], None] = lambda told: None,
+        goes_on: Callable[[], bool],
     ) -> AsyncGenerator[bytes]:
         live, changed, left = channel.live, asyncio.Event(), asyncio.ensure_future(gone)
         among.add(changed)
@@ -135,6 +151,8 @@ class Streams:
                 message = b""
                 if live.is_over:
                     yield event("state", {"phase": "ended", "code": live.code})
+                    return
+                if not goes_on():
                     return
                 if live.news != news:
                     news, view = live.news, (live.alpha, live.score)

@@ -20,8 +20,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 from websockets.protocol import State
 
-from app.serving import sessions
 from app.serving.rate import Bucket, Buckets
+from core import quotas
 
 LARGEST_MESSAGE = 2_000_000
 MOST_FRAMES = 1000
@@ -96,7 +96,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     @property
     def _address(self) -> str:
         """The browser's network address; behind a proxy, the one that the proxy names."""
-        return sessions.network(str((self.scope.get("client") or ("",))[0]))
+        return quotas.network(str((self.scope.get("client") or ("",))[0]))
 
     def _take(self, cost: float) -> float:
         """The seconds to wait after this. Who has sent little does not wait for others at the same address."""

@@ -12,13 +12,13 @@ from starlette.responses import PlainTextResponse
 from app.serving import ended_logins, login, session_cookie, sessions
 from app.serving.session_cookie import actor_of, client
 from app.serving.start import ON_THIS_MACHINE
+from app.serving.uploads import UPLOAD
 from core import access
 from core.access import UserRole
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/")
 MEDIA = re.compile(r"(?<!/static)/media/")
 METRICS = re.compile(r"/_stcore/metrics$")
 LOGOUT = re.compile(r"/auth/logout/?$")

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import PlainTextResponse
 from streamlit import config
 
-from app.serving import login, sessions
+from app.serving import login
 from app.serving.rate import delay_refusal
-from core import access
+from core import access, quotas
 from core.server_file import HOST_NAME
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class HostCheck:
         if not refusal:
             await self.app(_canonical(scope) if scope["type"] == "websocket" else scope, receive, send)
             return
-        await delay_refusal(sessions.network(str((scope.get("client") or ("",))[0])))
+        await delay_refusal(quotas.network(str((scope.get("client") or ("",))[0])))
         if scope["type"] == "http":
             await PlainTextResponse(refusal + "\n", status)(scope, receive, send)
         else:

@@ -8,7 +8,9 @@ callback, a fragment or a component's message.
 from __future__ import annotations
 
 import logging
+import secrets
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ LOG = logging.getLogger(__name__)
 CROWDED = "x-hedge-crowded"
 """A header that :mod:`app.serving.sessions` adds to a session beyond the limit of its address."""
 ACCOUNT = "account"
+SESSION_KEY = "session_name"
 LEAVING = "logging_out"
 """Set in a session that was told to log out."""
 MEANS = {
@@ -95,13 +98,19 @@ def cookie_secret() -> str:
 _claims: ContextVar[dict[str, Any] | None] = ContextVar("claims", default=None)
 """The claims of the session for which a thread works. They are kept because a page may close while its script runs."""
 
+_session: ContextVar[str] = ContextVar("session", default="")
+"""A random name of that session, which tells apart visitors who share an address."""
+
 
 def actor_of_thread() -> Actor | None:
     """The person whose session this thread works for; None if it works for none."""
     if st.context.headers:  # only a thread of an open page has any
         _claims.set(st.user.to_dict())
+        _session.set(st.session_state.setdefault(SESSION_KEY, secrets.token_hex(8)))
     claims = _claims.get()
-    return None if claims is None else claims_actor(claims, address())
+    if claims is None:
+        return None
+    return replace(claims_actor(claims, address()), session=_session.get())
 
 
 def address() -> str:

@@ -8,14 +8,13 @@ message that no page sends, the connection is closed, before Streamlit reads it 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
-from app.serving import login, messages, session_cookie
+from app.serving import login, messages, session_cookie, uploads
 from app.serving.rate import Bucket, Buckets, delay_refusal
 from core import access, quotas
 from core.errors import InputError
@@ -56,7 +55,7 @@ class OpenPages:
             await self.app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
-        address, limit = network(session_cookie.client(connection)), quotas.held().sessions_per_address
+        address, limit = quotas.network(session_cookie.client(connection)), quotas.held().sessions_per_address
         serves_others, already_open = access.mode() != "local", open_pages[address]
         if serves_others and (already_open >= REFUSED_AT * limit or not _connects.of(address).may_take(1)):
             await delay_refusal(address)
@@ -72,6 +71,7 @@ class OpenPages:
         finally:
             if _pages.get(page.session) is page:  # and not a new connection of the same session
                 del _pages[page.session]
+                uploads.page_closed(page.session, page.ended_with)
             open_pages[address] -= 1
             if not open_pages[address]:
                 del open_pages[address]
@@ -92,11 +92,14 @@ class _Page:
         self._closed = False
         self._fields = Bucket(per_s=10_000, burst=100_000)
         """How many fields the page's messages have."""
+        self.ended_with = 1006
+        """The code with which the websocket was closed; this one if it was not."""
 
     async def receive(self) -> Message:
         """The next message of the browser that a page may send."""
         while True:
             message = await self._receive()
+            self.ended_with = message.get("code", self.ended_with)
             if message["type"] != "websocket.receive":
                 return message
             content = message.get("bytes") or b""
@@ -132,14 +135,3 @@ def _passes(content: bytes) -> bool:
     if kind == "backend_operation_request":
         kind = message.backend_operation_request.WhichOneof("payload") or ""
     return access.mode() == "local" or kind not in DROPPED_MESSAGES | DROPPED_OPERATIONS
-
-
-def network(client: str) -> str:
-    """What counts as one network address: an IPv4 address, or the /64 network of an IPv6 address."""
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if address.version == 4:
-        return str(address)
-    return str(ipaddress.ip_network(f"{address}/64", strict=False))

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from core.errors import InputError
+from core.files.names import named
 from core.prompting.strategies import prompt
 from core.settings import ASSETS
 from core.tasks import bank
@@ -75,7 +76,7 @@ def load_texts(name: str) -> list[Text]:
         return {"trivia": _trivia, "bank": _bank, "conversations": _conversations}[name]()
     if name in HUB:
         return _instructions(read_dataset(HUB[name], configuration=None, split="train"), HUB[name])
-    path = Path(name).expanduser()
+    path = named(name)
     if not path.suffix:
         raise InputError(f"unknown texts {name!r}; choose from {', '.join((*BUNDLED, *HUB))}, or give a file")
     if path.suffix.lower() == ".txt":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -23,6 +24,7 @@ from core.calibration.figures import estimates, top_estimates
 from core.calibration.reliability import reliability
 from core.conformal.probabilities import log_softmax, softmax
 from core.errors import InputError
+from core.files.names import cut_name, named
 from core.inference.configurations import load_configuration
 from core.inference.encoding import context_of
 from core.inference.loaded import check_numbers
@@ -63,7 +65,7 @@ def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: 
 
     ``base`` overrides the model that an adapter names. Raises :class:`InputError` if it can't be loaded.
     """
-    folder = Path(model).expanduser()
+    folder = named(model)
     if folder.is_dir() and stored.is_adapter(folder):
         values = stored.configuration(folder)
         made, tokenizer = load_model(resolve(base or str(values["base"])), dtype=dtype)
@@ -220,7 +222,8 @@ def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[P
     stamp = hashlib.sha256(
         f"{values['model']}|{values['data']}|{values['seed']}|{values.get('passes')}".encode()
     ).hexdigest()
-    places = [settings().home / "tokens" / f"{values['model']}-{stamp[:10]}.json"]
+    name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
+    places = [settings().home / "tokens" / f"{name}-{stamp[:10]}.json"]
     beside = output or (loaded.folder / RESULTS if loaded.folder else None)
     if beside is not None:
         places.append(beside)

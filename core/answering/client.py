@@ -71,16 +71,24 @@ def ask(question: CustomQuestion | TokenText) -> AnswerProgress:
         _check_model(question.model)
         _check_run(question.run_id)
     quotas.check_question(question.answer_id)
+    most = quotas.held().waiting_questions if quotas.limits_hold() else 0
     end = time.monotonic() + STARTS_WITHIN_S
     while True:
         _start_server()
         try:
-            asked: AnswerProgress = _call("ask", question)
+            asked: AnswerProgress = _call("ask", question, _asker(), quotas.visitor(), most)
             return asked
         except ConnectionError as error:  # the server has just ended, or does not listen yet
             if time.monotonic() > end:
                 raise RunError(f"the answering server can't be reached ({error}); ask again") from error
             time.sleep(0.05)
+
+
+def _asker() -> str:
+    """Whose a question is: a person's who logged in. On a public server it is one page's, because a whole class may
+    share its address."""
+    who = access.actor()
+    return f"{who.name} {who.address} {who.session}" if access.mode() == "public" else who.name
 
 
 def _check_model(model: str, key: str = "") -> None:
@@ -113,7 +121,7 @@ def progress(answer_id: str, *, wait_s: float = 0.0) -> AnswerProgress:
     A question that the server does not know, because the server died or ended, has failed.
     """
     try:
-        now: AnswerProgress = _call("progress", answer_id, wait_s)
+        now: AnswerProgress = _call("progress", answer_id, wait_s, _asker())
         return now
     except (ConnectionError, InputError):
         return AnswerProgress(answer_id, "failed", GONE)
@@ -130,9 +138,10 @@ def warm(model: str, dtype: str) -> None:
 
 
 def stop(answer_id: str) -> None:
-    """Stop a question; one that has ended or is unknown is left alone."""
+    """Stop one's own question, which others who have asked the same go on waiting for; one that has ended or is unknown
+    is left alone."""
     try:
-        _call("stop", answer_id)
+        _call("stop", answer_id, _asker())
     except (ConnectionError, InputError):
         return
 

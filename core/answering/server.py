@@ -23,7 +23,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
 
@@ -40,7 +40,9 @@ from core.settings import ROOT
 
 IDLE_S = 600.0
 LOOK_EVERY_S = 0.2
-MOST_WAITING = 16
+MOST_WAITING = 64
+MOST_TURNS = 1000
+"""So many visitors' last turns are remembered."""
 REMEMBERED = 100
 LONGEST_WAIT_S = 1.0
 DIES_WITHIN_S = 10.0
@@ -51,11 +53,17 @@ WAY_OUT = "choose a smaller model, or ask again"
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A question, or a text to read by token, and its progress; ``since`` is the time at which its stage began."""
+    """A question, or a text to read by token, and its progress; ``since`` is the time at which its stage began.
+
+    ``askers`` maps each page or person that waits for it to the visitor whose turn it takes. Those who stopped it while
+    others went on waiting are in ``left``.
+    """
 
     question: CustomQuestion | TokenText
     progress: AnswerProgress
     since: float
+    askers: dict[str, str]
+    left: set[str] = field(default_factory=set)
 
 
 class AnsweringWorker:
@@ -100,6 +108,8 @@ class AnsweringServer:
         self.changed = threading.Condition()
         self.jobs: OrderedDict[str, Job] = OrderedDict()
         self.waiting: deque[Job] = deque()
+        self.turns: OrderedDict[str, int] = OrderedDict()
+        """For each visitor, the number of the latest turn that was his or hers."""
         self.current: Job | None = None
         self.worker: AnsweringWorker | None = None
         self.last_asked = time.monotonic()
@@ -107,41 +117,63 @@ class AnsweringServer:
 
     # ---- what clients call
 
-    def ask(self, question: CustomQuestion | TokenText) -> AnswerProgress:
-        """Put a question into the queue; one that is there already is left alone."""
+    def ask(
+        self, question: CustomQuestion | TokenText, asker: str = "", visitor: str = "", most: int = 0
+    ) -> AnswerProgress:
+        """Put a question into the queue; one that is there already is shared with those who asked it before.
+
+        At most ``most`` questions of a ``visitor`` wait (0: as many as fit into the queue), and visitors take turns.
+        """
         name = question.answer_id
         with self.changed:
             if self.ending:
                 raise ConnectionError("the server ends at this moment")  # the client starts another
             known = self.jobs.get(name)
             if known and not known.progress.ended:
+                known.left.discard(asker)
+                known.askers[asker] = visitor
                 return self._progress(known)
+            own = sum(visitor in job.askers.values() for job in self.waiting)
+            if most and own >= most:
+                raise InputError(
+                    f"{own} of your questions are waiting already, and this server keeps {most} for each person; ask "
+                    "again when one is answered, or stop one"
+                )
             if len(self.waiting) >= MOST_WAITING:
                 raise InputError(f"{len(self.waiting)} questions are waiting already; ask again in a moment")
             self.last_asked = time.monotonic()
-            self.jobs[name] = job = Job(question, AnswerProgress(name, "waiting"), self.last_asked)
+            self.jobs[name] = job = Job(question, AnswerProgress(name, "waiting"), self.last_asked, {asker: visitor})
             self.jobs.move_to_end(name)
             self.waiting.append(job)
             if len(self.jobs) > REMEMBERED:
-                self.jobs.popitem(last=False)
+                del self.jobs[next(old for old, job in self.jobs.items() if job.progress.ended)]
             self.changed.notify_all()
             return self._progress(job)
 
-    def progress(self, name: str, wait_s: float) -> AnswerProgress:
+    def progress(self, name: str, wait_s: float, asker: str = "") -> AnswerProgress:
         """The progress of a question; waits up to ``wait_s`` seconds for its end."""
         with self.changed:
             job = self._job(name)
-            self.changed.wait_for(lambda: job.progress.ended, min(wait_s, LONGEST_WAIT_S))
+            self.changed.wait_for(lambda: job.progress.ended or asker in job.left, min(wait_s, LONGEST_WAIT_S))
+            if asker in job.left and not job.progress.ended:
+                return AnswerProgress(name, "failed", "Stopped.")
             return self._progress(job)
 
-    def stop(self, name: str) -> None:
-        """Take a question out of the queue, or kill the worker that is answering it."""
+    def stop(self, name: str, asker: str = "") -> None:
+        """Take a question out of the queue, or kill the worker that is answering it, if nobody else waits for it."""
         with self.changed:
             job = self._job(name)
-            if job in self.waiting:
+            if job.progress.ended:
+                return
+            if set(job.askers) != {asker}:
+                job.askers.pop(asker, None)
+                if len(job.left) < MOST_TURNS:
+                    job.left.add(asker)
+                self.changed.notify_all()
+            elif job in self.waiting:
                 self.waiting.remove(job)
                 self._fail(job, "Stopped before it was asked.")
-            elif job is self.current and not job.progress.ended:
+            elif job is self.current:
                 self._fail(job, "Stopped.")
                 if self.worker:
                     self.worker.process.kill()  # the work of a model can't be stopped in any other way
@@ -166,8 +198,21 @@ class AnsweringServer:
     def _progress(self, job: Job) -> AnswerProgress:
         if job.progress.ended:
             return job.progress
-        ahead = self.waiting.index(job) + bool(self.current) if job in self.waiting else 0
+        ahead = self._order().index(job) + bool(self.current) if job in self.waiting else 0
         return replace(job.progress, seconds=time.monotonic() - job.since, ahead=ahead)
+
+    def _order(self) -> list[Job]:
+        """The waiting questions in the order in which they are answered: visitors take turns, and the next is the one
+        whose latest turn is longest ago."""
+        turns, rest, order = dict(self.turns), list(self.waiting), list[Job]()
+        now = max(turns.values(), default=0)
+        while rest:
+            job = min(rest, key=lambda one: min(turns.get(visitor, 0) for visitor in one.askers.values()))
+            rest.remove(job)
+            order.append(job)
+            now += 1
+            turns |= dict.fromkeys(job.askers.values(), now)
+        return order
 
     # ---- one question after another
 
@@ -192,7 +237,14 @@ class AnsweringServer:
                     self.ending = True
                     return None
                 self.changed.wait(LOOK_EVERY_S)
-            self.current = self.waiting.popleft()
+            self.current = self._order()[0]
+            self.waiting.remove(self.current)
+            now = 1 + max(self.turns.values(), default=0)
+            for visitor in self.current.askers.values():
+                self.turns[visitor] = now
+                self.turns.move_to_end(visitor)
+            while len(self.turns) > MOST_TURNS:
+                self.turns.popitem(last=False)
             return self.current
 
     def _answer(self, job: Job) -> None:

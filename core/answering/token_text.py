@@ -13,6 +13,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.names import named
 from core.inference.models import check_named
 from core.inference.server.address import ServedWeights, served_model
 from core.settings import settings
@@ -61,7 +62,7 @@ def token_text(model: str, text: str, *, key_variable: str = "", weights: Served
     """A text for a model as its files are now, or with the weights that its server holds."""
     if not served_model(model):
         check_named(model)
-    version = 0 if served_model(model) else max(_written(Path(model).expanduser().glob("*")), default=0)
+    version = 0 if served_model(model) else max(_written(named(model).glob("*")), default=0)
     return TokenText(model, text, version, key_variable, weights)
 
 

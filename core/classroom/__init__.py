@@ -5,6 +5,7 @@
 ``refusals``       what a person is told whose answer, name or code can't be taken
 ``class_store``    the SQLite file with classes, seats and answers
 ``live_class``     one class in memory: who sits in it, what is asked, and who hears of changes
+``guesses``        finds a class for a phone, and counts the wrong codes of each network address
 ``class_figures``  probabilities, scores and calibration of the class, of one seat and of the model
 ``class_state``    what phones and the projector are told, as JSON
 ``lecture``        what a lecturer does: open, ask, show, end

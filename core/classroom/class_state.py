@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from core import quotas
 from core.classroom import class_figures
 from core.classroom.live_class import LiveClass
 from core.conformal.probabilities import softmax
@@ -90,9 +91,17 @@ def _results(live: LiveClass, made: dict[str, Any], seats: dict[int, Any]) -> di
 
 
 def for_projector(live: LiveClass) -> dict[str, Any]:
-    """Who sits in the class and who has answered; ``people`` are number, name, answered, page open."""
+    """Who sits in the class and who has answered; ``people`` are number, name, answered, page open. ``networks`` are
+    the seats of each network address, of which ``most`` are allowed; ``turned_away`` phones got none."""
     people = live.people()
+    networks: dict[str, list[int]] = {}
+    for seat in live.seats.copy().values():
+        if seat.network:
+            networks.setdefault(seat.network, []).append(seat.number)
     return {
+        "networks": list(networks.values()),
+        "most": live.most_per_address or quotas.held().seats_per_address,
+        "turned_away": live.turned_away,
         "people": [list(one) for one in people],
         "joined": len(people),
         "answered": sum(one[2] for one in people),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -181,6 +181,13 @@ def add_seat(code: str, seat: SeatRow) -> None:
     """Store a new seat."""
     with _connection() as connection:
         connection.execute("INSERT INTO seats VALUES (?, ?, ?, ?)", [code, seat.seat, seat.token, seat.name])
+
+
+def free_seats(code: str, seats: Sequence[int]) -> None:
+    """Delete seats with their names and answers."""
+    with _connection() as connection:
+        for table in ("answers", "seats"):
+            connection.executemany(f"DELETE FROM {table} WHERE code = ? AND seat = ?", [(code, seat) for seat in seats])
 
 
 def put_answer(code: str, answer: AnswerRow) -> None:

@@ -15,7 +15,7 @@ from core.classroom import class_store
 from core.classroom.class_figures import SCORES
 from core.classroom.class_store import ClassRow
 from core.classroom.codes import new_code
-from core.classroom.live_class import LiveClass, find
+from core.classroom.live_class import SEATS, LiveClass, find
 from core.classroom.quiz import Quiz
 from core.conformal.alpha import check_thousandths
 from core.errors import InputError
@@ -73,6 +73,31 @@ def end_class(code: str) -> None:
     live.to("ended", live.position)
 
 
+@access.needs(UserRole.LAUNCHER, "free seats of a class")
+def free_seats(code: str, seats: Sequence[int]) -> None:
+    """Free seats with their names and answers, as of phones that have left.
+
+    Raises :class:`InputError` unless all of them are taken.
+    """
+    live = _own(code)
+    if not isinstance(seats, list | tuple) or any(type(seat) is not int for seat in seats):
+        raise InputError("seats to free are a list of their numbers; reload the page")
+    check_seats(live, seats)
+    live.free(sorted(set(seats)))
+
+
+@access.needs(UserRole.LAUNCHER, "allow seats of a class")
+def allow_seats(code: str, most: int) -> None:
+    """Let ``most`` seats of the class be taken from one network address.
+
+    Raises :class:`InputError` for a number that can't be.
+    """
+    live = _own(code)
+    if type(most) is not int or not 1 <= most <= SEATS:
+        raise InputError(f"the seats of one network must be a whole number from 1 to {SEATS}, got {most!r:.20}")
+    live.allow(most)
+
+
 def move_alpha(code: str, *, alpha: int, score: str) -> None:
     """Take another alpha (thousandths) or score, ``lac`` or ``aps``.
 
@@ -105,4 +130,6 @@ def check_seats(live: LiveClass, seats: Sequence[int]) -> None:
     """Raise :class:`InputError` unless all of these seats are taken."""
     for seat in seats:
         if seat not in live.seats:
-            raise InputError(f"the class {live.code} has no seat {seat}; it has the seats 1 to {len(live.seats)}")
+            raise InputError(
+                f"the class {live.code} has no seat {seat!r:.20}; choose one of the {len(live.seats)} that are taken"
+            )

@@ -10,6 +10,7 @@ moves often.
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import deque
@@ -17,6 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from core import quotas
 from core.classroom import class_store, refusals
 from core.classroom.class_figures import Shares
 from core.classroom.class_store import AnswerRow, ClassRow, SeatRow
@@ -40,10 +42,13 @@ MOST_STREAMS = 3
 
 @dataclass(slots=True)
 class Seat:
-    """A seat in a class: its number from 1, its name, what its phone has been told, and when it last answered."""
+    """A seat in a class: its number from 1, its name, the network address of its phone while that is known, what its
+    phone has been told, and when it last answered."""
 
     number: int
     name: str
+    network: str = ""
+    """Kept in memory alone, so that no file says from where somebody took part."""
     told: int = -1
     """The last question whose truth was sent to this seat's phone; from then on its answer stays as it is."""
     streams: int = 0
@@ -59,6 +64,10 @@ class LiveClass:
         self.position, self.alpha, self.score = row.position, row.alpha, row.score
         self.seats = {one.seat: Seat(one.seat, one.name) for one in seats}
         self.answers = {(one.seat, one.question): one for one in answers}
+        self.most_per_address = 0
+        """So many seats may be taken from one address; 0: as many as the server's limits say."""
+        self.turned_away = 0
+        """How many times a phone was refused because its address has as many seats."""
         self.shown_at: dict[int, float] = {}
         """When the truth of a question was shown, by the clock of :func:`time.monotonic`."""
         self.news = self.counts = 1
@@ -97,33 +106,46 @@ class LiveClass:
         with self.lock:
             return [
                 (one.number, one.name, (one.number, self.position) in self.answers, one.streams > 0)
-                for one in self.seats.values()
+                for _, one in sorted(self.seats.items())
             ]
 
     # ------------------------------------------------------------ what a phone does
 
-    def join(self, token: str, name: str = "") -> int:
-        """Take a seat for a phone's token and give its number; a phone that has one keeps it.
+    def join(self, token: str, name: str = "", network: str = "") -> int:
+        """Take a seat for a phone's token at a network address and give its number; a phone that has one keeps it.
 
-        Raises :class:`ClassRefusal` for a class that is over or full, a name that can't be, and a token that is none.
+        Raises :class:`ClassRefusal` for a class that is over or full, an address with as many seats as one may have, a
+        name that can't be, and a token that is none.
         """
         hashed = hash_of(token)
         with self.lock:
             self._check_open()
             if known := self._by_token.get(hashed):
                 return known
+            self._check_room(network)
             if len(self.seats) >= SEATS:
                 raise ClassRefusal(
                     f"this class is full, all {SEATS} seats are taken; look at a neighbour's phone, or ask the "
                     "lecturer to open a second class",
                     403,
                 )
-            seat = Seat(len(self.seats) + 1, read_name(name))
+            seat = Seat(next(n for n in itertools.count(1) if n not in self.seats), read_name(name), network)
             class_store.add_seat(self.code, SeatRow(seat.number, hashed, seat.name))
             self.seats[seat.number] = seat
             self._by_token[hashed] = seat.number
         self._tell(counts=True)
         return seat.number
+
+    def _check_room(self, network: str) -> None:
+        most = self.most_per_address or quotas.held().seats_per_address
+        if network and sum(one.network == network for one in self.seats.values()) >= most:
+            self.turned_away += 1
+            self._tell(counts=True)
+            raise ClassRefusal(
+                f"{most} seats of this class are taken from your network, as many as it may have; ask the lecturer to "
+                "allow more",
+                403,
+            )
 
     def seat_of(self, token: str) -> Seat:
         """The seat of a token.
@@ -143,8 +165,9 @@ class LiveClass:
 
         Raises :class:`ClassRefusal` if the answer can't be taken.
         """
-        seat, now = self.seat_of(token), time.monotonic() if now is None else now
+        now = time.monotonic() if now is None else now
         with self.lock:
+            seat = self.seat_of(token)
             _check_rate(seat, now)
             self._check_answer(seat, question, shares, turn, now)
             known = self.answers.get((seat.number, question))
@@ -216,6 +239,24 @@ class LiveClass:
             if phase == "shown":
                 self.shown_at[position] = time.monotonic()
         self._tell(counts=True, news=True)
+
+    def free(self, seats: Sequence[int]) -> None:
+        """Free seats, with their names and answers; their phones can join again."""
+        with self.lock:
+            self._check_open()
+            class_store.free_seats(self.code, seats)
+            for seat in seats:
+                del self.seats[seat]
+            self.answers = {key: one for key, one in self.answers.items() if key[0] in self.seats}
+            self._by_token = {token: seat for token, seat in self._by_token.items() if seat in self.seats}
+        self._tell(counts=True, news=True)
+
+    def allow(self, most: int) -> None:
+        """Let ``most`` seats be taken from one network address."""
+        with self.lock:
+            self._check_open()
+            self.most_per_address, self.turned_away = most, 0
+        self._tell(counts=True)
 
     def move(self, alpha: int, score: str) -> None:
         """Take another alpha or score; they are stored with the next question."""

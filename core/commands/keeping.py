@@ -9,17 +9,17 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 
 from core import backup as backups
 from core.commands.answer import CommandResult
+from core.files.names import named
 
 WAITED = "runs that waited or were at work are"
 
 
 def backup(arguments: Namespace) -> CommandResult:
     """Write a backup."""
-    target = Path(arguments.file).expanduser()
+    target = named(arguments.file)
     with _bar() as progress:
         made = backups.back_up(target, progress=progress)
     text = f"{target}: {_files(made)}, {target.stat().st_size / 1e6:,.1f} MB"
@@ -28,7 +28,7 @@ def backup(arguments: Namespace) -> CommandResult:
 
 def restore_backup(arguments: Namespace) -> CommandResult:
     """Restore a backup."""
-    source = Path(arguments.file).expanduser()
+    source = named(arguments.file)
     with _bar() as progress:
         restored, cancelled, aside = backups.restore(source, replace=arguments.replace, progress=progress)
     day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(restored.created))

@@ -21,7 +21,7 @@ def write_atomically(path: Path, content: bytes, *, lasting: bool = True) -> Non
 @contextmanager
 def replacing(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     """Replace ``path`` by the file that the body writes; an exception in the body leaves ``path`` as it is."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    part = path.with_name(f".{uuid.uuid4().hex}.part")  # without the name, which may be as long as a name can be
     try:
         yield part
         if lasting:

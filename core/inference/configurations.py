@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.inference.folder_limits import check_configuration
 from core.inference.kinds import INSTEAD, classes_of, quantisation, refuse_code, refuse_other_kinds
 from core.inference.models import ModelSource
 from core.inference.quiet import quiet
@@ -22,6 +23,7 @@ def load_configuration(source: ModelSource) -> Any:
     """
     where = f"model {source.location}"
     raw = _raw(source, where)
+    check_configuration(raw, where=where)
     refuse_other_kinds(raw, where=where)
     model_type = str(raw["model_type"])
     built_in = _class_of(model_type)

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core import extras
+from core.files.names import is_folder, named
+from core.inference.folder_limits import check_tokenizer, panics_as_errors
 from core.inference.hub_cache import cached_file
 from core.inference.models import bundled_models
 from core.settings import ASSETS
@@ -25,20 +27,22 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
     from tokenizers import Tokenizer
 
     try:
-        tokenizer = Tokenizer.from_file(str(path))
+        check_tokenizer(path)
+        with panics_as_errors():
+            tokenizer = Tokenizer.from_file(str(path))
+            found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     except Exception:  # the library raises a bare Exception for a file it can't read; loading the model says why
         return None
-    found = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))
 
 
 def is_here(model: str) -> bool:
     """Whether the model's files lie on this machine, so that nothing has to be downloaded."""
-    return (
-        model in bundled_models() or Path(model).expanduser().is_dir() or cached_file(model, "config.json") is not None
-    )
+    return model in bundled_models() or is_folder(model) or cached_file(model, "config.json") is not None
 
 
 def _file(model: str) -> Path | None:
-    folder = ASSETS / "models" / model if model in bundled_models() else Path(model).expanduser()
-    return folder / FILE if (folder / FILE).is_file() else cached_file(model, FILE)
+    if model in bundled_models():
+        return ASSETS / "models" / model / FILE
+    path = named(model) / FILE if is_folder(model) else None
+    return path if path and path.is_file() else cached_file(model, FILE)

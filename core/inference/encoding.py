@@ -7,6 +7,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.chat_templates import ConfinedTemplate
+from core.inference.folder_limits import panics_as_errors
 from core.inference.letters import letter_continuations, letter_tokens
 from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
 from core.prompting.chat import render
@@ -42,7 +43,8 @@ class Encoder:
         """Token ids of whole strings. A chat text already contains its special tokens."""
         if not texts:
             return []
-        found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
+        with panics_as_errors():
+            found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
         rows = [tuple(row) for row in found]
         if self.vocabulary is not None:
             check_vocabulary(max((max(row) for row in rows if row), default=0), vocabulary=self.vocabulary)

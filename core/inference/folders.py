@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.inference.folder_limits import check_limits, check_stored_size
 from core.inference.kinds import refuse_other_kinds
 from core.inference.safetensors_files import AGAIN, POINTER, SERVE_GGUF, read_header, read_json, weight_files
 
@@ -49,9 +51,11 @@ def check_folder(folder: Path) -> None:
     configuration = folder / CONFIGURATION
     if not configuration.is_file():
         raise InputError(_without_configuration(folder))
-    refuse_other_kinds(read_json(configuration), where=f"folder {folder}")
-    for path in weight_files(folder):
-        read_header(path)
+    check_limits(folder)
+    values = read_json(configuration)
+    refuse_other_kinds(values, where=f"folder {folder}")
+    stored = sum(prod(tensor.shape) for path in weight_files(folder) for tensor in read_header(path).values())
+    check_stored_size(values, stored, where=str(configuration))
     found = [folder / name for name in TOKENIZERS if (folder / name).is_file()]
     if not found:
         raise InputError(f"folder {folder} has no tokenizer; save it there with tokenizer.save_pretrained")
@@ -66,6 +70,7 @@ def check_adapter(folder: Path) -> None:
 
     It needs no tokenizer: its base model has one.
     """
+    check_limits(folder)
     read_json(folder / ADAPTER)
     weights = folder / ADAPTER_WEIGHTS
     if weights.is_file():

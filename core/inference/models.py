@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core import access, extras
 from core.errors import InputError
+from core.files.names import is_folder, named
 from core.inference.folders import ADAPTER, CONFIGURATION, check_adapter, check_folder, holds_adapter, named_bases
 from core.inference.hub_cache import cached_file
 from core.inference.registry import BY_ID
@@ -59,7 +60,7 @@ def ships(model: str) -> bool:
 
 def is_local(model: str) -> bool:
     """Whether a name is that of a bundled model or adapter, or of a folder here."""
-    return model in bundled_models() or model in bundled_adapters() or Path(model).expanduser().is_dir()
+    return model in bundled_models() or model in bundled_adapters() or is_folder(model)
 
 
 def resolve(model: str) -> ModelSource:
@@ -74,7 +75,7 @@ def resolve(model: str) -> ModelSource:
     if model in bundled_adapters():
         return ModelSource(model, str(ASSETS / "adapters" / model), is_hub=False, is_adapter=True)
     check_named(model)
-    folder = Path(model).expanduser()
+    folder = named(model)
     if folder.is_dir():
         is_adapter = holds_adapter(folder)
         (check_adapter if is_adapter else check_folder)(folder)

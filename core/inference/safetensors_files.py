@@ -21,6 +21,8 @@ SERVE_GGUF = (
     "which llama.cpp reads and Hedge does not; serve it with llama.cpp (llama-server -m FILE) and give its address "
     "with --server, or use the model that it was made from"
 )
+LARGEST_JSON = 100_000_000
+"""Bytes, as the safetensors library limits its headers."""
 AGAIN = "save the model again with save_pretrained, or download it again"
 
 
@@ -35,6 +37,8 @@ class Stored:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object in a file. Raises :class:`InputError` if the file holds none."""
     try:
+        if (size := path.stat().st_size) > LARGEST_JSON:
+            raise InputError(f"{path} has {size:,} bytes, and at most {LARGEST_JSON:,} are read; {AGAIN}")
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}); make it readable") from error
@@ -102,7 +106,7 @@ def read_header(path: Path) -> dict[str, Stored]:
                 raise InputError(_pointer(path))
             length = int.from_bytes(first[:8], "little")
             file.seek(8)
-            content = file.read(length) if 8 + length <= size else b""
+            content = file.read(length) if 8 + length <= min(size, LARGEST_JSON) else b""
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror}); make it readable") from error
     broken = InputError(f"{path} is cut short or is not a safetensors file ({size:,} bytes); {AGAIN}")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.inference.folder_limits import PARTS, TAKE, check_tokenizer, panics_as_errors, tokenizer_problem
 from core.inference.folders import ADAPTER, adapter_values
 from core.inference.models import HUB_ID, PATHS, ModelSource, gated_message, resolve
 from core.inference.quiet import quiet
@@ -37,23 +40,52 @@ def read_tokenizer(source: ModelSource) -> Any:
     """The tokenizer at ``source``. Raises :class:`InputError` if none can be loaded from there."""
     from transformers import AutoTokenizer
 
-    try:
-        with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(source.location, trust_remote_code=False)
-            empty = not tokenizer(PROBE, verbose=False)["input_ids"]
-    except (Exception, BaseExceptionGroup) as error:
-        raise InputError(_tokenizer_sentence(source, error)) from error
-    except BaseException as error:
-        # The tokenizers library, written in Rust, panics if a file contradicts itself. That is not an Exception.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise InputError(_tokenizer_sentence(source, RuntimeError("panic"))) from error
+    if source.is_hub:
+        _check_hub_files(source.location)
+    with _explained(source):
+        tokenizer = AutoTokenizer.from_pretrained(source.location, trust_remote_code=False)
+    _check_loaded(source, tokenizer)
+    with _explained(source):
+        empty = not tokenizer(PROBE, verbose=False)["input_ids"]
     if empty:
         raise InputError(
             f"the tokenizer of {source.location} makes no tokens of a text; take the tokenizer's files that came with "
             "the model"
         )
     return tokenizer
+
+
+@contextmanager
+def _explained(source: ModelSource) -> Iterator[None]:
+    """Errors of the libraries, as one sentence."""
+    try:
+        with quiet(), panics_as_errors():
+            yield
+    except (Exception, BaseExceptionGroup) as error:
+        raise InputError(_tokenizer_sentence(source, error)) from error
+
+
+def _check_hub_files(location: str) -> None:
+    """Check the files of a tokenizer on the hub, which folders have had checked, before they are loaded."""
+    from transformers.utils.hub import cached_file
+
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        try:
+            with quiet():
+                path = cached_file(location, name)
+        except Exception:  # the hub client has errors of its own, and loading the tokenizer says what is wrong
+            continue
+        if path:
+            check_tokenizer(Path(path))
+
+
+def _check_loaded(source: ModelSource, tokenizer: Any) -> None:
+    """Check the parts of a loaded tokenizer, which may come from a file of another kind."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    parts = {name: getattr(backend, name, None) for name in PARTS}
+    values = {name: json.loads(part.__getstate__()) for name, part in parts.items() if part is not None}
+    if problem := tokenizer_problem(values):
+        raise InputError(f"the tokenizer of {source.location} {problem}; {TAKE}")
 
 
 def base_of(source: ModelSource) -> ModelSource:
@@ -107,13 +139,9 @@ def _tokenizer_sentence(source: ModelSource, error: BaseException) -> str:
     text = str(error)
     if "trust_remote_code" in text or "gated repo" in text.lower():
         return loading_sentence(source, error, what="the tokenizer of model")
-    path = Path(source.location) / "tokenizer.json"
-    if not source.is_hub and path.is_file():
-        try:
-            json.loads(path.read_bytes())
-        except ValueError as why:
-            return f"{path} is not JSON ({why}); take the tokenizer's files that came with the model"
-    elif reader := next((READERS[name] for name in READERS if (Path(source.location) / name).is_file()), None):
+    folder = Path(source.location)
+    reader = next((READERS[name] for name in READERS if (folder / name).is_file()), None)
+    if reader and not (folder / "tokenizer.json").is_file():
         return (
             f"the tokenizer of {source.location} is read with the package {reader}, which is not here or can't read "
             f"it; install {reader} with pip, or save the tokenizer as tokenizer.json where the model was made "

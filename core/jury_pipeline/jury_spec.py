@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from core import access
+from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.names import named
 from core.inference.models import DTYPES
 from core.inference.server import permission
 from core.inference.server.address import check_key, key_variable, served_model, short_name
@@ -141,7 +142,7 @@ def checked(spec: JurySpec) -> JurySpec:
         check_key(spec.key_variable)
     spec = replace(spec, base=known(spec.base), jurors=tuple(known(model) for model in spec.jurors))
     if spec.questions not in (trivia.BUNDLED, *trivia.HUB):
-        place = Path(spec.questions).expanduser().resolve()
+        place = named(spec.questions).resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
     return spec
@@ -154,6 +155,7 @@ def create(spec: JurySpec) -> str:
     folder = folder_of(spec.path_id)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    quotas.note_kept(folder)
     return spec.path_id
 
 

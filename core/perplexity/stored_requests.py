@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from core import quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.perplexity.request import Request
@@ -16,7 +17,12 @@ def store(request: Request) -> None:
     """Keep a request under its hash."""
     folder = settings().home / "perplexity"
     folder.mkdir(parents=True, exist_ok=True)
-    write_to(folder / f"{request.digest}.json", request)
+    path = folder / f"{request.digest}.json"
+    if is_new := not path.exists():
+        quotas.check_disk()
+    write_to(path, request)
+    if is_new:
+        quotas.note_kept(path)
 
 
 def write_to(path: Path, request: Request) -> None:

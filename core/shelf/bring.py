@@ -62,7 +62,7 @@ def bring(
     told = progress or DownloadProgress()
     files = entry.chosen(only, where=where)
     told.total = size_of(files)
-    quotas.check_disk(told.total)
+    quotas.check_disk(size_of([file for file in files if not _is_here(file)]))
     with _alone(), tempfile.TemporaryDirectory(prefix="hedge-shelf-") as folder:
         try:
             kept = [(file, _fetched(file, told)) for file in files]
@@ -191,8 +191,9 @@ def _here_of(files: Sequence[ShelfFile]) -> str:
 
 def here(files: Sequence[ShelfFile]) -> int:
     """How many of these files are in the cache, so that they need no network."""
-    return sum(
-        file.kind == "recipe"
-        or cache.is_here(f"hub:{file.address}/{file.path}" if file.kind == "hub" else file.address, file.sha256)
-        for file in files
-    )
+    return sum(map(_is_here, files))
+
+
+def _is_here(file: ShelfFile) -> bool:
+    place = f"hub:{file.address}/{file.path}" if file.kind == "hub" else file.address
+    return file.kind == "recipe" or cache.is_here(place, file.sha256)

@@ -14,6 +14,7 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from core import quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.settings import settings
@@ -86,8 +87,11 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
         )
     kept = folder() / "files" / digest
     kept.parent.mkdir(parents=True, exist_ok=True)
+    is_new = not kept.exists()
     os.replace(part, kept)
     drop_part(part)
+    if is_new:
+        quotas.note_kept(kept)
     known = folder() / "known" / _key(address)
     known.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(known, digest.encode(), lasting=False)

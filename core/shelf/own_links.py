@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
 from core.exchange.safe_read import LARGEST_FILE
+from core.files.names import cut_name
 from core.shelf import addresses, hub
 from core.shelf.entries import GIT_HOST, MOST_FILES, Entry, ShelfFile, read_hub_id
 
@@ -67,8 +68,8 @@ def said(link: str) -> str:
 
 
 def _of_address(url: str) -> Entry:
-    name = PurePosixPath(unquote(urlsplit(url).path)).name
-    if not name or name in (".", ".."):
+    name = cut_name(PurePosixPath(unquote(urlsplit(url).path)).name, most=200)
+    if not name or name in (".", "..") or "\0" in name:
         raise InputError(f"{said(url)}: the address names no file; give that of one file")
     addresses.check(url, name=name)
     file = ShelfFile(name, "url", url, size=None, about=0, at_most=LARGEST_FILE, anew=True)

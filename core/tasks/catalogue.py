@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from core import access
+from core import access, quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.names import named
 from core.records import Question
 from core.settings import settings
 from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
@@ -71,7 +72,7 @@ def load(task: str) -> TaskData:
     if not at:
         if is_file(task):
             access.check_path(task)
-            return _own(*_version(Path(task).expanduser()))
+            return _own(*_version(named(task)))
         return TaskData(tuple(bank.load(task)), source="bundled")
     if name not in HUB:
         raise InputError(f"unknown task {name!r}; choose from {', '.join(HUB)}")
@@ -80,7 +81,7 @@ def load(task: str) -> TaskData:
     if place == "published":
         return _published(name)
     access.check_path(place)
-    path = Path(place).expanduser()
+    path = named(place)
     return _built(name, str(path)) if path.is_dir() else _from_file_kept(name, *_version(path))
 
 
@@ -109,7 +110,7 @@ def canonical(task: str) -> str:
     name, at, place = task.partition("@")
     if not is_file(task):
         return task
-    return f"{name}@{Path(place).expanduser().resolve()}" if at else str(Path(task).expanduser().resolve())
+    return f"{name}@{named(place).resolve()}" if at else str(named(task).resolve())
 
 
 def is_file(task: str) -> bool:
@@ -191,4 +192,5 @@ def _cached(task: str, name: str, make: Any) -> TaskData:
         data: TaskData = make()
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(asdict(data)).encode(), lasting=False)
+    quotas.note_kept(path)
     return data

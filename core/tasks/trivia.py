@@ -12,11 +12,11 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from core import access
 from core.errors import InputError
+from core.files.names import named
 from core.settings import ASSETS
 from core.tasks.rows import Row, read_dataset, read_file
 
@@ -70,7 +70,7 @@ def read(source: str) -> tuple[ShortQuestion, ...]:
         rows, where = read_dataset(location, configuration=configuration, split=part), source
     else:
         access.check_path(source)
-        rows, where = read_file(Path(source).expanduser()), source
+        rows, where = read_file(named(source)), source
     found = [_question(row, f"{where}, question {number}", number) for number, row in enumerate(rows, start=1)]
     seen: dict[str, int] = {}
     for number, one in enumerate(found, start=1):

@@ -14,10 +14,15 @@ from core.answering import client
 from core.answering.custom_question import CustomQuestion
 from core.errors import QuotaError
 from core.exchange.dropped import question_files
+from core.perplexity import conversations as talks
+from core.perplexity import stored_requests
+from core.perplexity.prompts import SystemPrompt
+from core.perplexity.request import Request
 from core.quotas import Quotas
 from core.runs import actions, engine, store
 from core.runs.queue import run_queue
 from core.runs.spec import RunSpec
+from core.shelf import cache
 from tests.conftest import synthetic_run
 from tests.light_environment import needs_models
 
@@ -26,6 +31,10 @@ pytestmark = pytest.mark.quick
 ANN = Actor("ann@example.org", UserRole.LAUNCHER)
 BEN = Actor("ben@example.org", UserRole.LAUNCHER)
 CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)
+
+
+def request(text: str) -> Request:
+    return Request((SystemPrompt("a", text),), (talks.parse("assistant: Hello\nuser: Hi\nassistant: Good", "a")[0],))
 
 
 @pytest.fixture
@@ -81,10 +90,32 @@ def test_a_person_s_disk_space_counts_runs_juries_and_the_bin(limited: Path):
     own.rename(limited / "bin" / f"{own.name}@1")
     assert quotas.disk_of(ANN.name) == used
     quotas.hold(Quotas(disk_gb=1e-5))
-    with access.acting_as(ANN), pytest.raises(QuotaError, match=r"your runs take 0.0 GB, and this server gives 1e-05"):
+    with access.acting_as(ANN), pytest.raises(QuotaError, match=r"your runs and other files take 0.0 GB, and"):
         engine.submit(spec(1))
     with access.acting_as(BEN):
         engine.submit(spec(1))
+
+
+def test_a_bank_a_download_and_what_a_page_keeps_count_too(limited: Path, tmp_path: Path):
+    """Whoever brings the same in again pays nothing for it."""
+    bank = tmp_path / "bank.csv"
+    bank.write_text("question,A,B,answer\n" + "Which?,one,two,A\n" * 1000)
+    quotas.hold(Quotas(disk_gb=0.0001))
+    with access.acting_as(ANN):
+        question_files.keep(bank, bank.name)
+        assert quotas.disk_of(ANN.name) == bank.stat().st_size
+        part = cache.part_path("https://example.org/a")
+        part.write_bytes(b"x" * 70_000)
+        cache.keep(part, "https://example.org/a", sha256="", name="a")
+        stored_requests.store(request("b" * 20_000))
+        assert 106_000 < quotas.disk_of(ANN.name) < 110_000
+        with pytest.raises(QuotaError, match=r"your runs and other files take 0\.0 GB"):
+            stored_requests.store(request("c"))
+        with pytest.raises(QuotaError):
+            question_files.keep(bank, "another.csv")
+    with access.acting_as(BEN):
+        question_files.keep(bank, bank.name)
+        assert quotas.disk_of(BEN.name) == 0
 
 
 @needs_models
@@ -128,6 +159,11 @@ def test_visitors_of_a_public_server_are_told_apart_by_their_address(limited: Pa
             for name in "abc":
                 quotas.check_question(name)
     with access.acting_as(Actor("visitor", UserRole.VIEWER, "10.0.0.2")), pytest.raises(QuotaError):
+        quotas.check_question("d")
+    for n in range(3):  # one line has 2^64 addresses
+        with access.acting_as(Actor("visitor", UserRole.VIEWER, f"2001:db8::{n + 1}")):
+            quotas.check_question(f"{n}")
+    with access.acting_as(Actor("visitor", UserRole.VIEWER, "2001:db8::ffff")), pytest.raises(QuotaError):
         quotas.check_question("d")
 
 

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.caches import live_runs
+from app.components.perplexity import perplexity_form
 from app.formatting import rounded, signed
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
@@ -254,3 +255,13 @@ def test_results_that_are_uploaded_as_a_conversation_are_taken_to_data(open_page
     assert not app.exception
     assert "mine.csv was taken here from another page." in said(app)
     assert [button.label for button in app.button if button.label.startswith("Import")] == ["Import 1 run"]
+
+
+@pytest.mark.quick
+def test_a_page_keeps_the_latest_uploads_as_many_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch):
+    """A file that was removed no longer counts as an upload, and what was read from it stays."""
+    monkeypatch.setattr(perplexity_form, "MOST_CHARACTERS", 150)  # the talk has 69
+    uploaded = dict.fromkeys("abcd", TALK)
+    assert list(perplexity_form._latest(uploaded)) == ["c", "d"]
+    monkeypatch.setattr(perplexity_form, "MOST_CHARACTERS", 1)
+    assert list(perplexity_form._latest(uploaded)) == ["d"]

@@ -6,6 +6,7 @@ import { AlphaControl } from "../shared/alpha_control.js";
 import { make, plainAlpha, say, setThemeColors } from "../shared/dom.js";
 import { mounted } from "../shared/mounted.js";
 import { paintSeats, whoSaid } from "./people.js";
+import { Seating } from "./seating.js";
 import { fewSaid, paintAsked, paintResults } from "./stage.js";
 
 const AGAIN_MS = 1000;
@@ -25,6 +26,7 @@ class Projector {
       move: (alpha) => this.moved({ alpha }),
       released: () => this.send(),
     });
+    this.seating = new Seating(this.find, (told) => this.act(told));
     this.find(".next").onclick = () => this.act({ act: "next" });
     this.find(".show").onclick = () => this.act({ act: "show" });
     for (const one of root.querySelectorAll("[name=class-score]")) {
@@ -120,6 +122,7 @@ class Projector {
     this.find(".show").hidden = phase !== "asked";
     this.find(".next").hidden = phase === "results" || phase === "ended";
     say(this.find(".next"), nextSaid(state));
+    this.seating.paint(this.people);
     this.find(".lobby").hidden = phase !== "lobby";
     this.find(".asked").hidden = !hasQuestion;
     this.find(".results").hidden = phase !== "results";

@@ -20,12 +20,11 @@ from core.exchange.dropped.found import FoundRun, Header, Reading
 from core.exchange.dropped.grouping import UNKNOWN
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import Columns
+from core.files.names import cut_name
 from core.reports.imported_figures import ImportedFigures, figures, stored_as
 
 KEPT_KEY = "dropped_files"
 CARRIED_KEY = "carried_files"
-LONGEST_NAME = 200
-"""The most bytes of a file's name on the disk."""
 Progress = Callable[[float, str], None]
 
 
@@ -134,7 +133,7 @@ def _written(files: Sequence[Any], folder: Path) -> dict[Path, str]:
     names: dict[Path, str] = {}
     for file in files:
         told = [part for part in PurePosixPath(file.name.replace("\\", "/")).parts if part not in ("..", "/", ".")]
-        parts = [part.encode()[-LONGEST_NAME:].decode(errors="ignore") for part in told]  # a disk allows no longer name
+        parts = [cut_name(part) for part in told]
         place = 1
         path = folder.joinpath("1", UNKNOWN, *parts)
         while path in names:  # browsers give a dropped folder's files without the folder

@@ -32,6 +32,7 @@ from core.runs.spec import SERVED, RunSpec
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
 MODELS_KEY = "words_models"
+MOST_CHARACTERS = 50_000_000
 TALKS_KEY = "words_talks"
 MODE_KEY = "words_mode"
 WINDOW_KEY = "words_window"
@@ -235,6 +236,17 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
     return view.mode, None if view.window == "all" else int(view.window), view.dtype
 
 
+def _latest(uploaded: dict[str, Conversation]) -> dict[str, Conversation]:
+    """The latest of a person's conversations, as many as the page may hold after their files were removed."""
+    kept, room = {}, MOST_CHARACTERS
+    for digest, conversation in reversed(uploaded.items()):
+        room -= sum(len(message.text) for message in conversation.messages)
+        if kept and room < 0:
+            break
+        kept[digest] = conversation
+    return dict(reversed(kept.items()))
+
+
 def _upload(found: Library) -> None:
     """Upload a person's own conversations. They are kept for the window, and with the run once they are measured."""
     if not may_launch("upload conversations"):
@@ -261,6 +273,6 @@ def _upload(found: Library) -> None:
                 st.error(plain(sentence(str(error))))
     if fresh:  # select each upload once, even if it was known already
         new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
-        st.session_state[UPLOADED] = st.session_state.get(UPLOADED, {}) | new
+        st.session_state[UPLOADED] = _latest(st.session_state.get(UPLOADED, {}) | new)
         state.change(PerplexityView, talks=",".join(fresh), talk="", message=1)
         st.rerun()

@@ -11,9 +11,10 @@ from app import navigation
 from app.components.data.dropped_files import carry
 from app.formatting import plain
 from core import access
-from core.errors import AccessError, HedgeError
+from core.errors import AccessError, HedgeError, InputError
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS, kind_of
+from core.files.names import cut_name, named
 from core.tasks import catalogue
 
 ON_PERPLEXITY = {
@@ -27,7 +28,7 @@ LARGEST_CARRIED = 200_000_000
 def kind_of_upload(name: str, content: bytes) -> str:
     """The kind of an uploaded file (:data:`core.exchange.dropped.kinds.KINDS`); empty if it is unknown."""
     with tempfile.TemporaryDirectory(prefix="hedge-hint-") as folder:
-        path = Path(folder) / (Path(name).name[-80:] or "file")
+        path = Path(folder) / (cut_name(Path(name).name, most=80) or "file")
         path.write_bytes(content)
         return _kind(path)
 
@@ -49,10 +50,10 @@ def hint_of_task(task: str) -> None:
     """Say what a file is that was entered as a task but has no questions."""
     if not catalogue.is_file(task):
         return
-    path = Path(task.partition("@")[2] or task).expanduser()
     try:
+        path = named(task.partition("@")[2] or task)
         access.check_path(path)
-    except AccessError:
+    except (AccessError, InputError):
         return  # the launch says so
     if not path.is_file():
         return

@@ -23,6 +23,7 @@ from backports.zstd import zipfile
 from core.errors import InputError
 from core.exchange import score_arrays
 from core.exchange.archive import DAMAGED
+from core.files.names import cut_name
 
 MOST_FILES = 5_000
 """Files of one drop."""
@@ -241,7 +242,7 @@ def _inside(into: Path, name: str) -> Path | None:
     parts = [part for part in re.split(r"[/\\]", name) if part not in ("", ".")]
     if not parts or ".." in parts or any(LITTER.match(part) or ":" in part for part in parts):
         return None
-    return into.joinpath(*(part[:200] for part in parts))
+    return into.joinpath(*(cut_name(part, most=200) for part in parts))
 
 
 def _copied(source: IO[bytes] | gzip.GzipFile, target: Path, take: Take, archive: Path) -> None:

@@ -13,6 +13,7 @@ from core.access import UserRole
 from core.errors import HedgeError, InputError
 from core.exchange.dropped.apart import apart
 from core.exchange.tabular import open_sheet
+from core.files.names import cut_name
 from core.settings import settings
 from core.tasks import catalogue, finished
 from core.tasks.rows import READERS, read_file
@@ -29,7 +30,7 @@ def keep(path: Path, name: str) -> str:
     """
     quotas.check_disk(path.stat().st_size)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    plain = re.sub(r"[^\w.-]+", "-", Path(name).stem).strip("-.")[:80] or "questions"
+    plain = cut_name(re.sub(r"[^\w.-]+", "-", Path(name).stem).strip("-."), most=80) or "questions"
     ending = Path(name).suffix.lower()
     if ending not in READERS:
         ending = ENDING.get(apart(_sheet_kind, path, name=name), ".csv")
@@ -39,6 +40,7 @@ def keep(path: Path, name: str) -> str:
     if made_here:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
+        quotas.note_kept(folder)
     try:
         return apart(task_of, target, name, name=name)
     except InputError:

@@ -22,7 +22,7 @@ from app.serving.kept_link import KeptLink
 from app.serving.login import CROWDED, ServerSettings
 from app.serving.messages import message_type
 from app.serving.policy import PolicyHeaders, content_security_policy
-from app.serving.sessions import OpenPages, network
+from app.serving.sessions import OpenPages
 from core import access, quotas
 from core.access import Actor, UserRole
 from core.quotas import Quotas
@@ -213,11 +213,17 @@ def test_a_cookie_is_sent_by_https_alone_where_the_server_is_reached_so(served: 
         ("192.0.2.7", "192.0.2.7"),
         ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
         ("2001:db8:1:2:ffff::1", "2001:db8:1:2::/64"),
+        ("[2001:db8:1:2::9]", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("64:ff9b::192.0.2.7", "192.0.2.7"),
+        ("2002:c000:207:1:2:3:4:5", "192.0.2.7"),
+        ("2001:0:4136:e378:8000:63bf:3fff:fdd2", "192.0.2.45"),
         ("testclient", "testclient"),
     ],
 )
 def test_an_ipv6_line_counts_as_one_address(client: str, of: str):
-    assert network(client) == of
+    assert quotas.network(client) == of
 
 
 class Line:

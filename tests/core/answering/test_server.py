@@ -21,7 +21,7 @@ import pytest
 
 from core.answering import client, custom_question
 from core.answering.custom_question import AnswerProgress
-from core.answering.server import AnsweringServer, serve
+from core.answering.server import MOST_WAITING, AnsweringServer, serve
 from core.errors import InputError, RunError
 from core.files.file_lock import holder, is_held
 from core.processes.stop_signals import StopSignals
@@ -265,13 +265,13 @@ def test_a_model_that_disagrees_with_itself_is_stopped(run_id: str, fake_home: P
 
 def test_the_queue_keeps_its_order_and_its_length(run_id: str, fake_home: Path, start_server: StartServer):
     start_server(load_ms=60_000)
-    asked = [own(run_id, f"Question {i}?") for i in range(17)]
+    asked = [own(run_id, f"Question {i}?") for i in range(MOST_WAITING + 1)]
     states = [client.ask(one) for one in asked]
     until(lambda: client.progress(asked[0].answer_id).stage == "loading", "the first")
     assert [client.progress(one.answer_id).ahead for one in asked[1:4]] == [1, 2, 3]
     assert all(state.stage == "waiting" for state in states)
     assert client.ask(asked[5]).ahead == 5  # once more is the same question
-    with pytest.raises(InputError, match="16 questions are waiting already"):
+    with pytest.raises(InputError, match=f"{MOST_WAITING} questions are waiting already"):
         client.ask(own(run_id, "One more?"))
     client.stop(asked[3].answer_id)
     assert client.progress(asked[3].answer_id).message == "Stopped before it was asked."

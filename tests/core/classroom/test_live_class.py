@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import access
+from core import access, quotas
 from core.access import Actor, UserRole
-from core.classroom import class_figures, class_run, class_state, lecture, live_class, quiz
+from core.classroom import class_figures, class_run, class_state, guesses, lecture, live_class, quiz
 from core.classroom.class_figures import mean_shares, sureness
 from core.classroom.live_class import SEATS, LiveClass
 from core.classroom.refusals import ClassRefusal
 from core.conformal.threshold import threshold
 from core.errors import AccessError, InputError
+from core.quotas import Quotas
 from core.reports import evaluation
 from core.reports.report import report
 
@@ -101,6 +103,70 @@ def test_ten_answers_a_second_and_no_more(live: LiveClass):
     with pytest.raises(ClassRefusal, match="10 answers in a second; wait a second"):
         live.answer(TOKENS[0], question=0, shares=SURE, turn=10, now=50.5)
     live.answer(TOKENS[0], question=0, shares=SURE, turn=10, now=51.01)
+
+
+def test_an_address_takes_its_seats_and_the_lecturer_frees_some(live: LiveClass):
+    quotas.hold(Quotas(seats_per_address=2))
+    try:
+        assert [live.join(TOKENS[i], "Ada", "192.0.2.1") for i in range(2)] == [1, 2]
+        with pytest.raises(ClassRefusal, match=r"^2 seats of this class are taken from your network"):
+            live.join(TOKENS[2], "Bob", "192.0.2.1")
+        assert live.join(TOKENS[1], "", "192.0.2.1") == 2  # the phone has its seat
+        assert live.join(TOKENS[3], "", "192.0.2.2") == 3
+        assert live.join(TOKENS[4]) == 4  # of an unknown address
+        said = class_state.for_projector(live)
+        assert (said["networks"], said["most"], said["turned_away"]) == ([[1, 2], [3]], 2, 1)
+    finally:
+        quotas.hold(Quotas())
+    lecture.ask_next(live.code)
+    for token in (TOKENS[0], TOKENS[3]):
+        live.answer(token, question=0, shares=SURE, turn=1)
+    lecture.free_seats(live.code, [1, 4])
+    assert live.all_shares() == {3: {0: tuple(SURE)}}
+    assert [one[0] for one in live.people()] == [2, 3]
+    with pytest.raises(ClassRefusal, match="has no seat"):
+        live.seat_of(TOKENS[0])
+    assert live.join(TOKENS[5], "Cy", "192.0.2.1") == 1  # the lowest number that is free
+    assert live.shares_of(1) == {}
+    live_class._held.clear()  # as after a restart
+    again = live_class.find(live.code)
+    assert [(one[0], one[1]) for one in again.people()] == [(1, "Cy"), (2, "Ada"), (3, "")]
+    assert again.all_shares() == live.all_shares()
+    lecture.allow_seats(live.code, 1)
+    again.join(TOKENS[6], "", "192.0.2.9")
+    with pytest.raises(ClassRefusal, match=r"^1 seats of this class"):
+        again.join(TOKENS[7], "", "192.0.2.9")
+    for seats in ([1, 99], "1", [True], [10**40], None):
+        with pytest.raises(InputError):
+            lecture.free_seats(live.code, seats)  # type: ignore[arg-type]
+    for most in ("3", 0, 201, 10**40, True):
+        with pytest.raises(InputError):
+            lecture.allow_seats(live.code, most)  # type: ignore[arg-type]
+
+
+def test_an_address_guesses_a_few_codes_and_then_one_at_a_time(live: LiveClass):
+    guessed = ("XXX" + "".join(pair) for pair in itertools.product("BCDFGHJ", repeat=3))
+
+    def guess(of: str, now: float, code: str = "") -> int:
+        try:
+            guesses.find_from(of, code or next(guessed), now=now)
+        except ClassRefusal as error:
+            return error.status
+        return 200
+
+    assert [guess("a", 100.0) for _ in range(guesses.MOST + 2)] == [404] * guesses.MOST + [429] * 2
+    assert guess("a", 100.0, live.code) == 429
+    assert guess("b", 100.0, live.code) == 200
+    assert [guess("b", 100.0) for _ in range(guesses.MOST + 1)] == [404] * guesses.MOST + [429]
+    assert guess("b", 100.0, live.code) == 200  # it is known there
+    later = 100.0 + guesses.AGAIN_S
+    assert [guess("a", later) for _ in range(2)] == [404, 429]
+    assert guess("a", later + guesses.AGAIN_S, live.code) == 200
+    # What is right costs nothing: nobody in a hall has to wait.
+    assert [guess(f"n{i}", later, live.code) for i in range(3)] == [200] * 3
+    assert guess("a", later + guesses.AGAIN_S) == 404
+    lecture.end_class(live.code)
+    assert guess("c", later, live.code) == 410
 
 
 def test_the_201st_seat(live: LiveClass):

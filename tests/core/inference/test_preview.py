@@ -112,5 +112,5 @@ def test_a_folder_whose_tokenizer_is_broken(tiny_model, tmp_path):
     shutil.copytree(tiny_model, folder)
     (folder / "tokenizer.json").write_text("{")
     asked = [prompt(q) for q in synthetic_questions(3)]
-    with pytest.raises(InputError, match=r"tokenizer.json is not JSON .* that came with the model"):
+    with pytest.raises(InputError, match=r"tokenizer.json is not JSON .*save the model again"):
         preview(str(folder), asked)

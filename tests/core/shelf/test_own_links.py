@@ -24,6 +24,12 @@ def test_a_file_by_its_address(mirror: Mirror):
     assert done.figures == ()
 
 
+def test_a_file_with_a_long_name(mirror: Mirror):
+    for name in ("n" * 400, "%C3%A4" * 200):
+        mirror.files[f"/{name}.csv"] = CSV
+        assert len(bring(of_link(f"{mirror.url}/{name}.csv")).runs) == 1
+
+
 @pytest.mark.parametrize(
     ("link", "says"),
     [
@@ -36,6 +42,7 @@ def test_a_file_by_its_address(mirror: Mirror):
         ("ftp://example.org/x.csv", "only https addresses"),
         ("file:///etc/passwd", "only https addresses"),
         ("https://example.org/", "the address names no file"),
+        ("https://example.org/a%00.csv", "the address names no file"),
         ("https://example.org:99999/x.csv", "the address is none that can be read"),
         ("https://[oops/x.csv", "the address is none that can be read"),
     ],

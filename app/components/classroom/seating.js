@@ -1,0 +1,79 @@
+// The list of seats, in which the lecturer frees seats and says how many one network may take.
+
+import { make, say } from "../shared/dom.js";
+
+export class Seating {
+  // `act` asks the server to do something.
+  constructor(find, act) {
+    Object.assign(this, { find, act, rows: new Map() });
+    find(".allow").onsubmit = (event) => {
+      event.preventDefault();
+      act({ act: "allow", most: find(".most").valueAsNumber });
+    };
+  }
+
+  paint({ people, networks = [], most = 0, turned_away: refused = 0 }) {
+    const name = refused ? `Seats · ${refused} refused, because their network has ${most} seats` : "Seats";
+    say(this.find(".seating summary"), name);
+    const field = this.find(".most");
+    if (this.most !== most) field.value = this.most = most;
+    for (const [number, row] of this.rows) {
+      if (!people.some(([taken]) => taken === number)) this.drop(number, row);
+    }
+    for (const [number, name, , isOpen] of people) {
+      if (!this.rows.has(number)) this.add(number, name);
+      say(this.rows.get(number).querySelector(".faint"), isOpen ? "" : "page closed");
+    }
+    this.paintNetworks(networks);
+  }
+
+  add(number, name) {
+    const row = this.row(number, name);
+    const next = Math.min(...[...this.rows.keys()].filter((other) => other > number));
+    this.find(".taken").insertBefore(row, this.rows.get(next) ?? null);
+    this.rows.set(number, row);
+  }
+
+  row(number, name) {
+    const row = make("li");
+    const free = make("button", "", "Free");
+    free.type = "button";
+    free.setAttribute("aria-label", `Free seat ${number}${name ? `, ${name}` : ""}`);
+    free.onclick = () => this.act({ act: "free", seats: [number] });
+    row.append(make("span", "", name ? `${number} ${name}` : String(number)), make("span", "faint", ""), free);
+    return row;
+  }
+
+  // The focus stays in the list, for whoever goes on with the keyboard.
+  drop(number, row) {
+    const next = row.nextElementSibling ?? row.previousElementSibling;
+    if (row.contains(row.getRootNode().activeElement)) {
+      (next?.querySelector("button") ?? this.find(".seating summary")).focus();
+    }
+    row.remove();
+    this.rows.delete(number);
+  }
+
+  // One line for each network from which several people came, if there are several such networks.
+  paintNetworks(networks) {
+    const shown = networks.length > 1 ? networks.filter((seats) => seats.length > 1) : [];
+    const key = JSON.stringify(shown);
+    if (this.networks === key) return;
+    this.networks = key;
+    this.find(".networks").replaceChildren(
+      ...shown.map((seats) => {
+        const line = make("li");
+        const free = make("button", "", `Free all ${seats.length}`);
+        free.type = "button";
+        const where = `the network of seat ${seats[0]}`;
+        free.setAttribute("aria-label", `Free all ${seats.length} seats of ${where}`);
+        free.onclick = () => {
+          const asked = `Free ${seats.length} seats, and delete their names and answers?`;
+          if (window.confirm(asked)) this.act({ act: "free", seats });
+        };
+        line.append(make("span", "", `${seats.length} seats are taken from ${where}.`), free);
+        return line;
+      }),
+    );
+  }
+}
