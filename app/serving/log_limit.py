@@ -14,6 +14,8 @@ from app.serving.rate import Bucket
 
 AT_ONCE, PER_MINUTE = 30, 6
 LONGEST_LINE = 2000
+ACCESS = "uvicorn.access"
+"""A line for each request, if the administrator of another server wants it."""
 
 
 class _FewLines(logging.Filter):
@@ -46,6 +48,6 @@ class _LimitedLogger(logging.getLoggerClass()):  # type: ignore[misc]
 def install() -> None:
     """Limit all loggers of this process, those that are made later included."""
     for logger in [logging.getLogger(), *logging.root.manager.loggerDict.values()]:
-        if isinstance(logger, logging.Logger):
+        if isinstance(logger, logging.Logger) and logger.name != ACCESS:
             logger.addFilter(_FewLines())
     logging.setLoggerClass(_LimitedLogger)
