@@ -238,7 +238,8 @@ def _setup(view: PerplexityView) -> tuple[str, int | None, str]:
 
 def _latest(uploaded: dict[str, Conversation]) -> dict[str, Conversation]:
     """The latest of a person's conversations, as many as the page may hold after their files were removed."""
-    kept, room = {}, MOST_CHARACTERS
+    kept: dict[str, Conversation] = {}
+    room = MOST_CHARACTERS
     for digest, conversation in reversed(uploaded.items()):
         room -= sum(len(message.text) for message in conversation.messages)
         if kept and room < 0:
