@@ -90,8 +90,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         if self._held > SMALL and self._too_much_is_held():
             self._fail(CloseCode.TRY_AGAIN_LATER)
             return
-        beyond = len(data) if self._held > SMALL else 0
-        self._rest(max(self._take(len(data)), _large.take(beyond)))
+        wait = self._take(len(data))
+        self._rest(max(wait, _large.take(len(data))) if self._held > SMALL else wait)
 
     @property
     def _address(self) -> str:

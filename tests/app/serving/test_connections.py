@@ -173,6 +173,22 @@ def test_who_sends_fast_waits_and_gets_every_answer(port: int, monkeypatch: pyte
     assert max(rests) > 0
 
 
+def test_a_small_message_does_not_wait_for_the_large_ones_of_others(port: int, monkeypatch: pytest.MonkeyPatch):
+    debts = Bucket(per_s=1, burst=0)
+    debts.take(1e9)
+    monkeypatch.setattr(connections, "_large", debts)
+    rests: list[float] = []
+    monkeypatch.setattr(connections.LimitedWebSocket, "_rest", lambda self, seconds: rests.append(seconds))
+
+    async def small(wire: Wire) -> bytes:
+        await wire.handshake()
+        await wire.frame(BINARY, b"x" * 1000)
+        return await wire.reader.readexactly(6)
+
+    assert play(port, small)[2:] == (1000).to_bytes(4, "big")
+    assert set(rests) == {0}
+
+
 def test_a_bucket_lets_a_burst_pass_and_then_so_much_a_second(monkeypatch: pytest.MonkeyPatch):
     now = [100.0]
     monkeypatch.setattr("app.serving.rate.time.monotonic", lambda: now[0])
