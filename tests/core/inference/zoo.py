@@ -715,7 +715,7 @@ BROKEN = (
         "no real tokenizer",
         "tokenizer.json is JSON and no tokenizer",
         filed(llama, lambda f: (f / "tokenizer.json").write_text("[]")),
-        "the tokenizer of",
+        "must hold a JSON object",
     ),
     Kept(
         "sentencepiece",
