@@ -98,7 +98,7 @@ def read_answers(labels: Path, data: str) -> Answers:
         items = values["labels"] if isinstance(values, dict) else values
         check_unique([item["id"] for item in items], path)
         return Answers({int(item["id"]): _question(item, data) for item in items}, content)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         raise InputError(f"{path} is not a list of questions or answers with ids ({reason(error)})") from error
 
 
@@ -168,9 +168,10 @@ def _rows(values: Any, path: Path) -> tuple[list[int], npt.NDArray[np.float32]]:
         raise InputError(f"{path}: expected a list of results, found {type(values).__name__}")
     try:
         ids = [int(row["id"]) for row in values]
-        rows = [np.asarray(row["logits_options"], dtype=np.float32).reshape(-1) for row in values]
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
+            rows = [np.asarray(row["logits_options"], dtype=np.float32).reshape(-1) for row in values]
         logits = np.stack(rows)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         raise InputError(f"{path} does not have rows with an id and logits_options ({reason(error)})") from error
     check_unique(ids, path)
     bad = ~np.isfinite(logits).all(axis=1)

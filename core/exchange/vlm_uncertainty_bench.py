@@ -54,7 +54,8 @@ def _read_run(path: Path) -> ImportedRun:
     for number, row in enumerate(rows, start=1):
         where = f"{path}, row {number}"
         try:
-            own = _options(row["logits"])
+            with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
+                own = _options(row["logits"])
             answer = str(row["answer"]).strip().upper()
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{where} does not have 'answer' and 'logits' as expected ({reason(error)})") from error

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.confined import Limits
-from core.exchange.dropped.apart import DropApart, default_limits
-from core.exchange.dropped.found import Reading, refusals
+from core.confined import LimitReached, Limits
+from core.exchange.dropped.apart import DropApart, _Files, _Groups, _Kind, _State, default_limits
+from core.exchange.dropped.files import DroppedFile, Gathered
+from core.exchange.dropped.found import FoundFile, Reading, refusals
 from core.exchange.dropped.reading import Drop
 from tests.core.exchange.dropped.test_odd_files import csv
 
@@ -137,3 +138,30 @@ def test_the_limits_are_those_of_the_settings(monkeypatch):
     monkeypatch.setenv("HEDGE_READ_MEMORY_GB", "2.5")
     assert default_limits().memory == int(2.5 * (1 << 30))
     assert default_limits(memory_gb=3).memory == 3 << 30
+
+
+@pytest.mark.parametrize("kind", ["plain", "link", "dots"])
+def test_a_path_outside_of_the_drop_is_refused(tmp_path, kind):
+    """A process that a file has taken over names a file of the server, which a page would open for its visitor."""
+    secret, scratch = tmp_path / "secret.csv", tmp_path / "out"
+    secret.write_text("a,b\n")
+    scratch.mkdir()
+    (scratch / "link.csv").symlink_to(secret)
+    (scratch / "honest.csv").write_text("a,b\n")
+    path = {"plain": secret, "link": scratch / "link.csv", "dots": scratch / ".." / "secret.csv"}[kind]
+    state = _State([(tmp_path / "in.zip", "in.zip")], scratch)
+    with pytest.raises(LimitReached, match="which is not part of the drop"):
+        _Files(Gathered((DroppedFile(path, "in.csv"),), ())).add_to(state)
+    _Files(Gathered((DroppedFile(scratch / "honest.csv", "in.csv"),), ())).add_to(state)
+    assert state.gathered is not None
+
+
+def test_results_of_other_files_and_kinds_are_refused(tmp_path):
+    state = _State([(tmp_path / "in.csv", "in.csv")], tmp_path)
+    with pytest.raises(LimitReached, match="the kind 'shell'"):
+        _Kind(tmp_path / "in.csv", "shell").add_to(state)
+    with pytest.raises(LimitReached, match="results without their files"):
+        _Groups(((("in.csv",), "key"),), (), (), ()).reading(state)
+    other = FoundFile(DroppedFile(tmp_path / "other.csv", "other.csv"), "questions")
+    with pytest.raises(LimitReached, match="which is not part of the drop"):
+        _Groups((), (other,), (), ()).reading(state)
