@@ -30,7 +30,7 @@ HEADERS = {
 }
 DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError, KeyError, TypeError, NotImplementedError),
-    *(SyntaxError, SystemError, OverflowError, tokenize.TokenError),
+    *(SyntaxError, SystemError, OverflowError, RuntimeError, tokenize.TokenError),
 )
 """What a damaged npz makes numpy and ``zipfile`` raise."""
 
