@@ -67,5 +67,5 @@ def test_too_large_a_run_is_refused_in_one_sentence(open_page: Open, monkeypatch
 def test_the_line_to_copy_escapes_names():
     line = embed.frame("a.html", '"><script>', 10)
     assert line == (
-        '<iframe src="a.html" title="&quot;&gt;&lt;script&gt;" width="100%" height="10" style="border: 0"></iframe>'
+        '<iframe src="a.html" title="&#34;&gt;&lt;script&gt;" width="100%" height="10" style="border: 0"></iframe>'
     )

@@ -17,10 +17,12 @@ ALL = 9
 """As ``texts``: figures with words, which are aligned on the left too."""
 IN_BRACKETS = re.compile(r"\([^()]*\)")
 UNBROKEN = "\u00a0"
-TABLE = """<div class="static-table texts-{{ texts }}" role="region" tabindex="0" aria-label="{{ alt }}">
-<table><thead><tr>{% for name in head %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
-<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>
-</table></div>"""
+TABLE = (
+    '<div class="static-table texts-{{ texts }}" role="region" tabindex="0" aria-label="{{ alt }}">'
+    '<table><thead><tr>{% for name in head %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>'
+    "<tbody>{% for row in rows %}<tr>{% for cell in row %}<td>{{ cell }}</td>{% endfor %}</tr>{% endfor %}</tbody>"
+    "</table></div>"
+)
 
 
 def static_table(frame: pd.DataFrame, *, alt: str, texts: int = 1) -> None:

@@ -95,7 +95,7 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
             f"the server gives {len(values)} log-probabilities for {len(tokens)} tokens of the text that was sent"
         )
     for value in values:
-        _check_log_p(value)
+        _check_log_probability(value)
     end = _end(tokens, text + continuation)
     found = spelled_at_end("".join(tokens[:end]), continuation)
     if found is None:
@@ -123,7 +123,7 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
         log_p = None if math.isnan(number(value)) else number(value)
         known = {_spelled(one): log for one, each in _mapping(top).items() if (log := number(each)) > ABSENT}
         for each in (*known.values(), log_p or 0.0):
-            _check_log_p(each)
+            _check_log_probability(each)
         best = sorted(known.items(), key=lambda pair: -pair[1])[:most]
         rows.append(
             {
@@ -151,7 +151,7 @@ def _spelled(token: Any) -> str:
     return str(token)[:LONGEST_TOKEN]
 
 
-def _check_log_p(value: float) -> None:
+def _check_log_probability(value: float) -> None:
     """Raise :class:`WrongReplyError` for a probability above 1."""
     if value > SLACK:
         raise WrongReplyError(f"the server gives a token the log-probability {value:.4g}, which is above 0")
