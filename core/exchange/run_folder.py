@@ -120,8 +120,10 @@ def read(folder: Path) -> ImportedRun:
     unknown = set(scored.ids) - {question.id for question in questions}
     if unknown:
         raise InputError(f"{path}: expected logits of its questions, found logits of {next(iter(unknown))!r}")
-    if odd := next((role for role in roles if role not in get_args(Role)), None):
-        raise InputError(f"{path}: expected {', '.join(get_args(Role))} as the role of a question, found {shown(odd)}")
+    if odd := [role for role in roles if role not in get_args(Role)]:
+        raise InputError(
+            f"{path}: expected {', '.join(get_args(Role))} as the role of a question, found {shown(odd[0])}"
+        )
     answered = set(scored.ids)
     parts = {role for question, role in zip(questions, roles, strict=True) if question.id in answered}
     if not parts >= {"calibration", "test"} or scored.logits.size == 0:
