@@ -28,7 +28,7 @@ from core.errors import HedgeError, InputError, RunError
 from core.files.json_text import loads
 
 ARRAY, PART, SENT, RETURNED, FAILED = b"A", b"J", b"S", b"V", b"E"
-LONGEST_JSON = 64 << 20
+LONGEST_JSON = 16 << 20
 """The bytes of a frame of JSON. Parsed JSON takes up to twenty times as much memory."""
 MOST_FRAMES = 100_000
 """The frames of one message."""
@@ -113,7 +113,7 @@ class Writer:
         if len(content) <= LONGEST_JSON:
             return [self._frame(PART, content)]
         if len(rows) == 1:
-            raise InputError(f"one of its rows has {len(content) / 1e6:.0f} MB, and at most 64 MB are read")
+            raise InputError(f"one of its rows has {len(content) / 1e6:.0f} MB, and at most {LONGEST_JSON >> 20} are read")
         half = len(rows) // 2
         return self._parts(rows[:half]) + self._parts(rows[half:])
 

@@ -26,6 +26,10 @@ from core.settings import settings
 from core.tasks import bank_names
 
 
+OURS = ("launched_by", "imported", "spent")
+"""What only Hedge says of a run, whatever the process that read its file has sent."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
     """The questions with their roles, the logits of those that were scored, and where they come from."""
@@ -109,7 +113,8 @@ def _write(part: Path, run: ImportedRun) -> None:
     store.write_logits(part, run.scored)
     now = time.time()
     bank = bank_names.bank_record(run.spec, run.provenance, run.questions, run.roles)
-    provenance = run.provenance | {"imported": True, "bank": bank} | access.launched()
+    told = {key: value for key, value in run.provenance.items() if key not in OURS}
+    provenance = told | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")
 
