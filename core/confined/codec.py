@@ -113,7 +113,8 @@ class Writer:
         if len(content) <= LONGEST_JSON:
             return [self._frame(PART, content)]
         if len(rows) == 1:
-            raise InputError(f"one of its rows has {len(content) / 1e6:.0f} MB, and at most {LONGEST_JSON >> 20} are read")
+            most = LONGEST_JSON >> 20
+            raise InputError(f"one of its rows has {len(content) / 1e6:.0f} MB, and at most {most} are read")
         half = len(rows) // 2
         return self._parts(rows[:half]) + self._parts(rows[half:])
 

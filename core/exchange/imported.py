@@ -25,7 +25,6 @@ from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank_names
 
-
 OURS = ("launched_by", "imported", "spent")
 """What only Hedge says of a run, whatever the process that read its file has sent."""
 
