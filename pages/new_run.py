@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app import state, style
+from app.caches import live_runs
 from app.components.data import stored_runs
 from app.components.jury import make_jury
 from app.components.new_run import forecast, form, launch, prompt_preview, run_list
@@ -18,6 +19,7 @@ state.no_view()
 st.html(style.STACKED)
 with st.container(key=style.STACKED_KEY):
     left, right = st.columns([4, 5], gap="medium")
+busy = live_runs.current().busy  # while the form is drawn, which says how its runs stand
 with left:
     combination = form.form()
 with right:
@@ -29,7 +31,7 @@ with right:
     prompt_preview.prompt_preview(combination)
     with spoken():
         run_list.undo_notice()
-        run_list.run_list()
+        run_list.run_list(was_busy=busy)
         stored_runs.run_shelf()
     run_list.agent_notice()
 make_jury.section()

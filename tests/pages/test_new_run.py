@@ -349,6 +349,27 @@ def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[A
     assert ("resume", run_id) in asked
 
 
+def test_a_run_that_ends_while_the_page_is_drawn_is_offered_to_be_resumed(
+    open_page: Open, asked: list[Any], monkeypatch: Any
+):
+    """The form above stands as it was a moment before, so it is drawn again."""
+    run_id = existing("running")
+    begun = status(run_id)
+
+    def current(*, anew: bool = False) -> live_runs.LiveRuns:
+        if anew:  # its worker stops between the form and the list
+            store.update_record(run_id, state="cancelled")
+        return live_runs.LiveRuns((replace(begun, state=store.read_record(run_id).state),))
+
+    app = open_page("new_run")
+    app.multiselect(key="launch_models").set_value(["fake"])
+    monkeypatch.setattr(live_runs, "current", current)
+    app.run()
+    assert not app.exception
+    labels = [button.label for button in app.button]
+    assert sum("Resume" in label for label in labels) == 3, labels
+
+
 def test_a_repeat_puts_the_results_into_the_bin_and_asks_again(open_page: Open, asked: list[Any]):
     run_id = existing("done")
     app = open_page("new_run")

@@ -39,10 +39,13 @@ CHANGE_HELP = "Puts this run's choices into the form, so that you can change the
 DELETE_HELP = "Moves the run to the bin. You can restore it for a week."
 
 
-def run_list() -> None:
-    """Show all unfinished runs and the latest finished ones. Polls every second while a run is active."""
+def run_list(*, was_busy: bool) -> None:
+    """Show all unfinished runs and the latest finished ones. Polls every second while a run is active.
+
+    ``was_busy`` says whether one was when the form above was drawn, which is drawn again if none is any more.
+    """
     busy = live_runs.current(anew=True).busy
-    st.fragment(_live, run_every=POLL_S if busy else None)(busy)
+    st.fragment(_live, run_every=POLL_S if busy else None)(busy or was_busy)
 
 
 def _live(was_busy: bool) -> None:

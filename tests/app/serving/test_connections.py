@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -126,6 +127,10 @@ def test_a_message_that_does_not_end_closes_the_connection(port: int):
 
     assert play(port, unfinished) == 1008
     assert play(port, byte_by_byte) == 1008
+    for _ in range(500):  # the server notices a moment later that the connection is gone
+        if not connections.unfinished:
+            break
+        time.sleep(0.01)
     assert connections.unfinished == {}
 
 
