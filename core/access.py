@@ -20,6 +20,7 @@ for the first, second, fourth, eighth … time, and ``times`` says for which.
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import re
@@ -93,6 +94,8 @@ _whose: list[Whose] = []
 """What knows the person whose page's thread this is."""
 _hosts: list[tuple[frozenset[str], frozenset[str]]] = []
 """The model servers that pages may connect to, and the variables with their keys."""
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a network without IPv4 uses for IPv4 addresses (RFC 6052)."""
 _worker: list[bool] = []
 """Not empty in a worker."""
 ACTOR_VARIABLE = "HEDGE_ACTOR"
@@ -308,9 +311,31 @@ _counted: OrderedDict[tuple[Path, str, str, str, int], int] = OrderedDict()
 _counting = Lock()
 
 
+def network(client: str) -> str:
+    """What counts as one network address wherever addresses are counted: an IPv4 address, or the /64 network of an
+    IPv6 address, because one line has that many of its own.
+
+    IPv6 addresses that stand for an IPv4 address (mapped, NAT64, 6to4, Teredo) count as that address. An address that
+    can't be read counts as it is.
+
+    >>> network("2001:db8:1:2:3::4"), network("::ffff:192.0.2.7"), network("64:ff9b::c000:207")
+    ('2001:db8:1:2::/64', '192.0.2.7', '192.0.2.7')
+    """
+    try:
+        address = ipaddress.ip_address(client.strip("[]").partition("%")[0])
+    except ValueError:
+        return client
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    inside = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+    if inside is None and address in NAT64:
+        inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return str(inside or ipaddress.ip_network((int(address), 64), strict=False))
+
+
 def _times_refused(who: Actor, what: str) -> int:
     """How often this was refused in this hour, now included."""
-    key = (refusal_log(), who.name, who.address, what, int(time.time() // 3600))
+    key = (refusal_log(), who.name, network(who.address), what, int(time.time() // 3600))
     with _counting:
         times = _counted[key] = _counted.pop(key, 0) + 1
         if len(_counted) > MOST_COUNTED:

@@ -7,7 +7,6 @@ written, so that a full queue or a full disk costs nobody what he or she has mad
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import json
 import shutil
 import threading
@@ -19,14 +18,13 @@ from pathlib import Path
 
 from core import access
 from core.access import Actor, UserRole
+from core.access import network as network
 from core.errors import QuotaError
 from core.files.disk import disk_use
 from core.settings import settings
 
 GB = 1_000_000_000
 MINUTE_S = 60.0
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""Addresses that a network without IPv4 uses for IPv4 addresses (RFC 6052)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,28 +72,6 @@ def _limited() -> Actor | None:
 _lock = threading.Lock()
 _asked: dict[str, dict[str, float]] = {}
 """For each person or address, the questions of the last minute and when they were asked."""
-
-
-def network(client: str) -> str:
-    """What counts as one network address wherever addresses are counted: an IPv4 address, or the /64 network of an
-    IPv6 address, because one line has that many of its own.
-
-    IPv6 addresses that stand for an IPv4 address (mapped, NAT64, 6to4, Teredo) count as that address. An address that
-    can't be read counts as it is.
-
-    >>> network("2001:db8:1:2:3::4"), network("::ffff:192.0.2.7"), network("64:ff9b::c000:207")
-    ('2001:db8:1:2::/64', '192.0.2.7', '192.0.2.7')
-    """
-    try:
-        address = ipaddress.ip_address(client.strip("[]").partition("%")[0])
-    except ValueError:
-        return client
-    if isinstance(address, ipaddress.IPv4Address):
-        return str(address)
-    inside = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
-    if inside is None and address in NAT64:
-        inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return str(inside or ipaddress.ip_network((int(address), 64), strict=False))
 
 
 def visitor() -> str:

@@ -15,12 +15,15 @@ from app.serving.start import ON_THIS_MACHINE
 from app.serving.uploads import UPLOAD
 from core import access
 from core.access import UserRole
+from core.settings import settings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 MEDIA = re.compile(r"(?<!/static)/media/")
 METRICS = re.compile(r"/_stcore/metrics$")
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
+"""Headers of a proxy, whose own address says nothing about the reader."""
 LOGOUT = re.compile(r"/auth/logout/?$")
 
 
@@ -32,6 +35,8 @@ class RequestGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
+        if scope["type"] in ("http", "websocket") and access.mode() == "login":
+            scope = session_cookie.without_broken_login(scope)
         refusal = _refusal(scope) if scope["type"] in ("http", "websocket") else ""
         if not refusal:
             await self.app(scope, receive, send)
@@ -49,7 +54,7 @@ def _refusal(scope: Scope) -> str:
     if scope["type"] == "websocket":
         return ""
     connection, path = HTTPConnection(scope), str(scope["path"])
-    if METRICS.search(path) and not is_loopback(client(connection)):
+    if METRICS.search(path) and not is_near(connection):
         return "The server's figures can be read on its own machine only."
     if access.mode() == "public":
         return "This server is public: nobody can upload files." if UPLOAD.search(path) else ""
@@ -75,6 +80,20 @@ def _is_reached_here(scope: Scope) -> bool:
     """
     server = scope.get("server")
     return not server or server[1] is None or is_loopback(server[0])
+
+
+def is_near(connection: HTTPConnection) -> bool:
+    """Whether a request comes directly from this machine, or from a network that may read the server's figures."""
+    if any(name in connection.headers for name in FORWARDED):
+        return False
+    address = client(connection)
+    if is_loopback(address):
+        return True
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in settings().metrics_from)
 
 
 def is_loopback(address: str) -> bool:

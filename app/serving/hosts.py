@@ -10,6 +10,7 @@ it carries nobody's cookies against that person's will, and Streamlit ignores th
 from __future__ import annotations
 
 import ipaddress
+import logging
 import re
 import socket
 import threading
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from starlette.responses import PlainTextResponse
 from streamlit import config
 
-from app.serving import login
+from app.serving import login, start
 from app.serving.rate import delay_refusal
 from core import access, quotas
 from core.server_file import HOST_NAME
@@ -27,10 +28,11 @@ from core.server_file import HOST_NAME
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+LOG = logging.getLogger(__name__)
 PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 HOST = re.compile(r"(?P<name>[a-z0-9_.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(?P<port>[1-9]\d{0,4}))?", re.ASCII)
 ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]+)", re.ASCII)
-PROBES = re.compile(r"/(?:healthz|readyz|metrics)$")
+PROBES = ("/healthz", "/readyz", "/metrics")
 READING = ("GET", "HEAD", "OPTIONS")
 LONGEST_SHOWN = 100
 
@@ -64,6 +66,7 @@ class HostCheck:
         if scope["type"] == "http":
             await PlainTextResponse(refusal + "\n", status)(scope, receive, send)
         else:
+            LOG.warning("a websocket was refused: %s", refusal)  # its browser learns no reason
             await receive()
             await send({"type": "websocket.close", "code": 1008})
 
@@ -125,7 +128,7 @@ def _answers_for(site: Site, scope: Scope) -> bool:
         return site.name in access.LOOPBACK and (not ports or (site.port or PORTS[scope["scheme"]]) in ports)
     if site.name in access.LOOPBACK:
         return True
-    if _given_names() and not PROBES.search(str(scope["path"])):
+    if _given_names() and str(scope["path"]).removeprefix(start.base_path()) not in PROBES:
         return False
     return _is_address(site.name) or site.name in own_names()
 

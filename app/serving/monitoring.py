@@ -8,7 +8,6 @@ request both, as a load balancer must. Only this machine and the networks of ``H
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import time
 from collections.abc import Callable
 
@@ -16,12 +15,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.serving import session_cookie, sessions
-from app.serving.guard import is_loopback
+from app.serving import sessions
+from app.serving.guard import is_near
 from core import monitoring
-from core.settings import settings
 
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 KEPT_S = 2.0
 """An answer is used again for this long, so that frequent requests cost nothing."""
 
@@ -46,10 +43,10 @@ class Monitoring:
 
     async def _readyz(self, request: Request) -> Response:
         status, text = await self._newest("readyz", _readiness)
-        return _response((status, text if _is_near(request) else text.split("\n")[0] + "\n"))
+        return _response((status, text if is_near(request) else text.split("\n")[0] + "\n"))
 
     async def _metrics(self, request: Request) -> Response:
-        if not _is_near(request):
+        if not is_near(request):
             return _response((403, REFUSAL))
         return _response(await self._newest("metrics", _exposition), kind="text/plain; version=0.0.4; charset=utf-8")
 
@@ -72,17 +69,3 @@ def _exposition() -> Answer:
 def _readiness() -> Answer:
     problems = monitoring.problems()
     return (503, "\n".join(["not ready", *problems, ""])) if problems else (200, "ready\n")
-
-
-def _is_near(request: Request) -> bool:
-    """Whether the request comes directly from this machine, or from a network that may read the figures."""
-    if any(name in request.headers for name in FORWARDED):
-        return False
-    client = session_cookie.client(request)
-    if is_loopback(client):
-        return True
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return False
-    return any(address in network for network in settings().metrics_from)

@@ -228,6 +228,12 @@ def test_refusals_push_nothing_out_of_the_audit_log_and_are_summed_up(public: Pa
             access.check(UserRole.LAUNCHER, "launch runs")
     times = [entry["times"] for entry in audit() if not entry["allowed"]]
     assert times == [2**i for i in range(14)]  # 2^13 = 8192 is the last one below 10,000
+    before = len(audit())
+    for place in range(100):  # one line of the internet
+        visitor = Actor("visitor", UserRole.VIEWER, f"2001:db8::{place}")
+        with access.acting_as(visitor), pytest.raises(AccessError):
+            access.check(UserRole.LAUNCHER, "launch runs")
+    assert len(audit()) - before == 7
     for place in range(1000):
         visitor = Actor("visitor", UserRole.VIEWER, f"10.0.{place // 256}.{place % 256}")
         with access.acting_as(visitor), pytest.raises(AccessError):

@@ -123,6 +123,26 @@ def test_a_request_is_of_the_person_whose_cookie_the_server_signed(served: Path,
         assert who(other).role is UserRole.OUTSIDER
 
 
+def test_parts_of_two_logins_make_no_third(served: Path, monkeypatch: pytest.MonkeyPatch):
+    """Else somebody could keep a group that the provider has taken away. Streamlit does not see the cookies either."""
+    new = signed(lars(), secret=login.cookie_secret(), size=30)
+    with monkeypatch.context() as before:
+        before.setattr(time, "time", lambda now=time.time: now() - 60)
+        old = signed(lars(), secret=login.cookie_secret(), size=30)
+    seen: list[dict[str, str]] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(HTTPConnection(scope).cookies)
+
+    def given(cookies: dict[str, str]) -> dict[str, str]:
+        sent(RequestGuard(streamlit), "/", cookie="; ".join(f"{name}={value}" for name, value in cookies.items()))
+        return seen[-1]
+
+    last = [*new][-1]
+    assert given({"theme": "dark", **new}) == {"theme": "dark", **new}
+    assert given({"theme": "dark", **new, last: old[last], f"{session_cookie.COOKIE}_tokens": "x"}) == {"theme": "dark"}
+
+
 def test_without_a_secret_no_cookie_counts():
     assert session_cookie.claims(signed(lars(), secret=""), "") == {}
 
