@@ -41,7 +41,9 @@ HOME = "home"
 OF_OLDER = ("engine.sqlite", "engine.dump")
 """The copy of the run database in backups of earlier versions, which is not restored."""
 CLASSES_FILE = "classes.sqlite"
-LEFT_OUT = ("agents", "cache", "logs", permission.FOLDER, "engine.sqlite", f"{CLASSES_FILE}-")
+SCRATCH, ASIDE = ".restore-", "before-restore-"
+"""How the folders begin that a restore makes within a home that can't be moved."""
+LEFT_OUT = (SCRATCH, ASIDE, "agents", "cache", "logs", permission.FOLDER, "engine.sqlite", f"{CLASSES_FILE}-")
 """What is made anew by itself, has a copy of its own, or belongs to this machine alone; also SQLite's files beside the
 database."""
 CANCELLED = "Its backup was restored while it was not done; resume it to continue with what is missing."
@@ -159,20 +161,27 @@ def restore(
             f"in the run database {database.shown()}, {len(waiting)} of the runs wait or are at work; add --replace to "
             "cancel them, or set HEDGE_DATABASE_URL"
         )
-    home.parent.mkdir(parents=True, exist_ok=True)
-    _check_room(source, described, home.parent)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{home.name}-restore-", dir=home.parent))
     try:
-        _unpack(source, scratch, described, progress)
-        for run_id in waiting:
-            run_queue.cancel(run_id)
-        database.forget()
-        aside = _moved_aside(home)
-        fresh = scratch / HOME
-        fresh.mkdir(exist_ok=True)
-        fresh.replace(home)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        home.parent.mkdir(parents=True, exist_ok=True)
+        # A volume of its own can't be moved, and nobody can write beside it if it lies in the root folder.
+        inside = home.is_mount() or not os.access(home.parent, os.W_OK)
+        place, prefix = (home, SCRATCH) if inside else (home.parent, f".{home.name}-restore-")
+        _check_room(source, described, place)
+        scratch = Path(tempfile.mkdtemp(prefix=prefix, dir=place))
+        try:
+            _unpack(source, scratch, described, progress)
+            for run_id in waiting:
+                run_queue.cancel(run_id)
+            database.forget()
+            fresh = scratch / HOME
+            fresh.mkdir(exist_ok=True)
+            aside = _moved_entries(home, fresh) if inside else _moved(home, fresh)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+    except OSError as error:
+        raise InputError(
+            f"{home} can't be replaced ({error.strerror}); set HEDGE_HOME to a folder that you may write to"
+        ) from None
     return described, _cancel_unfinished(), aside
 
 
@@ -186,7 +195,7 @@ def _cancel_unfinished() -> list[str]:
             if store.read_record(run_id).state not in store.ENDED:
                 store.end(run_id, "cancelled", CANCELLED)
                 cancelled.append(run_id)
-        except InputError:  # a damaged record is shown as such where it is opened, and no worker takes it
+        except (InputError, OSError):  # a damaged record is shown as such where it is opened, and no worker takes it
             continue
     return cancelled
 
@@ -326,12 +335,31 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) ->
     os.utime(place, (member.mtime, member.mtime))
 
 
-def _moved_aside(home: Path) -> Path | None:
-    if not home.exists():
+def _moved(home: Path, fresh: Path) -> Path | None:
+    """Put the fresh home in the place of the other one; returns where that one lies now, if it held something."""
+    aside = None
+    if home.exists():
+        aside = home.with_name(f"{home.name}.{_now_aside()}")
+        home.replace(aside)
+    fresh.replace(home)
+    if aside and not any(_files(aside)) and not (aside / "engine.sqlite").exists():
+        shutil.rmtree(aside, ignore_errors=True)
         return None
-    if not any(_files(home)) and not (home / "engine.sqlite").exists():
-        shutil.rmtree(home)
-        return None
-    aside = home.with_name(f"{home.name}.before-restore-{time.strftime('%Y%m%d-%H%M%S')}")
-    home.replace(aside)
     return aside
+
+
+def _moved_entries(home: Path, fresh: Path) -> Path | None:
+    """The same for a home that stays where it is: what it holds is moved into a folder within it."""
+    entries = [path for path in home.iterdir() if not path.name.startswith((SCRATCH, ASIDE))]
+    aside = home / _now_aside() if entries else None
+    if aside:
+        aside.mkdir()
+        for path in entries:
+            path.replace(aside / path.name)
+    for path in fresh.iterdir():
+        path.replace(home / path.name)
+    return aside
+
+
+def _now_aside() -> str:
+    return f"{ASIDE}{time.strftime('%Y%m%d-%H%M%S')}"

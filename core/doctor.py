@@ -259,7 +259,7 @@ def _reading() -> list[Finding]:
 def reading(rights: Sequence[str]) -> Finding:
     """The finding on the process that reads files from outside, which can still use ``rights``."""
     if not rights:
-        meaning = "A file can't open connections, start processes, or read and change other files."
+        meaning = "A file can't open connections, start or signal processes, or read and change other files."
         return Finding("reading files", "in a process that can do nothing else", True, meaning)
     meaning = (
         "Memory and time are limited, but a file that took this process over could do that. Hedge needs Landlock and "

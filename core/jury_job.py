@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core import access
+from core.files.json_text import loads
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Price
 from core.jury_pipeline import jury_spec
@@ -87,6 +87,6 @@ def _without_run(folder: Path) -> JuryProgress:
 
 def _read(path: Path, otherwise: Any) -> Any:
     try:
-        return json.loads(path.read_bytes())
+        return loads(path.read_bytes())
     except (OSError, ValueError):
         return otherwise

@@ -7,7 +7,6 @@ written, so that a full queue or a full disk costs nobody what he or she has mad
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import threading
 import time
@@ -21,6 +20,7 @@ from core.access import Actor, UserRole
 from core.access import network as network
 from core.errors import QuotaError
 from core.files.disk import disk_use
+from core.files.json_text import loads
 from core.settings import settings
 
 GB = 1_000_000_000
@@ -171,7 +171,7 @@ def _folders_of(name: str) -> Iterator[Path]:
     for parent, record in (("runs", "run.json"), ("bin", "run.json"), ("juries", "jury.json")):
         for path in (home / parent).glob(f"*/{record}"):
             try:
-                values = json.loads(path.read_bytes())
+                values = loads(path.read_bytes())
                 owner = values.get("launched_by") or values.get("provenance", {}).get("launched_by")
             except (OSError, ValueError, AttributeError):
                 continue

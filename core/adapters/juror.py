@@ -22,6 +22,7 @@ from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training, se
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError, RunCancelled
+from core.files.json_text import loads
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
 from core.inference.model_loading import QUANTIZED, load_model
@@ -233,7 +234,7 @@ class _Training:
         path = self._checkpoint / "training.json"
         if not path.is_file():
             return
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         if values["tuning"] != asdict(self.tuning):
             return
         set_peft_model_state_dict(self.model, load_file(self._checkpoint / "adapter_model.safetensors"))
@@ -250,7 +251,7 @@ class _Training:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(str(self.folder))
         path = self.folder / "adapter_config.json"
-        config = json.loads(path.read_bytes()) | {"base_model_name_or_path": model}
+        config = loads(path.read_bytes()) | {"base_model_name_or_path": model}
         path.write_text(json.dumps(config, indent=1), encoding="utf-8")
         values = {"model": model, "dtype": dtype, "tuning": asdict(self.tuning), "losses": self.losses}
         (self.folder / "training.json").write_text(json.dumps(values, indent=1), encoding="utf-8")

@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from core.adapters.inject import inject
 from core.adapters.layer import layers_of, variances
 from core.errors import InputError
+from core.files.json_text import loads
 from core.inference.folders import ADAPTER, ADAPTER_WEIGHTS, OWN_ADAPTER, check_adapter
 from core.inference.loaded import check_tensors
 from core.inference.models import ModelSource, resolve
@@ -100,7 +101,7 @@ def configuration(folder: Path) -> dict[str, Any]:
     """The contents of an adapter's ``adapter.json``. Raises :class:`InputError` if the folder holds no adapter."""
     path = folder / CONFIGURATION
     try:
-        values: dict[str, Any] = json.loads(path.read_bytes())
+        values: dict[str, Any] = loads(path.read_bytes())
         kind = values["recipe"]["kind"]
         (
             int(values["recipe"]["rank"]),

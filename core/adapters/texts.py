@@ -7,7 +7,6 @@ plain text, whose paragraphs count whole.
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import torch
 
 from core.errors import InputError
+from core.files.json_text import loads
 from core.files.names import named
 from core.prompting.strategies import prompt
 from core.settings import ASSETS
@@ -144,7 +144,7 @@ def batches(rows: Sequence[Tokenized], size: int, device: Any = "cpu") -> list[B
 
 def _trivia() -> list[Text]:
     path = ASSETS / "trivia" / "questions.jsonl"
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [Text(f"Question: {row['question']}\nAnswer:", f" {row['answer']['value']}") for row in rows]
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.settings import settings
 
@@ -207,7 +208,7 @@ def read_answer(answer_id: str) -> ModelAnswer:
     if not ID.match(answer_id):
         raise InputError(f"{answer_id[:40]!r} is not the id of an answer; ask the question again")
     try:
-        values: dict[str, Any] = json.loads((_folder() / f"{answer_id}.json").read_bytes())
+        values: dict[str, Any] = loads((_folder() / f"{answer_id}.json").read_bytes())
         own: dict[str, Any] = values.pop("own")
         options, logits = values.pop("options"), values.pop("logits")
         unknown = {name: math.nan for name in ("letter_mass", "recorded_difference") if values[name] is None}

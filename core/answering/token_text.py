@@ -13,6 +13,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.files.names import named
 from core.inference.models import check_named
 from core.inference.server.address import ServedWeights, served_model
@@ -78,7 +79,7 @@ def write_view(asked: TokenText, view: dict[str, Any]) -> None:
 def read_view(asked: TokenText) -> dict[str, Any] | None:
     """The token view of a text, or None if there is none that can be read."""
     try:
-        values: dict[str, Any] = json.loads(view_file(asked).read_bytes())
+        values: dict[str, Any] = loads(view_file(asked).read_bytes())
     except (FileNotFoundError, ValueError):
         return None
     return values

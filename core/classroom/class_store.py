@@ -17,6 +17,7 @@ from typing import Any
 
 from core.classroom.quiz import Quiz
 from core.errors import RunError
+from core.files.json_text import loads
 from core.settings import settings
 
 FILE = "classes.sqlite"
@@ -155,7 +156,7 @@ def read(code: str) -> tuple[ClassRow, list[SeatRow], list[AnswerRow]] | None:
         return (
             _class_row(found),
             [SeatRow(*seat) for seat in seats],
-            [AnswerRow(seat, question, tuple(json.loads(shares)), turn) for seat, question, shares, turn in own],
+            [AnswerRow(seat, question, tuple(loads(shares)), turn) for seat, question, shares, turn in own],
         )
 
 
@@ -171,7 +172,7 @@ def codes(*, after: float) -> list[tuple[str, str, float]]:
 
 def _class_row(found: tuple[Any, ...]) -> ClassRow:
     code, owner, opened, ends, quiz, *rest = found
-    return ClassRow(code, owner, opened, ends, Quiz.from_json(json.loads(quiz)), *rest)
+    return ClassRow(code, owner, opened, ends, Quiz.from_json(loads(quiz)), *rest)
 
 
 # ---------------------------------------------------------------- seats and answers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import tempfile
@@ -45,11 +46,22 @@ def possible(secret: Path, folder: Path, caller: int) -> tuple[str, ...]:
     attempts: dict[str, Callable[[], object]] = {
         "open connections": lambda: socket.socket().close(),
         "start processes": _fork,
+        "signal other processes": lambda: _signal_when_read(caller),
         "write other files": lambda: (folder / "written").write_bytes(b""),
         "read other files": secret.read_bytes,
         "read the environment of other processes": Path(f"/proc/{caller}/environ").read_bytes,
     }
     return tuple(name for name, attempt in attempts.items() if works(attempt))
+
+
+def _signal_when_read(process: int) -> None:
+    """Have another process get a signal when a pipe has something to read, which it never has."""
+    ends = os.pipe()
+    try:
+        fcntl.fcntl(ends[0], fcntl.F_SETOWN, process)
+    finally:
+        for end in ends:
+            os.close(end)
 
 
 def _fork() -> None:

@@ -30,6 +30,8 @@ from core.files.json_text import loads
 ARRAY, PART, SENT, RETURNED, FAILED = b"A", b"J", b"S", b"V", b"E"
 LONGEST_JSON = 16 << 20
 """The bytes of a frame of JSON. Parsed JSON takes up to twenty times as much memory."""
+MOST_VALUES = 2_000_000
+"""The values of a frame of JSON, of which an empty list alone takes 56 bytes of memory."""
 MOST_FRAMES = 100_000
 """The frames of one message."""
 ROWS = 1_000
@@ -175,6 +177,8 @@ class Reader:
 
 
 def _parsed(content: bytes) -> Any:
+    if sum(map(content.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise Misunderstood("too many values")
     try:
         return loads(content)
     except (ValueError, RecursionError) as error:
@@ -191,7 +195,7 @@ def decoder(kind: Any) -> Decoder:
     """The function that makes a value of a type from what JSON holds, or raises :class:`Misunderstood`."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in (Any, object):
-        return lambda value, frames: _any(value, 0)
+        return lambda value, frames: _any(value, frames, 0)
     if kind in SCALARS:
         return SCALARS[kind]
     if origin in (Union, types.UnionType):
@@ -254,14 +258,14 @@ SCALARS: dict[Any, Decoder] = {
 }
 
 
-def _any(value: Any, depth: int) -> Any:
+def _any(value: Any, frames: Frames, depth: int) -> Any:
     """A plain value: lists, dicts, numbers and text."""
     if depth > DEEPEST:
         raise Misunderstood("values that are nested too deeply")
-    if type(value) is list:
-        return [_any(one, depth + 1) for one in value]
+    if type(value) is list or (type(value) is dict and "+" in value):
+        return [_any(one, frames, depth + 1) for one in _entries(value, frames)]
     if type(value) is dict:
-        return {key: _any(one, depth + 1) for key, one in _marked(value, "", dict).items()}
+        return {key: _any(one, frames, depth + 1) for key, one in _marked(value, "", dict).items()}
     return value
 
 
@@ -287,14 +291,16 @@ def _fixed(kinds: Sequence[Decoder]) -> Decoder:
 
 
 def _listed(kind: Callable[[Iterator[Any]], Any], inner: Decoder) -> Decoder:
-    def parts(value: Any, frames: Frames) -> Iterator[Any]:
-        if type(value) is list:
-            yield from value
-            return
-        for number in _marked(value, "+", list):
-            yield from _checked_list(_parsed(_frame(number, frames)))
+    return lambda value, frames: kind(inner(one, frames) for one in _entries(value, frames))
 
-    return lambda value, frames: kind(inner(one, frames) for one in parts(value, frames))
+
+def _entries(value: Any, frames: Frames) -> Iterator[Any]:
+    """The entries of a list, which may have come in parts."""
+    if type(value) is list:
+        yield from value
+        return
+    for number in _marked(value, "+", list):
+        yield from _checked_list(_parsed(_frame(number, frames)))
 
 
 def _checked_list(value: Any) -> list[Any]:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from core.confined.syscalls import CLONE, CLONE3, IOCTL, NEWEST, ONLY_ITSELF, REFUSED
+from core.confined.syscalls import CLONE, CLONE3, FCNTL, IOCTL, NEWEST, ONLY_ITSELF, REFUSED
 from core.settings import ROOT, settings
 
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -110,8 +110,11 @@ LOAD, EQUAL, ABOVE, HAS_BITS, RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # operation
 CALL, MACHINE, ARGUMENT = 0, 4, 16  # where they are in what the filter looks at; an argument has 8 bytes
 PASS, FAIL = 0x7FFF0000, 0x00050000
 CLONE_THREAD = 0x10000
-TERMINAL_INPUT = (0x5412, 0x541C)
-"""Requests of ioctl (TIOCSTI and TIOCLINUX) that type into a terminal."""
+REFUSED_IOCTL = (0x5412, 0x541C, 0x8901, 0x8902)
+"""Requests that type into a terminal (TIOCSTI and TIOCLINUX), or give another process a signal when something can be
+read (FIOSETOWN and SIOCSPGRP)."""
+REFUSED_FCNTL = (8, 10, 15)
+"""The same by fcntl: F_SETOWN, F_SETSIG and F_SETOWN_EX."""
 
 
 def _filter(column: int, machine: int, own: int) -> list[tuple[int, int, int, int]]:
@@ -139,8 +142,9 @@ def _filter(column: int, machine: int, own: int) -> list[tuple[int, int, int, in
     program += only(CLONE[column], 0, HAS_BITS, (CLONE_THREAD,))
     for numbers in ONLY_ITSELF.values():
         program += only(numbers[column], 0, EQUAL, (own, 0) if numbers == ONLY_ITSELF["prlimit64"] else (own,))
-    typing = [line for request in TERMINAL_INPUT for line in ((EQUAL, 0, 1, request), refuse)]
-    program += [(EQUAL, 0, len(typing) + 2, IOCTL[column]), (LOAD, 0, 0, ARGUMENT + 8), *typing, allow]
+    for number, requests in ((IOCTL[column], REFUSED_IOCTL), (FCNTL[column], REFUSED_FCNTL)):
+        tests = [line for request in requests for line in ((EQUAL, 0, 1, request), refuse)]
+        program += [(EQUAL, 0, len(tests) + 2, number), (LOAD, 0, 0, ARGUMENT + 8), *tests, allow]
     for pair in REFUSED.values():
         if pair[column] is not None:
             program += [(EQUAL, 0, 1, pair[column] or 0), refuse]

@@ -25,6 +25,8 @@ from core.processes.oom_score import raise_oom_score
 
 OUT_OF_MEMORY = 77
 """The exit status of a child that the system gave no more memory."""
+LARGEST_WRITTEN = 1 << 30
+"""Bytes of the largest file that a child may write into its folder."""
 PREFIX = "HEDGE_"
 """Environment variables that a child takes over from its caller, whose settings may have changed since."""
 KEPT = frozenset(
@@ -171,6 +173,8 @@ def _limit_memory(most: int) -> None:
     except ImportError:  # not a POSIX system
         return
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError):  # a lower limit is in force already
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_WRITTEN,) * 2)
     with suppress(ValueError, OSError):  # a lower limit is in force already
         resource.setrlimit(resource.RLIMIT_DATA, (max(most, _used() + (64 << 20)),) * 2)
 

@@ -55,6 +55,15 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
     "msgctl": (71, 187),
     "mq_open": (240, 180),
     "mq_unlink": (241, 181),
+    # memory beside the limit, and news of other folders
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "mlock": (149, 228),
+    "mlock2": (325, 284),
+    "mlockall": (151, 230),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
     # what Landlock does not cover of files: their modes, owners, times and attributes, devices, and handles
     "chmod": (90, None),
     "fchmod": (91, 52),
@@ -140,6 +149,6 @@ REFUSED: dict[str, tuple[int | None, int | None]] = {
 
 ONLY_ITSELF: dict[str, tuple[int, int]] = {"kill": (62, 129), "tgkill": (234, 131), "prlimit64": (302, 261)}
 """Calls whose first argument must be the process itself; ``prlimit64`` knows it as 0 too."""
-CLONE, CLONE3, IOCTL = (56, 220), (435, 435), (16, 29)
+CLONE, CLONE3, FCNTL, IOCTL = (56, 220), (435, 435), (72, 25), (16, 29)
 NEWEST = 451
 """Calls with a higher number are unknown here, and fail as if the kernel did not have them."""

@@ -11,6 +11,7 @@ from core.access import UserRole
 from core.errors import InputError
 from core.exchange.table_columns import Columns
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.settings import settings
 
 MOST = 100
@@ -22,7 +23,7 @@ def _path() -> Path:
 
 def _all() -> dict[str, object]:
     try:
-        found = json.loads(_path().read_bytes())
+        found = loads(_path().read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PureWindowsPath
 from typing import Any, get_args
@@ -63,6 +63,7 @@ ORIGINS = (*bank_names.ORIGINS, "llm-uncertainty-bench", "classroom")
 """Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
 PATHS = ("/", "~", ".", "\\")
 """How a place on a disk begins."""
+LARGEST_PROVENANCE = 200_000
 LARGEST = 1e15
 LONGEST_NAME = 100
 """Characters of a model's and of a task's name; the run's id contains both."""
@@ -129,10 +130,21 @@ def read(folder: Path) -> ImportedRun:
     if not parts >= {"calibration", "test"} or scored.logits.size == 0:
         raise InputError(f"{path}: expected logits of questions that calibrate and of questions that test, found none")
     check_not_flat(scored.logits, path)
+    _check_widths({question.id: len(question.options) for question in questions}, scored, path)
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
     spec = replace(spec, fingerprint=FOLDER_DATA + _data_fingerprint(spec, provenance, questions, roles, scored))
     return ImportedRun(spec, questions, roles, scored, provenance | {"file": folder.name})
+
+
+def _check_widths(options: Mapping[str, int], scored: OptionLogits, path: Path) -> None:
+    """Raise :class:`InputError` unless each question has a logit for each of its options, and none behind them."""
+    counts = np.array([options[name] for name in scored.ids])
+    behind = np.arange(scored.logits.shape[1]) >= counts[:, None]
+    if (counts > scored.logits.shape[1]).any() or np.isfinite(scored.logits[behind]).any():
+        raise InputError(
+            f"{path}: expected as many logits as a question has options, found others; take the whole folder"
+        )
 
 
 def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
@@ -154,6 +166,11 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
         provenance.pop("scored", None)
     if origin == RUN_FOLDER and "bank" not in provenance:
         provenance["bank"] = {"name": bank_names.bank_of_task(str(asked.get("task", "")))}
+    if (size := len(json.dumps(provenance))) > LARGEST_PROVENANCE:
+        raise InputError(
+            f"{name}/{RECORD}: expected at most {LARGEST_PROVENANCE:,} characters on where the run comes from, found "
+            f"{size:,}; take the run's own folder"
+        )
     if isinstance(values.get("id"), str):
         provenance["exported_run"] = values["id"][:LONGEST_TEXT]
     return spec, provenance

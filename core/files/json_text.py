@@ -14,15 +14,18 @@ HUGE = re.compile(r"\d{300}")
 def loads(text: str | bytes) -> Any:
     """The value of a JSON document. Half characters become U+FFFD, and whole numbers beyond a float's range infinite.
 
-    Raises :class:`ValueError` and :class:`RecursionError` as :func:`json.loads` does.
+    Raises :class:`ValueError` for what is no JSON, and for what is nested too deeply to be read.
 
     >>> loads('["cut \\\\ud83d"]')
     ['cut \ufffd']
     """
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
-    found = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
-    return whole_texts(found) if LONE.search(text) else found
+    try:
+        found = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
+        return whole_texts(found) if LONE.search(text) else found
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def _whole(digits: str) -> int | float:

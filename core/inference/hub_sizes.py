@@ -7,12 +7,12 @@ shapes in ``config.json``.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from core import extras
+from core.files.json_text import loads
 from core.inference.hub_cache import cached_file
 from core.inference.safetensors_files import INDEX, SINGLE
 
@@ -102,7 +102,7 @@ def _asked(model: str) -> int:
 
 def _read(path: Path | None) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_bytes()) if path else {}
+        values = loads(path.read_bytes()) if path else {}
     except (OSError, ValueError):
         return {}
     return values if isinstance(values, dict) else {}

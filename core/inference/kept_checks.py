@@ -17,6 +17,7 @@ from typing import Any
 
 from core.errors import HedgeError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.inference.engine import SelfCheck
 from core.inference.hub_cache import cached_file
 from core.inference.models import ModelSource
@@ -77,7 +78,7 @@ def key(**holds_for: Any) -> str:
 def find(name: str, *, longest: int) -> SelfCheck | None:
     """The kept verdict, if prompts of ``longest`` tokens were checked."""
     try:
-        kept = json.loads(_file(name).read_bytes())
+        kept = loads(_file(name).read_bytes())
         if kept.pop("longest") < longest:
             return None
         return SelfCheck(**kept | {"refused": tuple(kept["refused"])})

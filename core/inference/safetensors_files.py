@@ -7,12 +7,12 @@ place), and the numbers. Source: the format's description at github.com/huggingf
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.json_text import loads
 
 SINGLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 POINTER = b"version https://git-lfs"
@@ -45,7 +45,7 @@ def read_json(path: Path) -> dict[str, Any]:
     if content.startswith(POINTER):
         raise InputError(_pointer(path))
     try:
-        values = json.loads(content)
+        values = loads(content)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not JSON ({error}); {AGAIN}") from error
     if not isinstance(values, dict):
@@ -113,7 +113,7 @@ def read_header(path: Path) -> dict[str, Stored]:
     if len(first) < 8 or not content:
         raise broken
     try:
-        header = json.loads(content)
+        header = loads(content)
         header.pop("__metadata__", None)
         found = {name: Stored(str(one["dtype"]), tuple(one["shape"])) for name, one in header.items()}
         end = max((int(one["data_offsets"][1]) for one in header.values()), default=0)

@@ -18,6 +18,7 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.files.names import named
 from core.inference.models import DTYPES
 from core.inference.server import permission
@@ -120,7 +121,7 @@ def read_spec(path_id: str) -> JurySpec:
     """What was asked. Raises :class:`InputError` if there is no such path."""
     path = folder_of(path_id) / "path.json"
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         return JurySpec(**values | {"jurors": tuple(values["jurors"])})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error

@@ -12,6 +12,7 @@ import numpy as np
 
 from core.errors import RunCancelled
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.inference.imports import language_models
 from core.inference.server.address import TIMEOUT_S, served_model
 from core.inference.server.spending import Price, Spending
@@ -162,7 +163,7 @@ class _Pipeline:
         """A juror's probabilities of True and False, through the engine that scores options."""
         path = self.folder / f"judged-{name}.json"
         if path.is_file():
-            known: list[tuple[float, float]] = [(p, q) for p, q in json.loads(path.read_bytes())]
+            known: list[tuple[float, float]] = [(p, q) for p, q in loads(path.read_bytes())]
             return known
         part = self.folder / f"judged-{name}.jsonl"
         found: dict[str, Verdict] = {k: (p, q) for k, (p, q) in _read_lines(part, "verdict").items()}
@@ -213,7 +214,7 @@ def _read_lines(path: Path, what: str) -> dict[str, Any]:
     if path.is_file():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                row = json.loads(line)
+                row = loads(line)
                 known[row["id"]] = row[what]
             except (ValueError, KeyError, TypeError):
                 continue

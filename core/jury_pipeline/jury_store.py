@@ -22,6 +22,7 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
@@ -101,7 +102,7 @@ def read_record(jury_id: str) -> JuryRecord:
     """A jury's record. Raises :class:`InputError` if there is none or it was written by a newer Hedge."""
     path = folder_of(jury_id) / "jury.json"
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         version = values.pop("schema_version")
         if version > SCHEMA_VERSION:
             raise InputError(f"{path} was written by a newer Hedge (schema {version}); update this one")

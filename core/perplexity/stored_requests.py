@@ -9,6 +9,7 @@ from pathlib import Path
 from core import quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.perplexity.request import Request
 from core.settings import settings
 
@@ -38,7 +39,7 @@ def read(digest: str, *, copies: Sequence[Path] = ()) -> Request:
     for path in (settings().home / "perplexity" / f"{digest}.json", *copies):
         if digest.isalnum() and path.is_file():
             try:
-                return Request.from_json(json.loads(path.read_bytes()))
+                return Request.from_json(loads(path.read_bytes()))
             except ValueError as error:
                 raise InputError(f"{path} can't be read ({error}); delete the run and ask again") from error
     raise InputError(f"there is no request {digest!r} for perplexities; ask for them on the Perplexity page")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pandas as pd
 
 from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
+from core.files.json_text import loads
 from core.settings import ASSETS, settings
 
 KINDS = {"base": "base", "lora": "LoRA", "ard-lora": "ARD-LoRA"}
@@ -49,7 +49,7 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
 def read(path: Path) -> TokenResult:
     """The contents of an evaluation's file. Raises :class:`InputError` if it is not one."""
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         lacks = [name for name in NEEDED if name not in values]
     except (OSError, ValueError, TypeError) as error:
         raise InputError(
@@ -131,6 +131,6 @@ def recorded_views() -> dict[str, dict[str, Any]]:
     """The shipped token views by model."""
     views = {}
     for path in sorted((ASSETS / "tokens" / "views").glob("*.json")):
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         views[str(values["model"])] = values
     return views

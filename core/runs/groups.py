@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.settings import settings
 
 LONGEST_ID = 40
@@ -47,7 +48,7 @@ def read(group_id: str) -> Group:
     if not group_id.isalnum() or len(group_id) > LONGEST_ID or not path.is_file():
         raise InputError(f"there is no group {group_id[:LONGEST_ID]!r}")
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         return Group(group_id, float(values["created"]), tuple(values["runs"]), values["name"])
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read ({error}); delete it: its runs are not affected") from error

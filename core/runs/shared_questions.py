@@ -15,6 +15,7 @@ from pathlib import Path
 
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.settings import ASSETS
 
 FILE, LINK = "questions.parquet", "questions.json"
@@ -33,7 +34,7 @@ def questions_file(folder: Path) -> Path:
     if own.is_file() or not link.is_file():
         return own
     try:
-        name = json.loads(link.read_bytes())[_KEY]
+        name = loads(link.read_bytes())[_KEY]
     except (ValueError, KeyError, TypeError):
         name = None
     if not isinstance(name, str) or not re.fullmatch("[0-9a-f]{32}", name):

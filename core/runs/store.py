@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ from core import record_tables
 from core.errors import InputError, plain
 from core.files import tables
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.files.tables import read_table, write_table
 from core.record_tables import logits_table, option_logits
 from core.records import OptionLogits, Question, Role
@@ -153,7 +155,9 @@ def run_stamps() -> dict[str, int]:
             for name in os.listdir(parent):
                 if name not in found:
                     with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or not a run at all
-                        found[name] = os.stat(f"{parent}/{name}/run.json").st_mtime_ns
+                        about = os.stat(f"{parent}/{name}/run.json")
+                        if stat.S_ISREG(about.st_mode):
+                            found[name] = about.st_mtime_ns
     return dict(sorted(found.items()))
 
 
@@ -189,7 +193,7 @@ def read_record(run_id: str) -> RunRecord:
     """``run.json`` of a run, migrated if its schema is older."""
     path = folder_of(run_id) / "run.json"
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         version = values["schema"]
         if version > SCHEMA_VERSION:
             raise InputError(f"{path} has schema {version}, this Hedge reads up to {SCHEMA_VERSION}; update Hedge")
@@ -200,7 +204,7 @@ def read_record(run_id: str) -> RunRecord:
             raise InputError(f"{path} has the unknown state {values['state']!r}; delete the run and repeat it")
         kept = {each.name: values[each.name] for each in fields(RunRecord)}
         return RunRecord(**kept | {"spec": RunSpec.from_json(values["spec"])})
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
 
 
@@ -257,7 +261,7 @@ def write_progress(folder: Path, progress: Progress) -> None:
 def read_progress(run_id: str) -> Progress | None:
     """The progress that the worker last wrote; None if no worker executes the run."""
     try:
-        return Progress(**json.loads((folder_of(run_id) / "progress.json").read_bytes()))
+        return Progress(**loads((folder_of(run_id) / "progress.json").read_bytes()))
     except FileNotFoundError:
         return None
 

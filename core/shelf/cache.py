@@ -17,6 +17,7 @@ from pathlib import Path
 from core import quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.settings import settings
 
 
@@ -119,7 +120,7 @@ def part_path(address: str) -> Path:
 def read_part(part: Path) -> PartialDownload | None:
     """What is known about an unfinished download; None if there is none to go on with."""
     try:
-        values = json.loads(part.with_suffix(".json").read_text(encoding="utf-8"))
+        values = loads(part.with_suffix(".json").read_text(encoding="utf-8"))
         return PartialDownload(int(values["size"]), str(values["etag"])) if part.is_file() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.errors import InputError
+from core.files.json_text import loads
 from core.records import Question
 from core.settings import ASSETS
 from core.tasks import TASKS
@@ -43,7 +44,7 @@ def _read(path: Path, stamp: int) -> tuple[Question, ...]:
     questions = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:
-            values = json.loads(line)
+            values = loads(line)
             questions.append(
                 Question(
                     id=values["id"],

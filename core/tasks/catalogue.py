@@ -20,6 +20,7 @@ from typing import Any
 from core import access, quotas
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.files.names import named
 from core.records import Question
 from core.settings import settings
@@ -185,7 +186,7 @@ def _cached(task: str, name: str, make: Any) -> TaskData:
     """What ``make`` builds, from the cache where it is there; a file that is not whole is built anew."""
     path = _cache_file(name)
     try:
-        values = json.loads(path.read_bytes())
+        values = loads(path.read_bytes())
         questions = tuple(Question(**(row | {"options": tuple(row["options"])})) for row in values.pop("questions"))
         return TaskData(questions, tuple(values["demonstrations"]), values["source"], values["left_out"])
     except (OSError, ValueError, KeyError, TypeError):

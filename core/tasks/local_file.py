@@ -7,12 +7,12 @@ number counted from 0. No two options of a question are alike.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files.json_text import loads
 from core.records import LETTERS, Question
 from core.tasks.recipes import letter_index
 from core.tasks.rows import Row
@@ -54,7 +54,7 @@ def _options(row: Row, where: str) -> tuple[str, ...]:
     found: Any = row.get("options", row.get("choices"))
     if isinstance(found, str):
         try:
-            found = json.loads(found)
+            found = loads(found)
         except ValueError as error:
             raise InputError(f"{where}: expected options as a list in JSON, found {found[:60]!r}") from error
     if found is None:

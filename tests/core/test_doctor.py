@@ -62,7 +62,7 @@ def test_the_rights_of_the_process_that_reads_files(tmp_path):
     (tmp_path / "secret").write_bytes(b"")
     rights = possible(tmp_path / "secret", tmp_path, os.getpid())
     finding = doctor.reading(rights)
-    assert (len(rights), finding.good) == (5, False)
+    assert (len(rights), finding.good) == (6, False)
     assert finding.value.endswith("read other files, read the environment of other processes")
     assert "update the kernel, add landlock to its lsm= option, or allow both in the container." in finding.meaning
     (whole,) = doctor._reading()

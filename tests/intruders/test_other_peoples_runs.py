@@ -12,6 +12,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -320,6 +322,26 @@ def test_whatever_a_folder_says_its_run_only_describes(login: Path, tmp_path: Pa
         assert not record.is_computed
         assert record.launched_by == BEN.name
         assert run.spec.fingerprint.startswith(FOLDER_DATA)
+
+
+def test_a_folder_says_little_of_where_it_comes_from(login: Path, tmp_path: Path):
+    """A zip of 68 kB held 63 MB of it, which every page then read."""
+    folder = forged(tmp_path)
+    values = json.loads((folder / "run.json").read_bytes())
+    values["provenance"]["engine"] = {"claims": [[1] * 1000] * 1000}
+    (folder / "run.json").write_text(json.dumps(values))
+    with pytest.raises(InputError, match="expected at most 200,000 characters on where the run comes from"):
+        run_folder.read(folder)
+
+
+def test_a_folder_has_a_logit_for_each_option(login: Path, tmp_path: Path):
+    """Else it is imported, and no page can show it."""
+    folder = forged(tmp_path)
+    logits = pq.read_table(folder / "logits.parquet")
+    fewer = pa.array([row[:-1] for row in logits["logits"].to_pylist()], pa.list_(pa.float32()))
+    pq.write_table(logits.set_column(logits.column_names.index("logits"), "logits", fewer), folder / "logits.parquet")
+    with pytest.raises(InputError, match="expected as many logits as a question has options"):
+        run_folder.read(folder)
 
 
 def test_only_what_is_marked_as_imported_is_saved(login: Path, tmp_path: Path):

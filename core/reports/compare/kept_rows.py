@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.reports.compare.benchmark import SetRule, reports, rows_of
 from core.reports.evaluation import Evaluation
 from core.runs import store
@@ -61,7 +62,7 @@ def _file(run_id: str) -> Path:
 def _read(run_id: str, holds_for: str) -> dict[str, dict[str, Any]]:
     """The rows that are stored for the present state of the run, by score and rule."""
     try:
-        kept = json.loads(_file(run_id).read_bytes())
+        kept = loads(_file(run_id).read_bytes())
         return dict(kept["rows"]) if kept["holds_for"] == holds_for else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}

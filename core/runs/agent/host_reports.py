@@ -17,6 +17,7 @@ from core.devices import nvml
 from core.devices.nvml import GpuMetrics
 from core.devices.slots import Slot
 from core.files.atomic import write_atomically
+from core.files.json_text import loads
 from core.runs.agent import liveness
 from core.settings import settings
 
@@ -67,5 +68,5 @@ def _published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
     for path in (settings().home / "agents").glob(f"*/{name}"):
         with suppress(OSError, ValueError):  # being deleted, or damaged
             if abs(time.time() - path.stat().st_mtime) <= within_s:
-                found[path.parent.name] = json.loads(path.read_text(encoding="utf-8"))
+                found[path.parent.name] = loads(path.read_text(encoding="utf-8"))
     return found

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from core.files.json_text import loads
 from core.inference.engine import Engine
 from core.prompting.written import find_answer
 from core.runs import store
@@ -53,7 +54,7 @@ def _read(path: Path, *, repeats: int) -> dict[str, list[str]]:
     if path.is_file():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                row = json.loads(line)
+                row = loads(line)
                 known |= {row["id"]: row["texts"]} if len(row["texts"]) == repeats else {}
             except (ValueError, KeyError, TypeError):
                 continue

@@ -6,7 +6,6 @@ changes, so restoring it means moving it back.
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.files.disk import disk_use
+from core.files.json_text import loads
 from core.settings import settings
 
 KEEP_S = 7 * 24 * 3600.0
@@ -39,7 +39,7 @@ class TrashedRun:
     def launched_by(self) -> str:
         """The name of whoever launched the run; empty for the person at this machine, or if the record is damaged."""
         try:
-            return str(json.loads((self.folder / "run.json").read_bytes())["provenance"].get("launched_by", ""))
+            return str(loads((self.folder / "run.json").read_bytes())["provenance"].get("launched_by", ""))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return ""
 

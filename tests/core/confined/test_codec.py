@@ -83,6 +83,15 @@ def test_long_rows_are_sent_in_shorter_parts():
 
 
 @pytest.mark.quick
+def test_a_long_list_comes_back_where_any_value_may_stand():
+    into = io.BytesIO()
+    value = {"claims": [[1, "a"]] * 2_500}
+    Writer(into.write).send(value)
+    into.seek(0)
+    assert Reader(into.read, most=1 << 20).receive(dict[str, Any]) == (b"S", value)
+
+
+@pytest.mark.quick
 def test_each_error_of_ours_comes_back_and_no_other():
     names = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
     assert set(ERRORS) == names
@@ -135,6 +144,7 @@ HOSTILE: dict[str, bytes] = {
     "a path with a zero": ARRAY + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p\0", {"|": []}, {"": {}}]}),
     "deep values": ARRAY
     + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": []}, {"": {"x": json.loads("[" * 40 + "]" * 40)}}]}),
+    "millions of lists": frame(b"S", b"[" + b"[]," * 1_000_000 + b"[]]"),
     "nothing": b"",
     "half a frame": frame(b"S", b"[", size=5),
 }

@@ -6,6 +6,7 @@ Each attack is tried in a real child. What the kernel of this machine does not o
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
 import socket
@@ -67,6 +68,12 @@ ATTACKS = {
     "kill": lambda *_: os.kill(os.getppid(), signal.SIGKILL),
     "kill all": lambda *_: os.kill(-1, signal.SIGKILL),
     "kill the group": lambda *_: os.killpg(0, signal.SIGKILL),
+    "a signal when something can be read": lambda *_: fcntl.fcntl(0, fcntl.F_SETOWN, os.getppid()),
+    "the signal SIGKILL then": lambda *_: fcntl.fcntl(0, 10, signal.SIGKILL),
+    "the same by ioctl": lambda *_: fcntl.ioctl(0, 0x8901, os.getppid().to_bytes(4, "little")),
+    "memory beside the limit": lambda *_: os.memfd_create("beside"),
+    "news of a folder": lambda *_: _system(REFUSED["inotify_init1"][COLUMN] or 0, 0),
+    "a huge file": lambda outside, own: _huge(own),
     "priority": lambda *_: os.setpriority(os.PRIO_USER, 0, 19),
     "trace": lambda *_: _system(REFUSED["ptrace"][COLUMN] or 0, 16, os.getppid(), 0, 0),
     "namespace": lambda *_: _system(REFUSED["unshare"][COLUMN] or 0, 0x10000000),
@@ -91,6 +98,11 @@ ATTACKS = {
     "a way round": lambda outside, *_: Path(f"/proc/self/root{outside}/secret").read_text(),
 }
 COLUMN = MACHINES.get(os.uname().machine, (0, 0))[0]
+
+
+def _huge(own: str) -> None:
+    with Path(own, "huge").open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 1 << 31)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
@@ -158,7 +170,7 @@ def test_what_is_tried_works_where_nothing_is_given_up(tmp_path):
     command += "print(*possible(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])), sep='\\n')"
     arguments = [str(tmp_path / "secret"), str(tmp_path), str(os.getpid())]
     ran = subprocess.run([sys.executable, "-c", command, *arguments], capture_output=True, text=True, check=True)
-    assert len(ran.stdout.splitlines()) == 5, ran.stdout
+    assert len(ran.stdout.splitlines()) == 6, ran.stdout
 
 
 @pytest.mark.quick

@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import resource
+import shutil
+import subprocess
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -68,6 +72,59 @@ def test_everything_comes_back_and_nothing_starts(filled: str, tmp_path: Path, c
     engine.resume(waited)
     assert list(run_queue.unfinished()) == [waited]
     assert not list(home.parent.glob(f".{home.name}-restore-*"))
+
+
+@pytest.fixture
+def volume(tmp_path: Path) -> Iterator[Path]:
+    """A file system of its own, as a container has for its home; skips where none can be mounted."""
+    folder = tmp_path / "volume"
+    folder.mkdir()
+    if shutil.which("mount") is None or os.geteuid() != 0:
+        pytest.skip("only root can mount a disk")
+    if subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=False, capture_output=True).returncode:
+        pytest.skip("no disk can be mounted here")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def test_a_home_that_is_a_volume_is_replaced_within_it(volume, home, tmp_path, monkeypatch, capsys):
+    done = synthetic_run(30)
+    backup.back_up(tmp_path / "one.tar.gz")
+    monkeypatch.setenv("HEDGE_HOME", str(volume))
+    assert main(["restore-backup", str(tmp_path / "one.tar.gz")]) == 0
+    later = synthetic_run(40, seed=3)
+    assert main(["restore-backup", str(tmp_path / "one.tar.gz")]) == 2
+    assert main(["restore-backup", str(tmp_path / "one.tar.gz"), "--replace"]) == 0
+    (aside,) = volume.glob("before-restore-*")
+    assert f"what was there before is in {aside}" in capsys.readouterr().out
+    assert {path.name for path in (aside / "runs").iterdir()} == {done, later}
+    assert {path.name for path in (volume / "runs").iterdir()} == {done}
+    backup.back_up(tmp_path / "two.tar.gz")
+    with tarfile.open(tmp_path / "two.tar.gz") as archive:
+        assert not [name for name in archive.getnames() if "before-restore" in name]
+    assert not list(volume.glob(".restore-*"))
+
+
+def test_a_record_that_can_not_be_read_keeps_nothing_else_from_being_cancelled(engine_home, tmp_path, capsys):
+    """A record that is nested too deeply for Python, one that is a folder, and the same of a jury and of groups."""
+    waits = spec(seed=1)
+    store.create(store.RunRecord(spec=waits, state="queued", created=0.0))
+    record = (engine_home / "runs" / waits.run_id / "run.json").read_bytes()
+    nested = b"[" * 200_000
+    members = {
+        "backup.json": described(files=9, bytes=10**6),
+        "home/runs/a/run.json": nested,
+        "home/runs/b/run.json/c": b"x",
+        f"home/runs/{waits.run_id}/run.json": record,
+        "home/juries/a/jury.json": nested,
+        "home/groups/a.json": nested,
+    }
+    file = written(tmp_path / "one.tar.gz", members)
+    assert main(["restore-backup", str(file), "--replace"]) == 0
+    assert store.read_record(waits.run_id).state == "cancelled"
+    for words in (["runs"], ["jury", "list"], ["delete", "a"], ["delete", "b"], ["report", "a"], ["bin"], ["doctor"]):
+        assert main(words) in (0, 1, 2), words
+    assert "Traceback" not in "".join(capsys.readouterr())
 
 
 def test_a_queue_in_use_on_a_server_is_left_alone(shared_home, tmp_path, monkeypatch, capsys):
