@@ -21,6 +21,7 @@ from app.serving import session_cookie
 from core import access, quotas
 from core.access import Actor
 from core.classroom import class_state, guesses, lecture, live_class
+from core.classroom.codes import read_code
 from core.classroom.refusals import ClassRefusal
 
 if TYPE_CHECKING:
@@ -88,16 +89,15 @@ async def phone_stream(request: Request) -> Response:
 
 async def desk_stream(request: Request) -> Response:
     """The state of the class for the projector, as server-sent events."""
-    live = await _class(request)
-    check = functools.partial(_leader, request, live)
-    check()
+    check = functools.partial(_leader, request)
+    _, live = await asyncio.to_thread(check)
     return EventStream(functools.partial(_streams.of_desk, live, check))
 
 
 async def act(request: Request) -> Response:
     """Do what the lecturer asks for."""
-    values, live = await _body(request), await _class(request)
-    who = await asyncio.to_thread(_leader, request, live)
+    values = await _body(request)
+    who, live = await asyncio.to_thread(_leader, request)
     do = ACTS.get(str(values.get("act")))
     if do is None:
         raise ClassRefusal(f"a lecturer's page can ask for {', '.join(ACTS)}; reload it")
@@ -121,22 +121,26 @@ def _network(request: Request) -> str:
 
 
 async def _class(request: Request) -> live_class.LiveClass:
-    return await asyncio.to_thread(guesses.find_from, _network(request), request.path_params["code"])
+    code = request.path_params["code"]
+    return await asyncio.to_thread(guesses.find_from, _network(request), code, _token(request))
 
 
-def _leader(request: Request, live: live_class.LiveClass) -> Actor:
-    """For whom a request of a projector is done, with the role that he or she has now.
+def _leader(request: Request) -> tuple[Actor, live_class.LiveClass]:
+    """For whom a request of a projector is done, with the role that he or she has now, and the class. Its code is no
+    guess: without the key nothing is told about it.
 
     Raises :class:`ClassRefusal` or :class:`~core.errors.AccessError` if this person may not, or no longer, lead.
     """
-    who = desks.holder(live.code, _token(request))
+    code = read_code(request.path_params["code"])
+    who = desks.holder(code, _token(request))
     if access.mode() == "login":  # the key is as old as the page; who is logged in now, the cookie says
         opened_by, who = who, session_cookie.actor_of(request)
         if who.name != opened_by.name:
             raise ClassRefusal("you are no longer logged in as when this page was opened; log in and reload it", 401)
     with access.acting_as(who):
-        lecture.led(live.code)
-    return who
+        live = lecture.led(code)
+    guesses.know(_network(request), code)
+    return who, live
 
 
 async def _body(request: Request) -> Values:
