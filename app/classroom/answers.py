@@ -74,24 +74,17 @@ async def phone_stream(request: Request) -> Response:
     """The state of the class for a phone, as server-sent events."""
     live = await _class(request)
     own = live.seat_of(_token(request))
-
-    async def messages(gone: Awaitable[object]) -> AsyncGenerator[bytes]:
-        live.attach(own)
-        try:
-            async with aclosing(_streams.of_phone(live, own, gone)) as stream:
-                async for message in stream:
-                    yield message
-        finally:
-            live.detach(own)
-
-    return EventStream(messages)
+    live.attach(own)  # nothing is awaited from here until the answer is sent
+    return EventStream(functools.partial(_streams.of_phone, live, own), left=functools.partial(live.detach, own))
 
 
 async def desk_stream(request: Request) -> Response:
     """The state of the class for the projector, as server-sent events."""
     check = functools.partial(_leader, request)
     _, live = await asyncio.to_thread(check)
-    return EventStream(functools.partial(_streams.of_desk, live, check))
+    key = _token(request)
+    desks.attach(key)
+    return EventStream(functools.partial(_streams.of_desk, live, check), left=functools.partial(desks.detach, key))
 
 
 async def act(request: Request) -> Response:
@@ -166,21 +159,27 @@ async def _body(request: Request) -> Values:
 
 
 class EventStream(Response):
-    """A response of server-sent events. ``messages`` gets an awaitable that ends when the reader has disconnected."""
+    """A response of server-sent events. ``messages`` gets an awaitable that ends when the reader has disconnected, and
+    ``left`` is called when the stream has ended, however that was."""
 
-    def __init__(self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]]) -> None:
+    def __init__(
+        self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]], *, left: Callable[[], None]
+    ) -> None:
         # No proxy may keep a message back (nginx reads the second header).
         super().__init__(headers={**NOT_KEPT, "x-accel-buffering": "no"}, media_type="text/event-stream")
         del self.headers["content-length"]
-        self.messages = messages
+        self.messages, self.left = messages, left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send each message at once."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async with aclosing(self.messages(_gone(receive))) as messages:
-            async for message in messages:
-                await send({"type": "http.response.body", "body": message, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with aclosing(self.messages(_gone(receive))) as messages:
+                async for message in messages:
+                    await send({"type": "http.response.body", "body": message, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self.left()
 
 
 async def _gone(receive: Receive) -> None:
