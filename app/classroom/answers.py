@@ -21,6 +21,7 @@ from app.serving import session_cookie
 from core import access, quotas
 from core.access import Actor
 from core.classroom import class_state, guesses, lecture, live_class
+from core.classroom.codes import read_code
 from core.classroom.refusals import ClassRefusal
 
 if TYPE_CHECKING:
@@ -73,31 +74,23 @@ async def phone_stream(request: Request) -> Response:
     """The state of the class for a phone, as server-sent events."""
     live = await _class(request)
     own = live.seat_of(_token(request))
-
-    async def messages(gone: Awaitable[object]) -> AsyncGenerator[bytes]:
-        live.attach(own)
-        try:
-            async with aclosing(_streams.of_phone(live, own, gone)) as stream:
-                async for message in stream:
-                    yield message
-        finally:
-            live.detach(own)
-
-    return EventStream(messages)
+    live.attach(own)  # nothing is awaited from here until the answer is sent
+    return EventStream(functools.partial(_streams.of_phone, live, own), left=functools.partial(live.detach, own))
 
 
 async def desk_stream(request: Request) -> Response:
     """The state of the class for the projector, as server-sent events."""
-    live = await _class(request)
-    check = functools.partial(_leader, request, live)
-    check()
-    return EventStream(functools.partial(_streams.of_desk, live, check))
+    check = functools.partial(_leader, request)
+    _, live = await asyncio.to_thread(check)
+    key = _token(request)
+    desks.attach(key)
+    return EventStream(functools.partial(_streams.of_desk, live, check), left=functools.partial(desks.detach, key))
 
 
 async def act(request: Request) -> Response:
     """Do what the lecturer asks for."""
-    values, live = await _body(request), await _class(request)
-    who = await asyncio.to_thread(_leader, request, live)
+    values = await _body(request)
+    who, live = await asyncio.to_thread(_leader, request)
     do = ACTS.get(str(values.get("act")))
     if do is None:
         raise ClassRefusal(f"a lecturer's page can ask for {', '.join(ACTS)}; reload it")
@@ -121,22 +114,26 @@ def _network(request: Request) -> str:
 
 
 async def _class(request: Request) -> live_class.LiveClass:
-    return await asyncio.to_thread(guesses.find_from, _network(request), request.path_params["code"])
+    code = request.path_params["code"]
+    return await asyncio.to_thread(guesses.find_from, _network(request), code, _token(request))
 
 
-def _leader(request: Request, live: live_class.LiveClass) -> Actor:
-    """For whom a request of a projector is done, with the role that he or she has now.
+def _leader(request: Request) -> tuple[Actor, live_class.LiveClass]:
+    """For whom a request of a projector is done, with the role that he or she has now, and the class. Its code is no
+    guess: without the key nothing is told about it.
 
     Raises :class:`ClassRefusal` or :class:`~core.errors.AccessError` if this person may not, or no longer, lead.
     """
-    who = desks.holder(live.code, _token(request))
+    code = read_code(request.path_params["code"])
+    who = desks.holder(code, _token(request))
     if access.mode() == "login":  # the key is as old as the page; who is logged in now, the cookie says
         opened_by, who = who, session_cookie.actor_of(request)
         if who.name != opened_by.name:
             raise ClassRefusal("you are no longer logged in as when this page was opened; log in and reload it", 401)
     with access.acting_as(who):
-        lecture.led(live.code)
-    return who
+        live = lecture.led(code)
+    guesses.know(_network(request), code)
+    return who, live
 
 
 async def _body(request: Request) -> Values:
@@ -162,21 +159,27 @@ async def _body(request: Request) -> Values:
 
 
 class EventStream(Response):
-    """A response of server-sent events. ``messages`` gets an awaitable that ends when the reader has disconnected."""
+    """A response of server-sent events. ``messages`` gets an awaitable that ends when the reader has disconnected, and
+    ``left`` is called when the stream has ended, however that was."""
 
-    def __init__(self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]]) -> None:
+    def __init__(
+        self, messages: Callable[[Awaitable[object]], AsyncGenerator[bytes]], *, left: Callable[[], None]
+    ) -> None:
         # No proxy may keep a message back (nginx reads the second header).
         super().__init__(headers={**NOT_KEPT, "x-accel-buffering": "no"}, media_type="text/event-stream")
         del self.headers["content-length"]
-        self.messages = messages
+        self.messages, self.left = messages, left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send each message at once."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async with aclosing(self.messages(_gone(receive))) as messages:
-            async for message in messages:
-                await send({"type": "http.response.body", "body": message, "more_body": True})
-        await send({"type": "http.response.body", "body": b""})
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+            async with aclosing(self.messages(_gone(receive))) as messages:
+                async for message in messages:
+                    await send({"type": "http.response.body", "body": message, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self.left()
 
 
 async def _gone(receive: Receive) -> None:

@@ -14,16 +14,20 @@ import hashlib
 import hmac
 import secrets
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 
 from core.access import Actor, UserRole
 from core.classroom.refusals import ClassRefusal
 
 MOST_KEYS = 1000
+MOST_STREAMS = 3
+"""So many streams of one key are open at once."""
 LECTURER = "lecturer"
 """The name in the address of the link for lecturers, and that of a lecturer in the audit log."""
 
 _keys: OrderedDict[str, tuple[str, Actor]] = OrderedDict()
+_streams: Counter[str] = Counter()
+"""How many streams of each key are open, by its hash."""
 _lock = threading.Lock()
 _lecturer: list[str] = []
 
@@ -52,6 +56,27 @@ def holder(code: str, key: str) -> Actor:
     if known is None or known[0] != code:
         raise ClassRefusal("this page may not lead the class; reload the lecturer's page", 401)
     return known[1]
+
+
+def attach(key: str) -> None:
+    """A stream of this key begins.
+
+    Raises :class:`ClassRefusal` if as many are open as may be.
+    """
+    with _lock:
+        if _streams[_hash(key)] >= MOST_STREAMS:
+            raise ClassRefusal(
+                f"this page listens to its class {MOST_STREAMS} times already, which is the most; reload it", 429
+            )
+        _streams[_hash(key)] += 1
+
+
+def detach(key: str) -> None:
+    """A stream of this key has ended."""
+    with _lock:
+        _streams[_hash(key)] -= 1
+        if not _streams[_hash(key)]:
+            del _streams[_hash(key)]
 
 
 def allow_lecturer() -> str:

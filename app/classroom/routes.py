@@ -85,7 +85,10 @@ def _in_a_sentence(answer: Answer) -> Answer:
         try:
             return await answer(request)
         except HedgeError as error:
-            return _json({"error": _sentence(error)}, status=_status(error))
+            refused = _json({"error": _sentence(error)}, status=_status(error))
+            if isinstance(error, ClassRefusal) and error.wait_s:
+                refused.headers["retry-after"] = str(error.wait_s)
+            return refused
         except Exception:
             LOG.exception("a request of a class failed")
             return _json({"error": "Something unexpected went wrong; reload the page."}, status=500)

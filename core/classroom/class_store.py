@@ -184,6 +184,15 @@ def add_seat(code: str, seat: SeatRow) -> None:
         connection.execute("INSERT INTO seats VALUES (?, ?, ?, ?)", [code, seat.seat, seat.token, seat.name])
 
 
+def has_seat(code: str, token: str) -> bool:
+    """Whether a seat of the class has a token with this hash."""
+    if not exists():
+        return False
+    with _connection() as connection:
+        found = connection.execute("SELECT 1 FROM seats WHERE code = ? AND token = ?", [code, token])
+        return found.fetchone() is not None
+
+
 def free_seats(code: str, seats: Sequence[int]) -> None:
     """Delete seats with their names and answers."""
     with _connection() as connection:

@@ -6,11 +6,12 @@ from core.errors import InputError
 
 
 class ClassRefusal(InputError):
-    """A code, a seat, a name or an answer that a class does not take. ``status`` is that of the HTTP answer."""
+    """A code, a seat, a name or an answer that a class does not take. ``status`` is that of the HTTP answer, and after
+    ``wait_s`` seconds, unless they are 0, asking again can help."""
 
-    def __init__(self, sentence: str, status: int = 400) -> None:
+    def __init__(self, sentence: str, status: int = 400, *, wait_s: int = 0) -> None:
         super().__init__(sentence)
-        self.status = status
+        self.status, self.wait_s = status, wait_s
 
 
 def no_class(code: str) -> ClassRefusal:

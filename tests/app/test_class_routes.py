@@ -134,6 +134,59 @@ def test_a_projector_leads_its_own_class_alone(live: LiveClass):
     assert asked("POST", f"/join/{live.code}/desk", told=moved | {"alpha": "x"}, token=key)[0] == 400
 
 
+async def first_messages(path: str, token: str) -> list[dict[str, Any]]:
+    """What four streams that are open at once begin with, and a fifth after they were left. Before them comes
+    one whose reader is gone when its head is sent."""
+    app, left = Router([*routes("")]), asyncio.Event()
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"authorization", f"Bearer {token}".encode())]}
+
+    async def receive() -> dict[str, Any]:
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def broken(message: dict[str, Any]) -> None:
+        raise OSError("gone")
+
+    async def opened() -> tuple[asyncio.Task[None], dict[str, Any]]:
+        messages: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        task = asyncio.create_task(app(dict(scope), receive, messages.put))  # type: ignore[arg-type]
+        head, body = await messages.get(), await messages.get()
+        return task, head | body
+
+    with pytest.raises(OSError, match="gone"):
+        await app(dict(scope), receive, broken)
+    streams = [await opened() for _ in range(4)]
+    left.set()
+    await asyncio.gather(*(task for task, _ in streams))
+    left.clear()
+    again = await opened()
+    left.set()
+    await again[0]
+    return [message for _, message in [*streams, again]]
+
+
+@pytest.mark.parametrize(
+    ("what", "sentence"),
+    [
+        ("stream", "This seat is open on 3 pages already; close one of them."),
+        ("desk", "This page listens to its class 3 times already, which is the most; reload it."),
+    ],
+)
+def test_the_fourth_stream_is_refused_until_one_has_ended(live: LiveClass, what: str, sentence: str):
+    live.join(TOKEN)
+    token = TOKEN if what == "stream" else desks.new_key(live.code, access.LOCAL)
+    begun: list[dict[str, Any]] = []
+
+    async def play() -> None:
+        begun.extend(await asyncio.wait_for(first_messages(f"/join/{live.code}/{what}", token), 30))
+
+    in_thread(play())
+    assert [one["status"] for one in begun] == [200, 200, 200, 429, 200]
+    assert json.loads(begun[3]["body"]) == {"error": sentence}
+    assert not any(one[3] for one in live.people())
+    assert not desks._streams
+
+
 def test_the_lecturer_s_link_and_the_address_of_phones():
     key = desks.allow_lecturer()
     assert desks.is_lecturer(key)

@@ -168,8 +168,9 @@ def desk_key(client: Client, code: str) -> str:
         return next(data["key"] for message in page.quiet().messages if (data := projector_data(message)))
 
 
-def act(client: Client, code: str, key: str, **told: object) -> tuple[int, str]:
-    reply = client.ask("POST", f"/join/{code}/desk", headers=bearer(key), data=json.dumps(told))
+def act(client: Client, code: str, key: str, *, of: str = "127.0.0.1", **told: object) -> tuple[int, str]:
+    headers = {**bearer(key), "X-Forwarded-For": of}
+    reply = client.ask("POST", f"/join/{code}/desk", headers=headers, data=json.dumps(told))
     return reply.status, json.loads(reply.body).get("error", "")
 
 
@@ -210,6 +211,23 @@ def test_an_address_can_t_search_for_codes_and_a_hall_is_not_kept_out(lars: Clie
         join(lars, "XXXXXX", of=hall)
     assert join(lars, "XXXXXX", of=hall)[0] == 429
     assert join(lars, live.code, of=hall)[0] == 200
+
+
+def test_a_guesser_keeps_no_lecturer_and_no_seat_out(lars: Client, live: LiveClass):
+    hall, lecturers, code = "192.0.2.30", "192.0.2.31", live.code
+    for of in (hall, lecturers):
+        for _ in range(guesses.MOST + 5):
+            join(lars, "XXXXXX", of=of)
+    key = desk_key(lars, code)  # the page has another address
+    assert act(lars, code, "b" * 32, act="next", of=hall)[0] == 401
+    assert act(lars, code, key, act="next", of=hall)[0] == 200
+    assert join(lars, code, of=hall)[0] == 200  # who leads a class shows that it is there
+    reply = lars.ask("POST", f"/join/{code}/seat", headers=bearer("a" * 32) | {"X-Forwarded-For": lecturers}, data="{}")
+    assert reply.status == 429
+    assert 1 <= int(reply.headers["Retry-After"]) <= guesses.AGAIN_S
+    with lars.session("classroom", f"class={code}", headers={"X-Forwarded-For": lecturers}) as page:
+        page.quiet()
+    assert join(lars, code, of=lecturers)[0] == 200
 
 
 def test_a_desk_stops_when_its_lecturer_loses_the_role(

@@ -12,8 +12,10 @@ from pathlib import Path
 import streamlit as st
 
 from app.classroom import desks, invite
+from app.serving import login
 from charts.scripts import bundle
-from core import access
+from core import access, quotas
+from core.classroom import guesses
 from core.classroom.live_class import LiveClass
 
 KEY = "classroom"
@@ -35,6 +37,7 @@ def projector(live: LiveClass, *, page: str, on_phase: Callable[[], None]) -> No
     keys: dict[str, str] = st.session_state.setdefault(KEYS_KEY, {})
     if live.code not in keys:
         keys[live.code] = desks.new_key(live.code, access.actor())
+        guesses.know(quotas.network(login.address()), live.code)
     address = invite.join_address(page, live.code)
     _mount(
         key=f"{KEY}_{live.code}",

@@ -169,6 +169,51 @@ def test_an_address_guesses_a_few_codes_and_then_one_at_a_time(live: LiveClass):
     assert guess("c", later, live.code) == 410
 
 
+def test_a_hall_gets_in_beside_a_guesser_and_few_codes_are_looked_at(live: LiveClass, monkeypatch: pytest.MonkeyPatch):
+    """In each second the guesser asks first, and then the phones whose turn it is; each phone asks every 10 s."""
+    looked: list[str] = []
+    find = live_class.find
+    monkeypatch.setattr(live_class, "find", lambda code: (looked.append(code), find(code))[1])
+    codes = ("".join(letters) for letters in itertools.product("BCDFGHJKMNPQRTVWXZ", repeat=6))
+    wrong = (code for code in codes if code != live.code)
+
+    def is_in(code: str, now: float) -> bool:
+        try:
+            return guesses.find_from("hall", code, now=now) is live
+        except ClassRefusal:
+            return False
+
+    assert not any(is_in(next(wrong), 0.0) for _ in range(25))
+    outside, second = set(range(200)), 0
+    for second in range(1, 60):
+        assert not any(is_in(code, second) for code in [next(wrong), "XXXXXX"])
+        outside -= {phone for phone in outside if phone % 10 == second % 10 and is_in(live.code, second)}
+        if not outside:
+            break
+    assert second <= 20
+    assert len([code for code in looked if code != live.code]) <= guesses.MOST + second / guesses.AGAIN_S
+    assert len(guesses._addresses["hall"].waiting) <= guesses.WAITING
+
+
+def test_who_sits_in_a_class_or_leads_it_does_not_guess(live: LiveClass):
+    live.join(TOKENS[0])
+    live_class._held.clear()  # as after a restart
+
+    def ask(of: str, token: str = "") -> int:
+        try:
+            return guesses.find_from(of, live.code, token, now=7.0).seat_of(token).number
+        except ClassRefusal as error:
+            return error.status
+
+    for of in ("e", "f", "g"):
+        for _ in range(guesses.MOST):
+            with pytest.raises(ClassRefusal, match="there is no class"):
+                guesses.find_from(of, "XXXXXX", now=7.0)
+    assert [ask("e", token) for token in (TOKENS[1], "", TOKENS[0], TOKENS[1])] == [429, 429, 1, 401]
+    guesses.know("f", live.code)
+    assert [ask("f", TOKENS[1]), ask("g", TOKENS[1])] == [401, 429]
+
+
 def test_the_201st_seat(live: LiveClass):
     for token in TOKENS[:SEATS]:
         live.join(token)
