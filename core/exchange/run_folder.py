@@ -219,6 +219,7 @@ def _data_fingerprint(
     texts = json.dumps(
         [spec.to_json(), told, [asdict(question) for question in questions], roles, scored.ids, scored.top_tokens],
         sort_keys=True,
+        default=str,
     )
     digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass"))
     for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded):
