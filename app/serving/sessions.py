@@ -39,7 +39,7 @@ FIELDS_OF_MESSAGE = 100
 
 _connects = Buckets(per_s=4, burst=120)
 """How often an address opens a page where others are served."""
-_begins = Buckets(per_s=15, burst=15)
+_begins = Buckets(per_s=20, burst=30)
 """How fast those pages begin, one after the other."""
 _messages = Shares(
     address=Buckets(per_s=25, burst=150), small=Buckets(per_s=2, burst=40), everyone=Bucket(per_s=100, burst=500)
