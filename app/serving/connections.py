@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from uvicorn import config as uvicorn_config
-from uvicorn.middleware.proxy_headers import _TrustedHosts
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame
@@ -84,8 +84,13 @@ def install() -> None:
 
 
 @cache
-def _proxies(trusted: str) -> _TrustedHosts:
-    return _TrustedHosts(trusted)
+def _proxies(trusted: str) -> ProxyHeadersMiddleware:
+    """The part of uvicorn that knows which machines to believe whom they speak for."""
+    return ProxyHeadersMiddleware(_no_app, trusted)
+
+
+async def _no_app(*_: Any) -> None:
+    """What the middleware would call; it is asked about addresses alone."""
 
 
 def _file_handles() -> int:
@@ -262,7 +267,8 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 def _arrived(connection: LimitedWebSocket | LimitedHttp) -> str:
     """Count the connection, and return the address of the machine at its other end; none for a trusted proxy."""
     address = connection.client[0] if connection.client else ""
-    if not address or address in _proxies(str(connection.config.forwarded_allow_ips)):
+    trusted = ",".join(allowed) if isinstance(allowed := connection.config.forwarded_allow_ips, list) else allowed
+    if not address or address in _proxies(trusted).trusted_hosts:
         return ""
     peer = quotas.network(address)
     connected[peer] += 1
