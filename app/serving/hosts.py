@@ -9,6 +9,7 @@ it carries nobody's cookies against that person's will, and Streamlit ignores th
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import logging
 import re
@@ -21,7 +22,7 @@ from starlette.responses import PlainTextResponse
 from streamlit import config
 
 from app.serving import login, start
-from app.serving.rate import delay_refusal
+from app.serving.rate import Buckets, delay_refusal
 from core import access, quotas
 from core.server_file import HOST_NAME
 
@@ -35,6 +36,8 @@ ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#@\s]+)", re.ASCII)
 PROBES = ("/healthz", "/readyz", "/metrics")
 READING = ("GET", "HEAD", "OPTIONS")
 LONGEST_SHOWN = 100
+_requests = Buckets(per_s=100, burst=3000)
+"""Of each address, in which a class with its phones or 60 tabs may open at once. What is beyond it waits."""
 
 
 class Site(NamedTuple):
@@ -58,11 +61,14 @@ class HostCheck:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        address = quotas.network(str((scope.get("client") or ("",))[0]))
+        if wait := _requests.of(address).take(1):
+            await asyncio.sleep(wait)
         status, refusal = _refusal(scope)
         if not refusal:
             await self.app(_canonical(scope) if scope["type"] == "websocket" else scope, receive, send)
             return
-        await delay_refusal(quotas.network(str((scope.get("client") or ("",))[0])))
+        await delay_refusal(address)
         if scope["type"] == "http":
             await PlainTextResponse(refusal + "\n", status)(scope, receive, send)
         else:

@@ -51,6 +51,18 @@ class Buckets:
         return bucket
 
 
+class Shares:
+    """A rate for each address, and one for all. Who goes on at a small rate does not wait for the others."""
+
+    def __init__(self, *, address: Buckets, small: Buckets, everyone: Bucket) -> None:
+        self._address, self._small, self._everyone = address, small, everyone
+
+    def take(self, address: str, units: float) -> float:
+        """Take so many units for an address; the seconds to wait."""
+        own, others = self._address.of(address).take(units), self._everyone.take(units)
+        return own if self._small.of(address).may_take(units) else max(own, others)
+
+
 _refusals = Buckets(per_s=10, burst=50)
 LONGEST_DELAY_S = 2.0
 

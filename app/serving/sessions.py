@@ -3,6 +3,10 @@
 Where others are served, each network address opens only so many pages. Some messages of Streamlit's protocol act on the
 whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped. After a
 message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
+
+Messages, each of which lets a page run again, are passed on at a limited rate: those of a page, of an address and of
+all. What is beyond it waits. Many addresses that each send what a person sends are a load like that of many people:
+then all wait, and who sends least waits least.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from app.serving import login, messages, session_cookie, uploads
-from app.serving.rate import Bucket, Buckets, delay_refusal
+from app.serving.rate import Bucket, Buckets, Shares, delay_refusal
 from core import access, quotas
 from core.errors import InputError
 
@@ -30,8 +34,16 @@ DROPPED_OPERATIONS = frozenset({"install_skills", "dismiss_skills_nudge"})
 REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
-_connects = Buckets(per_s=10, burst=500)
+FIELDS_OF_MESSAGE = 100
+"""So many fields count as another message."""
+
+_connects = Buckets(per_s=4, burst=120)
 """How often an address opens a page where others are served."""
+_begins = Buckets(per_s=20, burst=30)
+"""How fast those pages begin, one after the other."""
+_messages = Shares(
+    address=Buckets(per_s=25, burst=150), small=Buckets(per_s=2, burst=40), everyone=Bucket(per_s=100, burst=500)
+)
 open_pages: Counter[str] = Counter()
 """How many pages each network address has open."""
 _pages: dict[str, _Page] = {}
@@ -67,6 +79,8 @@ class OpenPages:
         page = _Page(receive, send, owner, address)
         try:
             crowded = serves_others and already_open >= limit
+            if serves_others and (wait := _begins.of(address).take(1)):
+                await asyncio.sleep(wait)
             await self.app(_marked(scope, crowded=crowded), page.receive, page.send)
         finally:
             if _pages.get(page.session) is page:  # and not a new connection of the same session
@@ -90,8 +104,8 @@ class _Page:
         self._receive, self._send, self.owner, self._address = receive, send, owner, address
         self.session = ""
         self._closed = False
-        self._fields = Bucket(per_s=10_000, burst=100_000)
-        """How many fields the page's messages have."""
+        self._own = Bucket(per_s=10, burst=75)
+        """How many messages the page sends."""
         self.ended_with = 1006
         """The code with which the websocket was closed; this one if it was not."""
 
@@ -104,7 +118,8 @@ class _Page:
                 return message
             content = message.get("bytes") or b""
             try:
-                if wait := self._fields.take(messages.fields(content)):
+                cost = 1 + messages.fields(content) / FIELDS_OF_MESSAGE
+                if wait := max(self._own.take(cost), _messages.take(self._address, cost)):
                     await asyncio.sleep(wait)
                 if _passes(content):
                     return message

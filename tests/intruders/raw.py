@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from types import TracebackType
 
-TEXT, BINARY, CONTINUES, PING = 0x1, 0x2, 0x0, 0x9
+TEXT, BINARY, CONTINUES, PING, PONG = 0x1, 0x2, 0x0, 0x9, 0xA
 STREAM = "/_stcore/stream"
 
 

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.intruders.client import BackMsg
-from tests.intruders.raw import BINARY, CONTINUES, PING, TEXT, Wire
+from tests.intruders.raw import BINARY, CONTINUES, PING, PONG, TEXT, Wire
 
 TOO_LARGE, BROKEN, REFUSED = 1009, 1002, 1008
 COMPRESSED = 0x40
@@ -135,6 +135,19 @@ def test_a_message_of_many_frames_and_a_flood_of_small_ones_end_the_connection(
         return await wire.closed()
 
     assert play(request.getfixturevalue(mode), fragments, messages) == [REFUSED, REFUSED]
+
+
+def test_floods_of_frames_without_content_end_the_connection(public: int):
+    def floods(kind: int, count: int) -> Callable[[Wire], Awaitable[object]]:
+        async def attempt(wire: Wire) -> object:
+            await wire.handshake()
+            await wire.frame(BINARY, b"x", last=False)
+            await wire.send(wire.head(kind, 0, last=kind != CONTINUES) * count)
+            return await asyncio.wait_for(wire.closed(), 20)  # sooner than for a message that does not end
+
+        return attempt
+
+    assert play(public, floods(PING, 100), floods(PONG, 100), floods(CONTINUES, 100)) == [REFUSED] * 3
 
 
 def test_a_message_within_the_limit_is_read(public: int):

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import uvicorn
 
 from app.serving import connections
-from app.serving.rate import Bucket, Buckets
-from tests.intruders.raw import BINARY, CONTINUES, PING, Wire
+from app.serving.rate import Bucket, Buckets, Shares
+from core.settings import ROOT
+from tests.intruders.raw import BINARY, CONTINUES, PING, PONG, Wire
 
 pytestmark = pytest.mark.quick
 PARTS = 4
@@ -40,6 +44,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The port of a server with these limits, most of which are a fifth of a second."""
     monkeypatch.setattr(connections, "SLOW_FOR_S", 0.2)
+    monkeypatch.setattr(connections, "FIRST_BYTE_WITHIN_S", 0.1)
     monkeypatch.setattr(connections, "MESSAGE_WITHIN_S", 0.2)
     settings = {"http": connections.LimitedHttp, "ws": connections.LimitedWebSocket, "lifespan": "off"}
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_config=None, **settings))  # type: ignore[arg-type]
@@ -104,6 +109,11 @@ def test_a_request_that_does_not_arrive_is_not_waited_for(port: int, sent: bytes
     assert not answer.startswith(b"HTTP/1.1 200")
 
 
+def test_a_connection_on_which_nothing_comes_is_closed_soon(port: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "SLOW_FOR_S", 60.0)
+    assert play(port, ended()) == b""
+
+
 def test_who_waits_for_a_slow_answer_gets_it(port: int):
     """Several times as long as a request may take."""
     request = b"GET /slowly HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -159,10 +169,12 @@ def test_who_sends_fast_waits_and_gets_every_answer(port: int, monkeypatch: pyte
 
     def noted(self: connections.LimitedWebSocket, seconds: float) -> None:
         rests.append(seconds)
-        rest(self, min(seconds, 0.01))
+        rest(self, min(seconds, 0.001))
 
     monkeypatch.setattr(connections.LimitedWebSocket, "_rest", noted)
-    monkeypatch.setattr(connections, "_by_address", Buckets(per_s=1e6, burst=1e6))
+    monkeypatch.setattr(connections, "MESSAGE_WITHIN_S", 30.0)
+    shared = {"small": Buckets(per_s=1, burst=1), "everyone": Bucket(per_s=1e6, burst=1e6)}
+    monkeypatch.setattr(connections, "_received", Shares(address=Buckets(per_s=1e6, burst=1e6), **shared))
 
     async def fast(wire: Wire) -> bytes:
         await wire.handshake()
@@ -192,6 +204,74 @@ def test_a_small_message_does_not_wait_for_the_large_ones_of_others(port: int, m
 
     assert play(port, small)[2:] == (1000).to_bytes(4, "big")
     assert set(rests) == {0}
+
+
+@pytest.mark.parametrize("kind", [PING, PONG, CONTINUES])
+def test_frames_without_content_close_the_connection(port: int, kind: int):
+    """The message in between has some."""
+
+    async def empty(wire: Wire) -> Any:
+        await wire.handshake()
+        await wire.frame(BINARY, b"x", last=False)
+        for _ in range(connections.MOST_EMPTY):
+            await wire.frame(kind, last=kind != CONTINUES)
+        await wire.frame(CONTINUES, b"x")
+        pongs = connections.MOST_EMPTY if kind == PING else 0
+        answer = await wire.reader.readexactly(2 * pongs + 6)
+        await wire.frame(BINARY, b"x", last=False)
+        await wire.send(wire.head(kind, 0, last=kind != CONTINUES) * (connections.MOST_EMPTY + 1))
+        return answer[-1], await wire.closed()
+
+    assert play(port, empty) == (2, 1008)
+
+
+def test_a_machine_has_so_many_connections_unless_it_is_a_proxy(port: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connections, "FIRST_BYTE_WITHIN_S", 30.0)
+
+    def answers(own_address: str) -> Callable[[Wire], Awaitable[int]]:
+        async def attempt(_: Wire) -> int:
+            several = [await asyncio.open_connection("127.0.0.1", port, local_addr=(own_address, 0)) for _ in range(5)]
+            got = 0
+            for reader, writer in several:
+                writer.write(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                with suppress(ConnectionError):
+                    got += (await reader.read(12)) == b"HTTP/1.1 200"
+            for _, writer in several:
+                writer.transport.abort()
+            return got
+
+        return attempt
+
+    assert play(port, answers("127.0.0.1")) == 5
+    assert play(port, answers("127.0.0.2")) == 3
+    for _ in range(500):
+        if not connections.connected:
+            break
+        time.sleep(0.01)
+    assert connections.connected == {}
+
+
+def test_who_sends_little_does_not_wait_for_others():
+    shares = Shares(
+        address=Buckets(per_s=10, burst=100), small=Buckets(per_s=1, burst=3), everyone=Bucket(per_s=1, burst=50)
+    )
+    assert shares.take("flood", 90) > 30
+    assert shares.take("person", 1) == 0
+    assert shares.take("flood", 60) > 90
+    assert shares.take("person", 1) == 0
+    assert shares.take("person", 50) > 100
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_the_server_may_open_as_many_files_as_the_system_lets_it():
+    code = (
+        "import resource; from app.serving import connections; hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1];"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, min(hard, 4000))); connections.install();"
+        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))"
+    )
+    soft, hard = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=ROOT).split()
+    assert soft == hard != "256"
 
 
 def test_a_bucket_lets_a_burst_pass_and_then_so_much_a_second(monkeypatch: pytest.MonkeyPatch):

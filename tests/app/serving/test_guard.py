@@ -16,12 +16,14 @@ import pytest
 from itsdangerous import URLSafeTimedSerializer
 from starlette.requests import HTTPConnection
 
-from app.serving import login, session_cookie, sessions
+from app.serving import hosts, login, session_cookie, sessions
 from app.serving.guard import RequestGuard
+from app.serving.hosts import HostCheck
 from app.serving.kept_link import KeptLink
 from app.serving.login import CROWDED, ServerSettings
 from app.serving.messages import message_type
 from app.serving.policy import PolicyHeaders, content_security_policy
+from app.serving.rate import Bucket, Buckets, Shares
 from app.serving.sessions import OpenPages
 from core import access, quotas
 from core.access import Actor, UserRole
@@ -308,6 +310,115 @@ def test_messages_that_act_on_the_whole_server_are_dropped_and_others_pass(serve
     run(OpenPages(streamlit)({"type": "websocket", "client": ("192.0.2.7", 1), "headers": []}, receive, None))
     assert passed == [wanted]
     assert messages == []
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long each of those waited that had to; none does in truth, and no time passes."""
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    monkeypatch.setattr("app.serving.rate.time.monotonic", lambda: 100.0)
+    limits = {"small": Buckets(per_s=1, burst=10), "everyone": Bucket(per_s=10, burst=500)}
+    monkeypatch.setattr(sessions, "_messages", Shares(address=Buckets(per_s=25, burst=150), **limits))
+    for buckets in ("_connects", "_begins"):
+        held = getattr(sessions, buckets)
+        monkeypatch.setattr(sessions, buckets, Buckets(per_s=held.per_s, burst=held.burst))
+    return waited
+
+
+def sends(content: bytes, count: int, address: str = "192.0.2.7") -> None:
+    """Open a page that sends this message so many times."""
+    left = [content] * count
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["type"] == "websocket.receive":
+            pass
+
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "bytes": left.pop()} if left else {"type": "websocket.disconnect"}
+
+    run(OpenPages(streamlit)({"type": "websocket", "client": (address, 1), "headers": []}, receive, None))
+
+
+def test_the_messages_of_a_page_and_of_an_address_are_passed_on_at_a_limited_rate(served: Path, waits: list[float]):
+    rerun: Any = message_type("BackMsg")()
+    rerun.rerun_script.page_name = "overview"
+    content = rerun.SerializeToString()
+    sends(content, 70)
+    assert waits == []  # a person who clicks fast
+    sends(content, 200)
+    assert len(waits) > 100
+    waits.clear()
+    sends(content, 5)
+    assert len(waits) == 5  # at the same address, in a new page
+    waits.clear()
+    for place in range(20):
+        sends(content, 50, f"198.51.100.{place}")
+    assert waits  # all together send more than the server does
+    waits.clear()
+    sends(content, 5, "192.0.2.8")
+    assert waits == []  # who sends little does not wait for them
+
+
+def test_an_address_opens_pages_at_a_limited_rate(served: Path, waits: list[float]):
+    """One after the other: a page of another address begins meanwhile."""
+    opened: list[str] = []
+    closed: list[Any] = []
+
+    async def streamlit(scope: Any, receive: Any, send: Any) -> None:
+        opened.append(scope["client"][0])
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        closed.append(message)
+
+    def opens(address: str) -> None:
+        run(OpenPages(streamlit)({"type": "websocket", "client": (address, 1), "headers": []}, receive, send))
+
+    for _ in range(200):
+        opens("192.0.2.7")
+    assert len(opened) == 120  # twice as many as an address may have open
+    assert closed == [{"type": "websocket.close", "code": 1013}] * 80
+    assert waits[:90] == pytest.approx([count / 20 for count in range(1, 91)])
+    waits.clear()
+    opens("192.0.2.8")
+    assert (opened[-1], waits) == ("192.0.2.8", [])
+
+
+def test_a_message_of_many_fields_counts_as_many_messages(served: Path, waits: list[float]):
+    rerun: Any = message_type("BackMsg")()
+    for place in range(1600):
+        rerun.rerun_script.widget_states.widgets.add(id=f"a{place}", bool_value=True)
+    sends(rerun.SerializeToString(), 4)
+    assert len(waits) >= 2
+
+
+def test_an_address_that_requests_much_waits(served: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hosts, "_requests", Buckets(per_s=10, burst=20))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        pass
+
+    async def send(message: Any) -> None:
+        pass
+
+    def request(address: str) -> None:
+        headers = [(b"host", b"192.0.2.1")]
+        scope = {"type": "http", "client": (address, 1), "method": "GET", "path": "/healthz", "headers": headers}
+        run(HostCheck(app)(scope, None, send))
+
+    for _ in range(20):
+        request("192.0.2.7")
+    assert waits == []
+    request("192.0.2.7")
+    request("192.0.2.8")
+    assert waits == [pytest.approx(0.1)]
 
 
 def test_a_session_belongs_to_the_person_who_opened_it_until_it_is_closed(served: Path):
