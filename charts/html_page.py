@@ -1,5 +1,5 @@
-"""The HTML that Hedge writes: texts are escaped unless a template says that they are not, and a page of its own may run
-its own script and no other.
+"""The HTML that Hedge writes: texts are escaped unless a template marks them as safe, and a file runs no script but its
+own.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def _compiled(source: str) -> Template:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
-    return made
+    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "allow_nan": False}
+    return environment

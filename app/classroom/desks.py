@@ -21,7 +21,7 @@ from core.classroom.refusals import ClassRefusal
 
 MOST_KEYS = 1000
 MOST_STREAMS = 3
-"""So many streams of one key are open at once."""
+"""The most streams of one key that are open at once."""
 LECTURER = "lecturer"
 """The name in the address of the link for lecturers, and that of a lecturer in the audit log."""
 

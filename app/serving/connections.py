@@ -4,7 +4,8 @@ uvicorn reads a connection before the app hears of it, so these limits are in th
 browser sends at most :data:`LARGEST_MESSAGE` bytes in a message, in few frames and within :data:`MESSAGE_WITHIN_S`. It
 sends them at a limited rate: beyond it, the server stops reading, and the sender waits. Unfinished messages of one
 address, and of all, take a limited amount of memory. A request must not come slower than :data:`SLOWEST_PER_S` bytes a
-second. A machine has so many connections at most, unless it is a proxy that names the visitors' addresses.
+second. A machine has at most :data:`MOST_CONNECTIONS` connections, unless it is a proxy that names the visitors'
+addresses.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ MOST_WAITING = 500
 """Whole messages that wait for the app."""
 MESSAGE_WITHIN_S = 30.0
 SLOW_FOR_S, SLOWEST_PER_S = 20.0, 1000
-"""A request that has not arrived after so many seconds is read on only if it comes at so many bytes a second."""
+"""After these seconds, the rest of a request is read only if it comes at this many bytes a second or faster."""
 FIRST_BYTE_WITHIN_S = 5.0
 """After the connection is made."""
 READ_AT_ONCE = 4096
@@ -42,16 +43,16 @@ SMALL = 65_536
 """What every connection may hold of an unfinished message."""
 UNFINISHED_OF_ADDRESS, UNFINISHED_OF_ALL = 8_000_000, 24_000_000
 FRAME_COSTS = 2000
-"""A frame counts as so many bytes more than it has."""
+"""Bytes that are added to each frame when a sender's bytes are counted."""
 MOST_EMPTY = 50
 """Pings, pongs and empty frames in a row; a browser sends a pong for each ping of the server."""
 LONGEST_REST_S = 60.0
-"""So long a sender waits at once: while it does, the server does not notice that it leaves."""
+"""The longest time that a sender waits at once. Meanwhile the server does not notice that it leaves."""
 MOST_UNSENT = 1_000_000
-"""While so many bytes wait to be sent, pings get no answer."""
+"""While more bytes than these wait to be sent, pings get no answer."""
 
 MOST_CONNECTIONS = 1000
-"""Of one machine: a class of 200 phones may share its address, and a browser opens six at once."""
+"""Of one machine. A class of 200 phones may share an address, and a browser opens six connections at once."""
 FILE_HANDLES = 65_536
 
 _received = Shares(
@@ -59,7 +60,7 @@ _received = Shares(
     small=Buckets(per_s=40_000, burst=1_000_000),
     everyone=Bucket(per_s=10_000_000, burst=40_000_000),
 )
-"""Bytes, with those that frames count as."""
+"""The bytes that are received, and :data:`FRAME_COSTS` for each frame."""
 _large = Bucket(per_s=500_000, burst=8_000_000)
 """For the parts of messages that are beyond :data:`SMALL`, of all connections."""
 unfinished: Counter[str] = Counter()
@@ -85,7 +86,7 @@ def install() -> None:
 
 @cache
 def _proxies(trusted: str) -> ProxyHeadersMiddleware:
-    """The part of uvicorn that knows which machines to believe whom they speak for."""
+    """The part of uvicorn that knows which machines are trusted proxies."""
     return ProxyHeadersMiddleware(_no_app, trusted)
 
 

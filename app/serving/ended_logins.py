@@ -48,8 +48,8 @@ def has_ended(claims: Mapping[str, object]) -> bool:
 
 
 def _name(claims: Mapping[str, object]) -> str:
-    said = {key: value for key, value in claims.items() if key not in ADDED}
-    return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
+    own_claims = {key: value for key, value in claims.items() if key not in ADDED}
+    return hashlib.sha256(json.dumps(own_claims, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _folder() -> Path:

@@ -24,6 +24,7 @@ from streamlit import config
 from app.serving import login, start
 from app.serving.rate import Buckets, delay_refusal
 from core import access, quotas
+from core.errors import plain
 from core.server_file import HOST_NAME
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ def _canonical(scope: Scope) -> Scope:
 
 
 def _shown(value: str) -> str:
-    return "".join(letter for letter in value if letter.isascii() and letter.isprintable())[:LONGEST_SHOWN]
+    return plain(value, one_line=True)[:LONGEST_SHOWN]
 
 
 def _not_ours(host: str, scope: Scope) -> str:

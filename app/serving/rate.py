@@ -17,12 +17,12 @@ class Bucket:
         self.left, self._at = burst, time.monotonic()
 
     def take(self, units: float) -> float:
-        """Take so many units; the seconds to wait before more is taken."""
+        """Take units, and return the seconds to wait before more are taken."""
         self.left = self._now_left() - units
         return max(0.0, -self.left / self.per_s)
 
     def may_take(self, units: float) -> bool:
-        """Take so many units if they are there; whether they were."""
+        """Take units if that many are left, and return whether they were."""
         self.left = self._now_left()
         if self.left < units:
             return False
@@ -58,7 +58,7 @@ class Shares:
         self._address, self._small, self._everyone = address, small, everyone
 
     def take(self, address: str, units: float) -> float:
-        """Take so many units for an address; the seconds to wait."""
+        """Take units for an address, and return the seconds to wait."""
         own, others = self._address.of(address).take(units), self._everyone.take(units)
         return own if self._small.of(address).may_take(units) else max(own, others)
 

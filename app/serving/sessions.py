@@ -4,9 +4,9 @@ Where others are served, each network address opens only so many pages. Some mes
 whole server (they empty everyone's caches, or show the Git repository of the source folder): they are dropped. After a
 message that no page sends, the connection is closed, before Streamlit reads it and writes a traceback into the log.
 
-Messages, each of which lets a page run again, are passed on at a limited rate: those of a page, of an address and of
-all. What is beyond it waits. Many addresses that each send what a person sends are a load like that of many people:
-then all wait, and who sends least waits least.
+Each message runs a page again, so the messages of a page, of an address and of all together have a limited rate. A
+message beyond it waits. Many addresses that each send what a person sends can't be told from many people: then all
+wait, and those who send least wait least.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REFUSED_AT = 2
 """A page beyond the limit shows a sentence that says so; at this many times the limit, the connection is refused."""
 
 FIELDS_OF_MESSAGE = 100
-"""So many fields count as another message."""
+"""A message counts once more for each of these many fields."""
 
 _connects = Buckets(per_s=4, burst=120)
 """How often an address opens a page where others are served."""

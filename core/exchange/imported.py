@@ -112,8 +112,8 @@ def _write(part: Path, run: ImportedRun) -> None:
     store.write_logits(part, run.scored)
     now = time.time()
     bank = bank_names.bank_record(run.spec, run.provenance, run.questions, run.roles)
-    told = {key: value for key, value in run.provenance.items() if key not in OURS}
-    provenance = told | {"imported": True, "bank": bank} | access.launched()
+    theirs = {key: value for key, value in run.provenance.items() if key not in OURS}
+    provenance = theirs | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")
 

@@ -62,7 +62,7 @@ def _document(path: Path) -> Any:
         raise InputError(
             f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
 
 

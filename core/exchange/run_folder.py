@@ -149,23 +149,23 @@ def _check_widths(options: Mapping[str, int], scored: OptionLogits, path: Path) 
 
 def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
     """The spec and the provenance of ``run.json`` without instructions; the spec's fingerprint is not the run's yet."""
-    asked, told = values["spec"], values["provenance"]
-    if not isinstance(asked, dict) or not isinstance(told, dict):
+    their_spec, theirs = values["spec"], values["provenance"]
+    if not isinstance(their_spec, dict) or not isinstance(theirs, dict):
         raise InputError(f"{name}/{RECORD}: expected a spec and a provenance that are objects; take the whole folder")
-    kept = {key: value for key, value in asked.items() if key not in INSTRUCTIONS}
+    kept = {key: value for key, value in their_spec.items() if key not in INSTRUCTIONS}
     for key, shorten in (("model", _model), ("task", _task)):
         if key in kept:
             kept[key] = shorten(str(kept[key]))
-    origin = asked.get("origin", HEDGE)
+    origin = their_spec.get("origin", HEDGE)
     origin = origin if origin in ORIGINS else RUN_FOLDER
     spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
-    provenance = {key: _plain(told[key]) for key, kind in DESCRIPTION.items() if _is(told.get(key), kind)}
+    provenance = {key: _plain(theirs[key]) for key, kind in DESCRIPTION.items() if _is(theirs.get(key), kind)}
     if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):
         provenance.get("engine", {}).pop("parameters", None)  # pages compute the size of the weights from it
     if not all(_is(provenance.get("scored", {}).get(figure), float) for figure in ("questions", "characters")):
         provenance.pop("scored", None)
     if origin == RUN_FOLDER and "bank" not in provenance:
-        provenance["bank"] = {"name": bank_names.bank_of_task(str(asked.get("task", "")))}
+        provenance["bank"] = {"name": bank_names.bank_of_task(str(their_spec.get("task", "")))}
     if (size := len(json.dumps(provenance))) > LARGEST_PROVENANCE:
         raise InputError(
             f"{name}/{RECORD}: expected at most {LARGEST_PROVENANCE:,} characters on where the run comes from, found "
@@ -215,9 +215,9 @@ def _data_fingerprint(
     scored: OptionLogits,
 ) -> str:
     """A hash of all that is imported, 32 hexadecimal digits. Where the folder came from does not count."""
-    told = {key: value for key, value in provenance.items() if key not in ("exported_run", "bank")}
+    counted = {key: value for key, value in provenance.items() if key not in ("exported_run", "bank")}
     texts = json.dumps(
-        [spec.to_json(), told, [asdict(question) for question in questions], roles, scored.ids, scored.top_tokens],
+        [spec.to_json(), counted, [asdict(question) for question in questions], roles, scored.ids, scored.top_tokens],
         sort_keys=True,
         default=str,
     )

@@ -127,7 +127,7 @@ def json_object(content: bytes, where: str) -> dict[str, Any]:
         found = loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(f"{where}: expected text in UTF-8, found byte {content[error.start]:#04x}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({reason(error)})") from error
     if not isinstance(found, dict):
         raise InputError(f"{where}: expected a JSON object, found {type(found).__name__} {shown(found)}")
@@ -144,7 +144,7 @@ def json_list(path: Path) -> list[Any]:
     content = _whole(path)
     try:
         found = loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: expected a whole JSON list, found none ({reason(error)})") from error
     if not isinstance(found, list):
         raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")

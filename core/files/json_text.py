@@ -22,8 +22,8 @@ def loads(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
     try:
-        found = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
-        return whole_texts(found) if LONE.search(text) else found
+        value = json.loads(text, parse_int=_whole if HUGE.search(text) else None)
+        return whole_texts(value) if LONE.search(text) else value
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

@@ -46,7 +46,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise InputError(_pointer(path))
     try:
         values = loads(content)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path} is not JSON ({error}); {AGAIN}") from error
     if not isinstance(values, dict):
         raise InputError(f"{path} must hold a JSON object, and holds {type(values).__name__}; {AGAIN}")

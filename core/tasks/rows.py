@@ -50,7 +50,7 @@ def _lines(path: Path) -> list[Row]:
             continue
         try:
             row = loads(line)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}") from error
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}")

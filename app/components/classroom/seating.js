@@ -44,7 +44,7 @@ export class Seating {
     return row;
   }
 
-  // The focus stays in the list, for whoever goes on with the keyboard.
+  // Keep the focus in the list, so that a keyboard user can free the next seat.
   drop(number, row) {
     const next = row.nextElementSibling ?? row.previousElementSibling;
     if (row.contains(row.getRootNode().activeElement)) {

@@ -212,7 +212,7 @@ def _of_json(path: Path, begin: bytes) -> str:
     try:
         row = loads(first)
         lines = isinstance(row, dict) and bool(more.strip())
-    except (ValueError, RecursionError):
+    except ValueError:
         row, lines = None, False
     if not lines:
         if path.stat().st_size > LARGEST_JSON:
@@ -225,7 +225,7 @@ def _of_json(path: Path, begin: bytes) -> str:
         except UnicodeDecodeError as error:
             found = error.object[error.start]
             raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
         kind = _of_document(row, path)
         if kind or not isinstance(row, dict):
