@@ -21,6 +21,7 @@ LAYERS = {
     "records": 1,
     "settings": 1,
     "extras": 2,
+    "clusters": 2,
     "record_tables": 2,
     "processes": 2,
     "database": 2,

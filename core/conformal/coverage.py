@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betaincinv
 
+from core.clusters import effective_number
 from core.conformal.alpha import THOUSAND
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
@@ -120,8 +121,9 @@ def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
     return np.asarray(law / law.sum(), dtype=np.float64)
 
 
-def share_interval(successes: int, n: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
-    """The exact (Clopper–Pearson) interval of the share successes / n; (0, 1) for n = 0.
+def share_interval(successes: float, n: float, *, mass: float = BAND_MASS) -> tuple[float, float]:
+    """The exact (Clopper–Pearson) interval of the share successes / n; (0, 1) for n = 0. Both may be fractions, of an
+    effective number (:mod:`core.clusters`).
 
     >>> [round(x, 3) for x in share_interval(9, 10)]
     [0.555, 0.997]
@@ -130,6 +132,16 @@ def share_interval(successes: int, n: int, *, mass: float = BAND_MASS) -> tuple[
     low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
     high = 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, 1 - tail))
     return low, high
+
+
+def clustered_share_interval(hits: FloatArray, clusters: IntArray | None) -> tuple[float, float]:
+    """The interval of the share of ``hits`` (n,), each 0 or 1: :func:`share_interval` of the effective number of rows.
+
+    >>> clustered_share_interval(np.array([1.0, 0.0, 1.0]), None) == share_interval(2, 3)
+    True
+    """
+    worth = effective_number(hits, clusters)
+    return share_interval(float(hits.mean()) * worth if clusters is not None else float(hits.sum()), worth)
 
 
 def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:

@@ -37,7 +37,8 @@ class Evaluation:
     ``letters`` are those of the k options. ``normalisation`` is how option texts were scored
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
-    (:mod:`core.tasks.bank_names`).
+    (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
+    None: each row asks another one.
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -55,6 +56,7 @@ class Evaluation:
     counts: IntArray | None = None
     normalisation: str = "raw"
     bank: str = ""
+    clusters: IntArray | None = None
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities

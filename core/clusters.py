@@ -1,0 +1,82 @@
+"""Rows that belong together: repeats of one question, or questions about one passage, count as one unit.
+
+Rows of one cluster are right or wrong together, so n rows of g clusters say less than n independent ones. A variance is
+computed from the clusters' sums (Miller 2024, arXiv 2411.00640). A share keeps its exact interval, with the number of
+independent rows that would have this variance (Korn & Graubard 1998).
+
+``clusters`` (n,) numbers each row's cluster. None means that every row is a cluster of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from core.records import FloatArray, IntArray
+
+TAIL = 0.025
+NORMAL = float(ndtri(1 - TAIL))
+
+
+def numbered(names: Sequence[Hashable]) -> IntArray | None:
+    """The number of each row's name, counted up as they first occur, (n,); None if all names differ.
+
+    >>> numbered(["a", "b", "a"]).tolist(), numbered(["a", "b"])
+    ([0, 1, 0], None)
+    """
+    numbers: dict[Hashable, int] = {}
+    rows = [numbers.setdefault(name, len(numbers)) for name in names]
+    return np.array(rows, dtype=np.int64) if len(numbers) < len(rows) else None
+
+
+def within(clusters: IntArray | None, rows: IntArray) -> IntArray | None:
+    """The clusters of some rows, numbered from 0 without gaps; None if each of them is in another cluster."""
+    if clusters is None:
+        return None
+    different, numbers = np.unique(clusters[rows], return_inverse=True)
+    return np.asarray(numbers, dtype=np.int64) if len(different) < len(rows) else None
+
+
+def count(clusters: IntArray | None, n: int) -> int:
+    """The number of clusters among n rows, whose clusters are numbered without gaps."""
+    return n if clusters is None else int(clusters.max()) + 1
+
+
+def sums(values: FloatArray, clusters: IntArray | None) -> FloatArray:
+    """The sum of the values (n, …) within each cluster, (g, …)."""
+    if clusters is None:
+        return values
+    total = np.zeros((count(clusters, len(values)), *values.shape[1:]))
+    np.add.at(total, clusters, values)
+    return total
+
+
+def covariance_of_mean(values: FloatArray, clusters: IntArray | None) -> FloatArray:
+    """The covariance (f, f) of the mean of values (n, f): ``g/(g − 1) · Σ_clusters S Sᵀ / n²``, with S a cluster's
+    summed deviations from the mean. It is NaN for a single cluster."""
+    deviations = sums(values - values.mean(axis=0), clusters)
+    g = len(deviations)
+    scale = g / (g - 1) if g > 1 else np.nan
+    return np.asarray(scale * (deviations.T @ deviations) / len(values) ** 2, dtype=np.float64)
+
+
+def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
+    """The number of independent rows whose share has the variance that the share of ``values`` (n,), each 0 or 1, has.
+
+    It is n without clusters, and otherwise at most n and at least 1. It takes account of how uncertain a variance from
+    g clusters is. A share of 0 or 1 has no variance and counts one row a cluster.
+
+    >>> effective_number(np.array([1.0, 1.0, 0.0, 0.0]), None)
+    4.0
+    """
+    n = len(values)
+    if clusters is None:
+        return float(n)
+    g, share = count(clusters, n), float(values.mean())
+    if g < 2 or share in (0.0, 1.0):
+        return float(g)
+    variance = float(covariance_of_mean(values[:, None], clusters)[0, 0])
+    worth = share * (1 - share) / variance * (NORMAL / float(stdtrit(g - 1, 1 - TAIL))) ** 2 if variance > 0 else n
+    return float(min(max(worth, 1.0), n))
