@@ -31,6 +31,30 @@ def numbered(names: Sequence[Hashable]) -> IntArray | None:
     return np.array(rows, dtype=np.int64) if len(numbers) < len(rows) else None
 
 
+def joined(*namings: Sequence[Hashable | None]) -> IntArray | None:
+    """The number of each row's cluster, (n,): rows that share a name in any of the ``namings`` (n,) are in one cluster,
+    and so are rows that others connect. A row named None shares nothing. None if every row is alone.
+
+    >>> joined(["a", None, "a", None], ["x", "x", "y", "z"]).tolist()
+    [0, 0, 0, 1]
+    """
+    parents = list(range(len(namings[0])))
+
+    def root(row: int) -> int:
+        while parents[row] != row:
+            parents[row] = parents[parents[row]]
+            row = parents[row]
+        return row
+
+    for names in namings:
+        first: dict[Hashable, int] = {}
+        for row, name in enumerate(names):
+            if name is not None:
+                low, high = sorted((root(first.setdefault(name, row)), root(row)))
+                parents[high] = low
+    return numbered([root(row) for row in range(len(parents))])
+
+
 def within(clusters: IntArray | None, rows: IntArray) -> IntArray | None:
     """The clusters of some rows, numbered from 0 without gaps; None if each of them is in another cluster."""
     if clusters is None:
@@ -42,6 +66,19 @@ def within(clusters: IntArray | None, rows: IntArray) -> IntArray | None:
 def count(clusters: IntArray | None, n: int) -> int:
     """The number of clusters among n rows, whose clusters are numbered without gaps."""
     return n if clusters is None else int(clusters.max()) + 1
+
+
+def kish_number(clusters: IntArray | None, n: int) -> int:
+    """The number of independent rows that n rows are worth if the rows of a cluster are all alike: ``(Σ b)² / Σ b²``
+    with b the clusters' sizes (Kish 1965), rounded down. It is the number of clusters if all have the same size.
+
+    >>> kish_number(np.array([0, 0, 1, 1]), 4), kish_number(None, 4)
+    (2, 4)
+    """
+    if clusters is None or n == 0:
+        return n
+    sizes = np.bincount(clusters)
+    return int(n * n // (sizes * sizes).sum())
 
 
 def sums(values: FloatArray, clusters: IntArray | None) -> FloatArray:
@@ -62,6 +99,12 @@ def covariance_of_mean(values: FloatArray, clusters: IntArray | None) -> FloatAr
     return np.asarray(scale * (deviations.T @ deviations) / len(values) ** 2, dtype=np.float64)
 
 
+def few_clusters(g: int) -> float:
+    """By how much an interval is widened because its variance was estimated from g clusters: the quantile of Student's
+    t with g − 1 degrees of freedom over the normal one; infinite for one cluster."""
+    return float(stdtrit(g - 1, 1 - TAIL)) / NORMAL if g > 1 else float("inf")
+
+
 def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
     """The number of independent rows whose share has the variance that the share of ``values`` (n,), each 0 or 1, has.
 
@@ -78,5 +121,5 @@ def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
     if g < 2 or share in (0.0, 1.0):
         return float(g)
     variance = float(covariance_of_mean(values[:, None], clusters)[0, 0])
-    worth = share * (1 - share) / variance * (NORMAL / float(stdtrit(g - 1, 1 - TAIL))) ** 2 if variance > 0 else n
+    worth = share * (1 - share) / variance / few_clusters(g) ** 2 if variance > 0 else n
     return float(min(max(worth, 1.0), n))

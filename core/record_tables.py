@@ -10,12 +10,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from core.files.parquet_columns import number_rows, numbers, text_lists, texts
-from core.records import OptionLogits, Question, Role
+from core.records import IntArray, OptionLogits, Question, Role
+
+CLUSTERED = {"clusters": "numbered"}
+"""In the metadata of a table of questions: a missing column ``cluster`` means that every row asks another question."""
 
 
-def questions_table(questions: Sequence[Question], roles: Sequence[Role]) -> pa.Table:
-    """A row per question: id, task, group, context, question, options, label, role; ``roles`` has one entry each."""
-    return pa.table(
+def questions_table(questions: Sequence[Question], roles: Sequence[Role], clusters: IntArray | None = None) -> pa.Table:
+    """A row per question: id, task, group, context, question, options, label, role; ``roles`` has one entry each.
+
+    With ``clusters`` (n,) there is a column ``cluster``: rows with the same number ask the same question.
+    """
+    table = pa.table(
         {
             "id": texts([q.id for q in questions]),
             "task": texts([q.task for q in questions]),
@@ -25,8 +31,10 @@ def questions_table(questions: Sequence[Question], roles: Sequence[Role]) -> pa.
             "options": text_lists([q.options for q in questions]),
             "label": numbers(np.array([q.label for q in questions], np.int16)),
             "role": texts(roles),
+            **({} if clusters is None else {"cluster": numbers(clusters.astype(np.int32))}),
         }
     )
+    return table.replace_schema_metadata(CLUSTERED)
 
 
 def logits_table(scored: OptionLogits) -> pa.Table:

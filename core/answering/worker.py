@@ -192,7 +192,8 @@ def _read_setup(run_id: str, ended: float) -> RunSetup:
 
 
 def _question(row: dict[str, Any]) -> Question:
-    return Question(**{field.name: row[field.name] for field in fields(Question)} | {"options": tuple(row["options"])})
+    known = {field.name: row[field.name] for field in fields(Question) if field.name != "cluster"}
+    return Question(**known | {"options": tuple(row["options"])})
 
 
 def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnswer:

@@ -3,13 +3,24 @@
 Over draws of n calibration scores without ties, the coverage of the exact threshold on infinite test data follows
 Beta(n + 1 − l, l) with l = ⌊(n + 1)·alpha⌋ (Vovk 2012; Angelopoulos & Bates 2023, section 3.2). This is the variation
 from the calibration draw. On m test questions the number covered follows the Beta-Binomial distribution with the same
-parameters, which adds the variation from the finite test set. With ties, coverage can only be higher.
+parameters, which adds the variation from the finite test set.
+
+With ties, coverage is higher: all test questions whose score equals the threshold are covered. Given the n + m scores
+of the true options as a whole, every choice of the n that calibrate is equally likely. In a random order of equal
+scores, the number of test questions before the threshold has the Beta-Binomial distribution, and those after it that
+equal it follow a hypergeometric one. So the law is exact with ties too, and without them it is the Beta-Binomial
+distribution (:func:`coverage_law`).
+
+Test rows that repeat questions count as :func:`core.clusters.kish_number` questions: as few as they are worth if the
+rows of a question are all covered or all not. If they differ, the band is wider than necessary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import betaincinv
@@ -21,6 +32,9 @@ from core.records import FloatArray, IntArray, PredictionSets
 
 BAND_MASS = 0.95
 TIE = 1e-10
+NEGLIGIBLE = 1e-18
+TRIMMED_EVERY = 16
+NO_TIES: Mapping[str, Ties | None] = MappingProxyType({})
 
 
 def coverage(sets: PredictionSets, labels: IntArray) -> float:
@@ -49,8 +63,35 @@ def beta_band(n: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, fl
     return float(betaincinv(a, b, tail)), float(betaincinv(a, b, 1 - tail))
 
 
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Equal scores among the true options' scores of calibration and test questions, sorted together.
+
+    ``runs`` (t, 2) has a row for each group of equal scores: how many scores are smaller, and how many are smaller or
+    equal. Scores that equal no other have no row.
+    """
+
+    runs: IntArray = field(compare=False)
+    key: bytes
+
+    @classmethod
+    def of(cls, calibration_scores: FloatArray, test_scores: FloatArray) -> Ties | None:
+        """The ties of the scores (n,) and (m,) of the true options; None if no two are equal.
+
+        >>> Ties.of(np.array([0.1, 0.3]), np.array([0.3, 0.2])).runs.tolist()
+        [[2, 4]]
+        """
+        ordered = np.sort(np.concatenate([calibration_scores, test_scores]))
+        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) + 1
+        starts = np.concatenate([[0], ends[:-1]])
+        runs = np.stack([starts, ends], axis=1)[ends - starts > 1].astype(np.int64)
+        return cls(runs, runs.tobytes()) if len(runs) else None
+
+
 @lru_cache(maxsize=4096)
-def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
+def beta_binomial_band(
+    n: int, m: int, alpha: int, *, ties: Ties | None = None, mass: float = BAND_MASS
+) -> tuple[float, float]:
     """The central band of observed coverage on m test questions, as shares of m.
 
     The ends are quantiles of the count: the smallest counts whose cumulative probability reaches (1 − mass)/2 and
@@ -60,12 +101,64 @@ def beta_binomial_band(n: int, m: int, alpha: int, *, mass: float = BAND_MASS) -
     """
     if m < 1:
         raise InputError(f"a band of test coverage needs at least one test question, got {m}")
+    first, law = coverage_law(n, m, alpha, ties)
+    low, high = central_counts(law, mass=mass)
+    return (first + low) / m, (first + high) / m
+
+
+def coverage_law(n: int, m: int, alpha: int, ties: Ties | None = None) -> tuple[int, FloatArray]:
+    """The first of the likely counts of covered questions among m, and the probabilities from there on.
+
+    Let r be the threshold's rank. With equal scores in a random order, s test questions stand before the r-th
+    calibration question, at place r + s, with the Beta-Binomial probability. If its score is tied up to place e, each
+    next place holds a test question with probability (m − s) / (n + m − place), and counts as covered.
+    """
     a, b = beta_parameters(n, alpha)
     if b == 0:
-        return 1.0, 1.0
+        return m, np.ones(1)
     first, last = _likely_counts(m, a, b)
-    low, high = central_counts(_law(first, last, m, a, b), mass=mass)
-    return (first + low) / m, (first + high) / m
+    law = _law(first, last, m, a, b)
+    if ties is None:
+        return first, law
+    likely = np.flatnonzero(law > NEGLIGIBLE)
+    first, last, law = first + int(likely[0]), first + int(likely[-1]), law[likely[0] : likely[-1] + 1]
+    near = ties.runs[(ties.runs[:, 0] < a + last) & (ties.runs[:, 1] > a + first)]
+    tied = np.concatenate([law, np.zeros(m - last)])
+    for start, end in near.tolist():
+        tied[max(start + 1 - a - first, 0) : end - a + 1 - first] = 0
+    for start, end in near.tolist():
+        low = max(start + 1 - a, first)  # the counts s before a threshold with this score are low … end − r
+        count, moved = _with_equals(low, law[low - first : end - a + 1 - first], end - a, n + m - a, m)
+        tied[count - first : count - first + len(moved)] += moved
+    return first, tied
+
+
+def _with_equals(low: int, law: FloatArray, end: int, rest: int, m: int) -> tuple[int, FloatArray]:
+    """The first count and the law of covered questions, for thresholds with s = low, low + 1, … test questions before
+    them, with the probabilities ``law``, where equal scores reach to where s would be ``end``.
+
+    ``rest`` is n + m − r, so that rest − s places follow the threshold.
+    """
+    if end == rest:  # the largest score: every test question is covered
+        return m, np.array([law.sum()])
+    moving, unlike = np.zeros(end - low + 1), m - low - np.arange(end - low + 1.0)
+    a, b = 0, 0  # moving[a:b] are the likely counts so far
+    for s in range(low, end):
+        if s - low < len(law):
+            moving[s - low] += law[s - low]
+            b = s - low + 1
+        tested = moving[a:b] * (unlike[a:b] / (rest - s))
+        moving[a:b] -= tested
+        moving[a + 1 : b + 1] += tested
+        b += 1
+        if s % TRIMMED_EVERY == 0:
+            while a < b - 1 and moving[a] < NEGLIGIBLE:
+                a += 1
+            while b > a + 1 and moving[b - 1] < NEGLIGIBLE:
+                b -= 1
+    if end - low < len(law):
+        moving[end - low] += law[end - low]
+    return low, moving[: m - low + 1]
 
 
 def central_counts(law: FloatArray, *, mass: float = BAND_MASS) -> tuple[int, int]:
@@ -144,7 +237,7 @@ def clustered_share_interval(hits: FloatArray, clusters: IntArray | None) -> tup
     return share_interval(float(hits.mean()) * worth if clusters is not None else float(hits.sum()), worth)
 
 
-def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
+def guarantee_p_value(covered: int, n: int, m: int, alpha: int, *, ties: Ties | None = None) -> float:
     """The probability that at most ``covered`` of m questions are covered if the guarantee holds.
 
     A small value is evidence against the guarantee.
@@ -152,14 +245,20 @@ def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
     a, b = beta_parameters(n, alpha)
     if b == 0:
         return 1.0
+    if ties is not None:
+        first, law = coverage_law(n, m, alpha, ties)
+        return float(law[: max(covered + 1 - first, 0)].sum().clip(0, 1))
     return float(beta_binomial(m, a, b)[: covered + 1].sum().clip(0, 1))
 
 
-def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> FloatArray:
+def strata_law(
+    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int, *, ties: Mapping[str, Ties | None] = NO_TIES
+) -> FloatArray:
     """The probabilities that 0 … m questions are covered if each stratum has its own threshold, (m + 1,).
 
-    ``calibrated`` and ``tested`` count the questions of each stratum. The strata are independent, so the distribution
-    of their sum is the convolution of their Beta-Binomial distributions. A Fourier transform computes it.
+    ``calibrated`` and ``tested`` count the questions of each stratum, and ``ties`` are the equal scores in it. The
+    strata are independent, so the distribution of their sum is the convolution of their distributions. A Fourier
+    transform computes it.
     """
     from scipy.fft import irfft, next_fast_len, rfft  # imported here because no page needs it for its first paint
 
@@ -171,6 +270,9 @@ def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: 
         a, b = beta_parameters(calibrated[name], alpha)
         if b == 0:
             sure += asked
+        elif ties.get(name) is not None:
+            first, tied = coverage_law(calibrated[name], asked, alpha, ties[name])
+            spectrum *= rfft(np.concatenate([np.zeros(first), tied]), length)
         else:
             spectrum *= rfft(beta_binomial(asked, a, b), length)
     law = np.zeros(m + 1)
@@ -178,22 +280,31 @@ def strata_law(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: 
     return law
 
 
-def strata_band(calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> tuple[float, float]:
+def strata_band(
+    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int, *, ties: Mapping[str, Ties | None] = NO_TIES
+) -> tuple[float, float]:
     """The central 95% band of observed coverage under :func:`strata_law`.
 
-    With one stratum it is the Beta-Binomial band.
+    With one stratum it is that of :func:`beta_binomial_band`.
     """
     if len(tested) == 1:
         ((name, m),) = tested.items()
-        return beta_binomial_band(calibrated[name], m, alpha)
-    law = strata_law(calibrated, tested, alpha)
+        return beta_binomial_band(calibrated[name], m, alpha, ties=ties.get(name))
+    law = strata_law(calibrated, tested, alpha, ties=ties)
     low, high = central_counts(law)
     return low / (len(law) - 1), high / (len(law) - 1)
 
 
-def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> float:
+def strata_p_value(
+    covered: int,
+    calibrated: Mapping[str, int],
+    tested: Mapping[str, int],
+    alpha: int,
+    *,
+    ties: Mapping[str, Ties | None] = NO_TIES,
+) -> float:
     """The probability that at most ``covered`` questions are covered if the guarantee holds in every stratum."""
     if len(tested) == 1:
         ((name, m),) = tested.items()
-        return guarantee_p_value(covered, calibrated[name], m, alpha)
-    return float(strata_law(calibrated, tested, alpha)[: covered + 1].sum().clip(0, 1))
+        return guarantee_p_value(covered, calibrated[name], m, alpha, ties=ties.get(name))
+    return float(strata_law(calibrated, tested, alpha, ties=ties)[: covered + 1].sum().clip(0, 1))

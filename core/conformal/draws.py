@@ -19,7 +19,7 @@ import numpy.typing as npt
 from core.records import BoolArray, FloatArray, IntArray
 
 WORD = 1 << 32
-UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING, ORDER, SMOOTHING = range(1, 9)
+UNIFORMS, SPLIT, FEWER, TUNING, REDRAW, FITTING, ORDER, SMOOTHING, ONE_EACH = range(1, 10)
 """What the numbers are drawn for; the numbers of different purposes are unrelated. The browser does not use FITTING."""
 
 Words = npt.NDArray[np.uint32]
@@ -60,3 +60,16 @@ def first_part(places: IntArray, size: int, *, seed: int, purpose: int, draw: in
     if size < 1:
         return np.zeros(len(drawn), dtype=np.bool_)
     return np.asarray(drawn <= np.partition(drawn, size - 1)[size - 1], dtype=np.bool_)
+
+
+def one_each(places: IntArray, clusters: IntArray, *, seed: int) -> BoolArray:
+    """Whether each row is the one that stands for its cluster, (n,): the row whose place has the smallest hash.
+
+    ``places`` (n,) are the rows of a run's file, and ``clusters`` (n,) number their clusters.
+    """
+    order = np.lexsort((hashes(places, seed=seed, purpose=ONE_EACH), clusters))
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = clusters[order[1:]] != clusters[order[:-1]]
+    stands = np.zeros(len(order), dtype=np.bool_)
+    stands[order[first]] = True
+    return stands

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.conformal.coverage import share_interval
+from core.clusters import within
+from core.conformal.coverage import clustered_share_interval
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
@@ -86,10 +87,13 @@ def coverage_by_stratum(
     strata: npt.NDArray[np.str_],
     calibration_strata: npt.NDArray[np.str_],
     thresholds: Mapping[str, float],
+    *,
+    clusters: IntArray | None = None,
 ) -> list[StratumCoverage]:
     """Coverage and set size within each stratum of the test questions, sorted by name.
 
-    ``threshold`` is NaN for a stratum that ``thresholds`` does not name.
+    ``clusters`` (m,) number the questions that rows repeat (:mod:`core.clusters`). ``threshold`` is NaN for a stratum
+    that ``thresholds`` does not name.
     """
     covered = members[np.arange(len(labels)), labels]
     names, codes = np.unique(strata, return_inverse=True)
@@ -98,8 +102,10 @@ def coverage_by_stratum(
     sizes = np.bincount(codes, weights=members.sum(axis=1))
     calibrating = dict(zip(*np.unique(calibration_strata, return_counts=True), strict=True))
     rows = []
-    for name, m, hit, size in zip(names.tolist(), tested.tolist(), hits.tolist(), sizes.tolist(), strict=True):
-        low, high = share_interval(int(hit), m)
+    figures = zip(names.tolist(), tested.tolist(), hits.tolist(), sizes.tolist(), strict=True)
+    for code, (name, m, hit, size) in enumerate(figures):
+        own = np.flatnonzero(codes == code)
+        low, high = clustered_share_interval(covered[own].astype(np.float64), within(clusters, own))
         threshold = thresholds.get(name, float("nan"))
         rows.append(StratumCoverage(name, int(calibrating.get(name, 0)), m, hit / m, low, high, size / m, threshold))
     return rows

@@ -7,7 +7,7 @@ with −∞, which is the logit of no option at all (:attr:`core.reports.evaluat
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tasks.identity import question_clusters
 from core.tasks.near_duplicates import clusters, likeness
 from core.tasks.rotation import asked_again
 
@@ -107,12 +109,12 @@ def split(questions: Sequence[Question], *, path: Path, texts: bool = True) -> t
     """
     keys = [hashlib.sha256(q.id.encode()).digest() for q in questions]
     if not texts:
-        together = list(range(len(questions)))
+        together = _numbers(q.cluster or i for i, q in enumerate(questions))
     elif len(questions) <= COMPARED:
         together = clusters(questions)
     else:
-        numbers: dict[str, int] = {}
-        together = [numbers.setdefault(likeness(q), len(numbers)) for q in questions]
+        joint = joined([likeness(q) for q in questions], [q.cluster or None for q in questions])
+        together = list(range(len(questions))) if joint is None else joint.tolist()
     members: dict[int, list[int]] = {}
     for row, cluster in enumerate(together):
         members.setdefault(cluster, []).append(row)
@@ -130,6 +132,26 @@ def split(questions: Sequence[Question], *, path: Path, texts: bool = True) -> t
             f"{len(members)} among {len(questions)}"
         )
     return counted_once(roles, questions) if texts else tuple(roles)
+
+
+def _numbers(names: Iterable[Hashable]) -> list[int]:
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(name, len(numbers)) for name in names]
+
+
+def check_split(questions: Sequence[Question], roles: Sequence[Role], path: Path) -> None:
+    """:class:`InputError` if every question that calibrates is also one that tests, so that none would be left."""
+    clusters = question_clusters(questions, roles)
+    if clusters is None:
+        return
+    sides = {
+        side: {int(clusters[i]) for i, role in enumerate(roles) if role == side} for side in ("calibration", "test")
+    }
+    if sides["calibration"] and sides["calibration"] <= sides["test"]:
+        raise InputError(
+            f"{path}: expected questions that calibrate and do not test, found each of the {len(sides['calibration'])} "
+            "on both sides of the split; leave out the column with the split, and Hedge splits by question"
+        )
 
 
 def counted_once(roles: Sequence[Role], questions: Sequence[Question]) -> tuple[Role, ...]:

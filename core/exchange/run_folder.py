@@ -32,6 +32,7 @@ from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
 from core.tasks import bank_names, short_task
 from core.tasks.catalogue import is_file
+from core.tasks.identity import cluster_name
 
 RECORD = "run.json"
 LOGITS = "logits.parquet"
@@ -108,6 +109,7 @@ def read(folder: Path) -> ImportedRun:
                 question=str(row["question"]),
                 options=tuple(map(str, row["options"])),
                 label=int(row["label"]),
+                cluster=cluster_name(row.get("cluster")),
             )
             for row in rows
         )
@@ -217,7 +219,7 @@ def _data_fingerprint(
     """A hash of all that is imported, 32 hexadecimal digits. Where the folder came from does not count."""
     counted = {key: value for key, value in provenance.items() if key not in ("exported_run", "bank")}
     texts = json.dumps(
-        [spec.to_json(), counted, [asdict(question) for question in questions], roles, scored.ids, scored.top_tokens],
+        [spec.to_json(), counted, [_described(one) for one in questions], roles, scored.ids, scored.top_tokens],
         sort_keys=True,
         default=str,
     )
@@ -225,6 +227,11 @@ def _data_fingerprint(
     for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded):
         digest.update(b"-" if numbers is None else f"{numbers.dtype}{numbers.shape}".encode() + numbers.tobytes())
     return digest.hexdigest()[:32]
+
+
+def _described(question: Question) -> dict[str, Any]:
+    """The question's fields, without an empty cluster, which runs of older versions do not have."""
+    return {name: value for name, value in asdict(question).items() if name != "cluster" or value}
 
 
 def _logits(table: pa.Table) -> OptionLogits:

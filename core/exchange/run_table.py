@@ -20,7 +20,8 @@ from core.tasks import bank_names
 
 def run_table(run_id: str) -> pa.Table:
     """``run`` and the columns that name it, ``bank``, ``id``, ``split``, ``group``, ``context``, ``question``,
-    ``option_A …``, ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing."""
+    ``option_A …``, ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing.
+    Where rows repeat a question, ``cluster`` numbers the question of each row."""
     record = store.read_record(run_id)
     if record.bounded:
         raise InputError(
@@ -39,6 +40,8 @@ def run_table(run_id: str) -> pa.Table:
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
     columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
+    if "cluster" in rows.column_names:
+        columns["cluster"] = rows["cluster"]
     columns |= {name: rows[name] for name in ("group", "context", "question")}
     columns |= {
         f"option_{LETTERS[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())

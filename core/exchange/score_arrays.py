@@ -2,13 +2,15 @@
 
 ``scores`` is (n, k), or (prompts, n, k), of which the mean of the probabilities over the prompts is taken, as Kumar et
 al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays are told apart by their
-shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of.
+shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of. Rows with the
+same value in an array ``cluster`` (n,) belong together (:mod:`core.clusters`).
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,13 @@ import numpy as np
 from core.conformal.probabilities import softmax
 from core.errors import InputError
 from core.exchange import npy_headers
-from core.exchange.build_run import check_not_flat, split
+from core.exchange.build_run import check_not_flat, check_split, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.safe_read import check_count
 from core.exchange.table_values import recognised_values
 from core.records import LETTERS, FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
 ENDS = re.compile(
@@ -31,6 +34,10 @@ ENDS = re.compile(
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
 LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
+
+
+CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
+"""The array of clusters, (n,): rows with the same number or name belong together. Or one for each side of a split."""
 
 
 def stem(path: Path) -> str:
@@ -78,6 +85,7 @@ def read_npz(path: Path) -> ImportedRun:
     """The run of an npz archive; :class:`InputError` says which array it lacks."""
     content = read_bytes(path)
     arrays = npy_headers.load_npz(content, path)
+    clusters = _clusters(arrays, path)
     about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
     both = all(f"{side}_{kind}" in arrays for side in ("cal", "test") for kind in ("probs", "labels"))
     if both:
@@ -94,7 +102,33 @@ def read_npz(path: Path) -> ImportedRun:
         roles = (calibration,) * len(cal) + (asked,) * len(test)
     else:
         scores, labels, roles = _one(arrays, NAMES, path, scores=True), _one(arrays, LABELS, path, scores=False), ()
-    return _built(scores, labels, path=path, about=about, finger=fingerprint(content), files=path.name, roles=roles)
+    return _built(
+        scores,
+        labels,
+        path=path,
+        about=about,
+        finger=fingerprint(content),
+        files=path.name,
+        roles=roles,
+        clusters=clusters,
+    )
+
+
+def _clusters(arrays: dict[str, np.ndarray[Any, np.dtype[Any]]], path: Path) -> list[str]:
+    """The name of each row's cluster, taken out of the arrays; none if the file has no clusters."""
+    if CLUSTER in arrays:
+        parts = [arrays.pop(CLUSTER)]
+    else:
+        parts = [arrays.pop(name) for name in SIDES_OF_CLUSTER if name in arrays]
+        if len(parts) == 1:
+            raise InputError(f"{path}: expected both or none of {' and '.join(SIDES_OF_CLUSTER)}, found one of them")
+    for part in parts:
+        if part.ndim != 1 or part.dtype.kind not in "iufU":
+            raise InputError(
+                f"{path}: expected numbers or texts of shape (n,) as clusters, found the shape {part.shape} of type "
+                f"{part.dtype}"
+            )
+    return [cluster_name(cell) for part in parts for cell in part.tolist()]
 
 
 def _is_text(array: Any) -> bool:
@@ -128,6 +162,7 @@ def _built(
     finger: str,
     files: str,
     roles: tuple[Role, ...] = (),
+    clusters: Sequence[str] = (),
 ) -> ImportedRun:
     if not holds_scores(scores):
         raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
@@ -135,6 +170,8 @@ def _built(
     n, k = values.shape[-2:]
     if labels.shape != (n,):
         raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")
+    if len(clusters) not in (0, n):
+        raise InputError(f"{path}: expected {n} clusters, one for each row of scores, found {len(clusters)}")
     check_count(n, path)
     found = _labels(labels, n, k, path)
     bad = np.isnan(values) | np.isposinf(values)
@@ -161,13 +198,16 @@ def _built(
             question=f"question {i + 1} (the file has no texts)",
             options=tuple(f"option {letter}" for letter in LETTERS[:k]),
             label=int(label),
+            cluster=clusters[i] if clusters else "",
         )
         for i, label in enumerate(found)
     )
+    roles = roles or split(questions, path=path, texts=False)
+    check_split(questions, roles, path)
     return ImportedRun(
         spec=RunSpec(model=about.get("model") or "unknown", task=task, origin=ORIGIN, fingerprint=finger),
         questions=questions,
-        roles=roles or split(questions, path=path, texts=False),
+        roles=roles,
         scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32)),
         provenance={
             "file": files,

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.exchange.build_run import check_row, counted_once, split
+from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import check_count, shown
@@ -28,6 +28,7 @@ from core.exchange.table_values import VALUES, logits_of, option_cells, recognis
 from core.exchange.tabular import Sheet, meant, open_sheets
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
 
@@ -48,7 +49,7 @@ def read(
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
     if columns:  # another meaning of the columns makes other data
-        finger = fingerprint(finger.encode(), repr(columns).encode())
+        finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
     found = [widened(sheet) for sheet in open_sheets(path)]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
@@ -116,6 +117,7 @@ class _Texts:
     groups: list[str]
     options: list[list[str]]
     roles: list[str]
+    clusters: list[str]
 
     @classmethod
     def of(cls, sheet: Sheet, columns: Columns, ours: bool) -> _Texts:
@@ -136,6 +138,7 @@ class _Texts:
             groups=column(columns.group),
             options=[column(name) for name in columns.texts],
             roles=column(columns.split),
+            clusters=[cluster_name(cell) for cell in column(columns.cluster)],
         )
 
 
@@ -193,6 +196,7 @@ def _run(
                 question=texts.questions[i] if texts.questions else f"question {texts.ids[i]} (the table has no texts)",
                 options=own,
                 label=int(labels[i]),
+                cluster=texts.clusters[i] if texts.clusters else "",
             )
         )
     return ImportedRun(
@@ -231,4 +235,6 @@ def _roles(
             f"{sheet.path}: expected questions that calibrate and questions that test in {columns.split!r}, found only "
             f"{', '.join(sorted(set(roles)))}"
         )
-    return counted_once(roles, questions) if texts.questions else tuple(roles)
+    kept = counted_once(roles, questions) if texts.questions else tuple(roles)
+    check_split(questions, kept, sheet.path)
+    return kept

@@ -41,6 +41,8 @@ PICK_NAMES = (
 )
 ID_NAMES = ("id", "qid", "question_id", "doc_id", "sample_id", "item_id", "example_id", "instance_id")
 TEXT_NAMES = ("question", "text", "prompt", "query", "stem", "question_text", "input")
+CLUSTER_NAMES = ("cluster",)
+"""A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
 GROUP_NAMES = ("group", "subject", "category", "topic")
 SPLIT_NAMES = ("split", "role", "set", "fold", "part")
 MODEL_NAMES = ("model", "model_name", "model_id")
@@ -70,7 +72,8 @@ class Columns:
     ``options`` in their order; ``values`` what their cells are ("": recognised); ``label`` the right option,
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
     a column each, or none; ``mass`` the share of the next-token probability that fell on the letters; ``extra`` says
-    that the last two options are “I don't know” and “None of the above”.
+    that the last two options are “I don't know” and “None of the above”; rows of one
+    ``cluster`` belong together.
     """
 
     options: tuple[str, ...]
@@ -85,6 +88,7 @@ class Columns:
     mass: str = ""
     texts: tuple[str, ...] = ()
     extra: bool = False
+    cluster: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The choices as JSON values."""
@@ -141,6 +145,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
         group=first(GROUP_NAMES),
         split=_split_column(sheet, first(SPLIT_NAMES)),
         mass=first(("letter_mass",)),
+        cluster=first(CLUSTER_NAMES),
         texts=_text_columns(
             [name for name in names if name not in numeric or name.startswith("option_")], len(options)
         ),
@@ -286,7 +291,7 @@ def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) 
 
 def checked(sheet: Sheet, columns: Columns) -> Columns:
     named = [*columns.options, *columns.texts, columns.label, columns.id, columns.text, columns.context]
-    for name in [*named, columns.group, columns.split, columns.mass]:
+    for name in [*named, columns.group, columns.split, columns.mass, columns.cluster]:
         if name and name not in sheet.names:
             raise InputError(
                 f"{sheet.path}, line 1: expected the column {name!r}, found {shown(', '.join(sheet.names))}"

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.clusters import joined
 from core.conformal.draws import SPLIT, first_part
 from core.conformal.probabilities import check_labels, check_probabilities, log
 from core.errors import InputError
 from core.records import LETTERS, FloatArray, IntArray
-from core.reports.evaluation import Evaluation
+from core.reports.evaluation import Evaluation, calibrating
 from core.runs.spec import RunSpec
+from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
 
@@ -24,6 +26,7 @@ def of_arrays(
     labels: Any,
     *,
     calibration: float | Sequence[int] | npt.NDArray[Any] = 0.5,
+    clusters: Any = None,
     seed: int = 0,
     name: str = "arrays",
 ) -> Evaluation:
@@ -31,7 +34,9 @@ def of_arrays(
     question lacks.
 
     ``calibration`` is the share of questions that calibrate, drawn with ``seed``, or their row numbers, or a mask (n,)
-    of true and false. All others test. ``name`` is the name of the questions. Raises :class:`InputError` for invalid
+    of true and false. All others test. ``clusters`` (n,), numbers or names, say which rows repeat a question or belong
+    together: these stay on one side of a drawn split, one random row of each calibrates, and they count as one in
+    every interval. ``name`` is the name of the questions. Raises :class:`InputError` for invalid
     probabilities or labels, or if one side of the split has no question.
 
     >>> run = of_arrays([[0.9, 0.1], [0.2, 0.8]], [0, 1], calibration=[0])
@@ -44,12 +49,16 @@ def of_arrays(
     beyond = np.flatnonzero(y >= counts)
     if len(beyond):
         raise InputError(f"label {int(y[beyond[0]])} of row {beyond[0]} is an option that its question lacks (NaN)")
-    calibrates = _split(calibration, n, seed)
+    joint = _clusters(clusters, n)
+    calibrates = _split(calibration, np.arange(n) if joint is None else joint, seed)
     share = calibrates.mean()
     if not 0 < share < 1:
         raise InputError(
             f"{calibrates.sum()} of {n} questions calibrate and {n - calibrates.sum()} test; each side needs at least 1"
         )
+    own, left_out = calibrating(np.flatnonzero(calibrates), np.flatnonzero(~calibrates), joint, seed=seed)
+    if len(own) == 0:
+        raise InputError("each cluster that calibrates also tests; keep the rows of a cluster on one side of the split")
     digest = hashlib.sha256(p.tobytes() + y.tobytes() + calibrates.tobytes()).hexdigest()
     return Evaluation(
         run_id=f"arrays-{digest[:10]}",
@@ -61,11 +70,26 @@ def of_arrays(
         probabilities=p,
         log_probabilities=log(p),
         labels=y,
-        calibration=np.flatnonzero(calibrates),
+        calibration=own,
         test=np.flatnonzero(~calibrates),
         letters=LETTERS[:k],
         counts=counts,
+        clusters=joint,
+        left_out=left_out,
     )
+
+
+def _clusters(values: Any, n: int) -> IntArray | None:
+    """The number of each row's cluster, (n,); None if each row has another one."""
+    if values is None:
+        return None
+    given = _array(values, "clusters")
+    if given.shape != (n,) or given.dtype.kind not in "iufUSO":
+        raise InputError(
+            f"the clusters have shape {given.shape} and type {given.dtype}; give {n} numbers or names, one for each row"
+        )
+    names = [cluster_name(value) for value in given.tolist()]
+    return joined([name or None for name in names])
 
 
 def _array(values: Any, what: str) -> npt.NDArray[Any]:
@@ -94,14 +118,15 @@ def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
     return check_probabilities(np.where(lacking, 0.0, p)), counts
 
 
-def _split(calibration: float | Sequence[int] | npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[np.bool_]:
-    """Which questions calibrate, (n,)."""
+def _split(calibration: float | Sequence[int] | npt.NDArray[Any], places: IntArray, seed: int) -> npt.NDArray[np.bool_]:
+    """Which questions calibrate, (n,); those of one place (n,) are drawn together."""
+    n = len(places)
     given = _array(calibration, "calibration rows")
     if given.ndim == 0:
         share = float(given)
         if not 0 < share < 1:
             raise InputError(f"the share of questions that calibrate must lie in (0, 1), got {share:g}; try 0.5")
-        return first_part(np.arange(n), round(share * n), seed=seed, purpose=SPLIT)
+        return first_part(places, round(share * n), seed=seed, purpose=SPLIT)
     if given.dtype == np.bool_:
         if given.shape != (n,):
             raise InputError(f"the mask of calibration questions has shape {given.shape}; expected ({n},)")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -12,14 +13,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.conformal.draws import one_each
 from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, softmax
 from core.errors import InputError
 from core.files.parquet_columns import texts
+from core.files.tables import read_table
 from core.prompting.cloze import OptionTexts, normalised, said
-from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits
-from core.runs import store
+from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits, Question
+from core.runs import shared_questions, store
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
+from core.tasks.identity import question_clusters
 
 ROUNDING = 1e-9
 """The largest allowed difference between a probability and the exponential of its log-probability."""
@@ -38,7 +42,8 @@ class Evaluation:
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
-    None: each row asks another one.
+    None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
+    calibration side (:func:`calibrating`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -57,6 +62,7 @@ class Evaluation:
     normalisation: str = "raw"
     bank: str = ""
     clusters: IntArray | None = None
+    left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities
@@ -111,7 +117,23 @@ class StoredAnswers:
         return option_texts(self.questions["options"].combine_chunks(), self.scored, bare)
 
 
-ANSWERED_COLUMNS = ("id", "group", "options", "label", "role")
+ANSWERED_COLUMNS = ("id", "group", "options", "label", "role", "cluster")
+
+
+def calibrating(
+    calibration: IntArray, test: IntArray, clusters: IntArray | None, *, seed: int
+) -> tuple[IntArray, IntArray]:
+    """Of the rows ``calibration``, those that calibrate, and the others.
+
+    Rows of one question are not exchangeable with rows of others, so the rank of a threshold among them promises less
+    than 1 − alpha. One random row of each question calibrates ("subsampling once", Dunn, Wasserman & Ramdas 2023,
+    doi 10.1080/01621459.2022.2060112). A question that is also tested does not calibrate.
+    """
+    if clusters is None:
+        return calibration, calibration[:0]
+    free = calibration[~np.isin(clusters[calibration], clusters[test])]
+    own = free[one_each(free, clusters[free], seed=seed)]
+    return own, np.setdiff1d(calibration, own)
 
 
 def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
@@ -165,6 +187,14 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
     logits = scored.logits if normalisation == "raw" else _normalised(answers, normalisation)
+    clusters = _clusters(answers)
+    calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
+    own, left_out = calibrating(calibrates, test, clusters, seed=record.spec.seed)
+    if len(calibrates) and not len(own):
+        raise InputError(
+            f"each of the calibration questions of run {record.run_id} is also a test question; split the rows by "
+            "question and import them again"
+        )
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
@@ -173,13 +203,46 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         probabilities=_frozen(check_probabilities(softmax(logits))),
         log_probabilities=_frozen(log_softmax(logits)),
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
-        calibration=_frozen(np.flatnonzero(roles == "calibration")),
-        test=_frozen(np.flatnonzero(roles == "test")),
+        calibration=_frozen(own),
+        test=_frozen(test),
         letters=LETTERS[:k],
         counts=_frozen(_counts(picked, scored.logits, record.run_id)),
         normalisation=normalisation,
         bank=bank_names.bank_name(record.spec, record.provenance),
+        clusters=clusters,
+        left_out=_frozen(left_out),
     )
+
+
+def _clusters(answers: StoredAnswers) -> IntArray | None:
+    """The number of the question of each answer, (n,); None if each asks another one. Files of older versions do not
+    say it, and no bundled run repeats a question."""
+    questions = answers.questions
+    if "cluster" in questions.column_names:
+        return _frozen(questions["cluster"].to_numpy().astype(np.int64))
+    if "clusters" in {key.decode() for key in questions.schema.metadata or {}}:
+        return None
+    path = store.questions_path(answers.record.run_id)
+    if path.parent == shared_questions.FOLDER or answers.record.provenance.get("texts") is False:
+        return None
+    numbers = _clusters_of(path, path.stat().st_mtime_ns)
+    return None if numbers is None else _frozen(np.array([numbers[name] for name in answers.scored.ids]))
+
+
+@functools.lru_cache(maxsize=64)
+def _clusters_of(path: Path, stamp: int) -> Mapping[str, int] | None:
+    """The number of the question of each row, by its id, from a file that does not say it."""
+    asked = read_table(path, columns=["question"])["question"]
+    if pc.count_distinct(asked).as_py() == len(asked):
+        return None
+    table = read_table(path)
+    rows = table.to_pylist()
+    questions = [
+        Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
+        for q in rows
+    ]
+    clusters = question_clusters(questions, [row["role"] for row in rows])
+    return None if clusters is None else dict(zip(table["id"].to_pylist(), clusters.tolist(), strict=True))
 
 
 def _texts_of(column: pa.ChunkedArray) -> npt.NDArray[np.str_]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,8 +12,9 @@ import numpy as np
 from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
+from core.clusters import within
 from core.conformal.alpha import THOUSAND, check_thousandths
-from core.conformal.coverage import share_interval, strata_band, strata_p_value
+from core.conformal.coverage import Ties, clustered_share_interval, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
@@ -25,11 +25,12 @@ from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned
 from core.errors import InputError
 from core.prompting.cloze import NORMALISATIONS
-from core.records import DONT_KNOW, NONE_OF_ABOVE, IntArray
+from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
 from core.reports.prompting.option_order import OptionOrder, option_order
+from core.reports.repeated import questions_of, repeat_notes, standing_test_rows
 from core.reports.scored_sets import FormedSets, form, true_letters
 
 DEFAULT_SCORES = ("lac", "aps")
@@ -68,8 +69,9 @@ class SizeCoverage:
 class ScoreReport:
     """One score's sets on the test questions.
 
-    ``coverage_band`` is the 95% Beta-Binomial band of coverage if the guarantee holds, and ``p_value`` the probability
-    of a coverage this low or lower in that case. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The intervals
+    ``coverage_band`` is the 95% band of coverage if the guarantee holds, given the run's ties
+    (:func:`core.conformal.coverage.coverage_law`), and ``p_value`` the probability of a coverage this low or lower in
+    that case. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The intervals
     of set size and UAcc estimate the figure that other calibration and test questions give on average
     (:mod:`core.conformal.set_sizes`). ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of
     each size. ``threshold`` is NaN if each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a
@@ -106,6 +108,9 @@ class Report:
     shares of questions for which each letter is chosen; equally probable letters share a question. ``notes`` say what a
     reader of these figures needs to know.
 
+    ``n_test`` counts rows, and ``test_questions`` the questions that they ask: fewer if rows repeat a question. One row
+    of each question calibrates, so ``n_calibration`` counts questions (:mod:`core.reports.repeated`).
+
     ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
     error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
     ``option_order`` is given if the questions were also asked with their options rotated.
@@ -120,6 +125,7 @@ class Report:
     form: str
     n_calibration: int
     n_test: int
+    test_questions: int
     k: int
     alpha: float
     by: str
@@ -199,6 +205,7 @@ def report(
         form=run.spec.form,
         n_calibration=n,
         n_test=m,
+        test_questions=questions_of(run, run.test),
         k=run.k,
         alpha=alpha / THOUSAND,
         by=by,
@@ -234,7 +241,7 @@ def tie_notes(run: Evaluation, *, method: str = "exact") -> tuple[str, ...]:
 
 
 def _run_notes(run: Evaluation, infinite: int, method: str) -> tuple[str, ...]:
-    notes = tie_notes(run, method=method)
+    notes = (*repeat_notes(run), *tie_notes(run, method=method))
     if not infinite:
         return notes
     m = len(run.test)
@@ -252,22 +259,25 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
     covered = made.members[np.arange(m), labels]
     sizes = made.members.sum(axis=1)
     share, size = float(covered.mean()), float(sizes.mean())
-    calibrated, tested = strata_sizes(run, own, by)
-    low, high = strata_band(calibrated, tested, alpha)
-    counts, hits = np.bincount(sizes, minlength=k + 1), np.bincount(sizes[covered], minlength=k + 1)
+    strata = coverage_strata(run, made, by, method)
+    worth = sum(strata.tested.values())
+    low, high = strata_band(strata.calibrated, strata.tested, alpha, ties=strata.ties)
+    counts = np.bincount(sizes, minlength=k + 1)
     likely = set_estimates(run, made, alpha, method=method, empty=empty, by=by)
     return ScoreReport(
         threshold=made.threshold,
         coverage=share,
         coverage_band=(low, high),
-        p_value=strata_p_value(int(covered.sum()), calibrated, tested, alpha),
+        p_value=strata_p_value(
+            math.ceil(share * worth - ONE_WITHIN_ROUNDING), strata.calibrated, strata.tested, alpha, ties=strata.ties
+        ),
         mean_set_size=size,
         mean_set_size_interval=likely.mean_set_size.ends,
         empty_rate=float(made.empty.mean()),
         uacc=likely.uacc.value,
         uacc_interval=likely.uacc.ends,
         sizes=tuple(counts.tolist()),
-        by_size=tuple(_size_coverage(j, int(counts[j]), int(hits[j])) for j in range(k + 1)),
+        by_size=tuple(_size_coverage(run, j, sizes == j, covered) for j in range(k + 1)),
         thresholds=made.thresholds,
         strata=tuple(_strata(run, made, by)),
         parameters=asdict(made.tuned.parameters) if SCORES[name].tuned else None,
@@ -275,7 +285,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
         notes=(
             *_notes(name, made.threshold, n, alpha, method, by),
             *(_saturation_notes(run, name, made, by) if method != "bluq" else []),
-            *_strata_notes(made, calibrated, by),
+            *_strata_notes(made, strata.calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
             *(
@@ -294,20 +304,33 @@ def set_estimates(
     questions."""
     own, ties = made.tuned.calibration, top_ties_of(method)
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=ties)
+    clusters = within(run.clusters, run.test)
     if by == "all":
         limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
-        return intervals(size_curve(limits, made.test_scores, right, options=run.k, empty=empty), alpha)
+        curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
+        return intervals(curve, alpha)
     if by == "class":
         strata = Strata(run.labels[own], np.tile(np.arange(run.k), (len(run.test), 1)))
     else:
         _, codes = np.unique(run.groups, return_inverse=True)
         strata = Strata(codes[own], np.tile(codes[run.test][:, None], (1, run.k)))
-    return strata_intervals(made.calibration_scores, made.test_scores, right, strata, alpha, options=run.k, empty=empty)
+    return strata_intervals(
+        made.calibration_scores,
+        made.test_scores,
+        right,
+        strata,
+        alpha,
+        options=run.k,
+        empty=empty,
+        clusters=clusters,
+        redraw_counts=by == "class",
+    )
 
 
-def _size_coverage(size: int, m: int, hits: int) -> SizeCoverage:
-    low, high = share_interval(hits, m)
-    return SizeCoverage(size, m, hits / m if m else math.nan, low, high)
+def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: BoolArray) -> SizeCoverage:
+    hits = covered[of_size].astype(np.float64)
+    low, high = clustered_share_interval(hits, within(run.clusters, run.test[of_size]))
+    return SizeCoverage(size, len(hits), float(hits.sum()) / len(hits) if len(hits) else math.nan, low, high)
 
 
 def _strata(run: Evaluation, made: FormedSets, by: str) -> list[StratumCoverage]:
@@ -318,17 +341,45 @@ def _strata(run: Evaluation, made: FormedSets, by: str) -> list[StratumCoverage]
     else:
         strata, calibrated = run.groups[test], run.groups[own]
     thresholds = dict.fromkeys(strata.tolist(), made.threshold) if by == "all" else made.thresholds
-    return coverage_by_stratum(made.members, run.labels[test], strata, calibrated, thresholds)
+    clusters = within(run.clusters, test)
+    return coverage_by_stratum(made.members, run.labels[test], strata, calibrated, thresholds, clusters=clusters)
 
 
-def strata_sizes(run: Evaluation, own: IntArray, by: str) -> tuple[dict[str, int], dict[str, int]]:
-    """How many questions calibrate (the rows ``own``) and test each threshold, by stratum."""
+@dataclass(frozen=True, slots=True)
+class CoverageStrata:
+    """How many questions calibrate and test each threshold, by stratum, and the ties among their scores."""
+
+    calibrated: dict[str, int]
+    tested: dict[str, int]
+    ties: dict[str, Ties | None]
+
+
+def coverage_strata(run: Evaluation, made: FormedSets, by: str, method: str = "exact") -> CoverageStrata:
+    """What the law of coverage depends on (:func:`core.conformal.coverage.strata_law`).
+
+    Rows that repeat questions count as the questions that they are worth. A published threshold is no order statistic,
+    so its ties are not counted.
+    """
+    own, m = made.tuned.calibration, len(run.test)
+    true = made.test_scores[np.arange(m), run.labels[run.test]]
     if by == "all":
-        return {"all": len(own)}, {"all": len(run.test)}
-    of = run.groups if by == "group" else true_letters(run, np.arange(len(run.labels)))
-    sides = [Counter(of[rows].tolist()) for rows in (own, run.test)]
-    names = run.letters if by == "class" else sorted(sides[0] | sides[1])
-    return {name: sides[0][name] for name in names}, {name: sides[1][name] for name in names}
+        names, calibrated, tested = ["all"], np.zeros(len(own), dtype=np.int64), np.zeros(m, dtype=np.int64)
+    else:
+        of = run.groups if by == "group" else true_letters(run, np.arange(len(run.labels)))
+        both = np.concatenate([of[own], of[run.test]])
+        present, codes = np.unique(both, return_inverse=True)
+        names = list(run.letters) if by == "class" else present.tolist()
+        codes = np.array([names.index(name) for name in present.tolist()], dtype=np.int64)[codes]
+        calibrated, tested = codes[: len(own)], codes[len(own) :]
+    strata = CoverageStrata({}, {}, {})
+    for code, name in enumerate(names):
+        ours, rows = calibrated == code, np.flatnonzero(tested == code)
+        stands = (
+            rows if run.clusters is None else rows[np.isin(run.test[rows], standing_test_rows(run, run.test[rows]))]
+        )
+        strata.calibrated[name], strata.tested[name] = int(ours.sum()), len(stands)
+        strata.ties[name] = Ties.of(made.calibration_scores[ours], true[stands]) if method == "exact" else None
+    return strata
 
 
 def tuning_note(name: str, tuned: Tuned) -> str:

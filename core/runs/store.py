@@ -37,6 +37,7 @@ from core.records import OptionLogits, Question, Role
 from core.runs.shared_questions import FILE, questions_file
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
+from core.tasks.identity import question_clusters
 
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -294,7 +295,8 @@ def questions_path(run_id: str) -> Path:
 
 def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence[Role]) -> None:
     """Write ``questions.parquet`` in one step; ``roles`` has one entry for each question."""
-    write_table(folder / FILE, record_tables.questions_table(questions, roles))
+    clusters = question_clusters(questions, roles)
+    write_table(folder / FILE, record_tables.questions_table(questions, roles, clusters))
 
 
 def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.Table:

@@ -65,5 +65,6 @@ def fingerprint(questions: Sequence[Question]) -> str:
     """A hash of the questions' contents and order, sixteen hexadecimal digits."""
     digest = hashlib.sha256()
     for q in questions:
-        digest.update(json.dumps([q.id, q.context, q.question, list(q.options), q.label]).encode())
+        more = [q.cluster] if q.cluster else []
+        digest.update(json.dumps([q.id, q.context, q.question, list(q.options), q.label, *more]).encode())
     return digest.hexdigest()[:16]

@@ -12,10 +12,14 @@ published both with the very same answers, and never with anything else.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED
+import numpy as np
+
+from core.clusters import joined, within
+from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, IntArray, Question
 
 BYTES = 12
 
@@ -55,6 +59,38 @@ def identity(context: str, question: str, options: Sequence[str], label: int) ->
     """
     answers = sorted([option.strip() for option in options if option not in (DONT_KNOW, NONE_OF_ABOVE)])
     return _digest([context.strip(), question.strip(), options[label].strip(), *answers])
+
+
+MISSING = ("", "nan", "none", "null", "na", "n/a")
+
+
+def cluster_name(cell: object) -> str:
+    """The name of a cluster in a cell of a file; empty if the cell is missing.
+
+    >>> cluster_name(3), cluster_name(3.0), cluster_name(" p1 "), cluster_name(None), cluster_name(float("nan"))
+    ('3', '3', 'p1', '', '')
+    """
+    text = str(cell).strip()
+    return "" if text.lower() in MISSING else text.removesuffix(".0")
+
+
+def question_clusters(questions: Sequence[Question], roles: Sequence[str]) -> IntArray | None:
+    """The number of the question that each row asks, (n,): rows with the same identity, or with the same ``cluster``,
+    ask one question. None if no two rows that calibrate or test do.
+
+    Questions without a published text are never the same.
+    """
+    asked = [(q.context.strip(), q.question.strip()) for q in questions]
+    times = Counter(asked)
+    texts = [
+        identity(q.context, q.question, q.options, q.label)
+        if times[text] > 1 and any(text) and not unpublished(q.options)
+        else None
+        for q, text in zip(questions, asked, strict=True)
+    ]
+    clusters = joined(texts, [q.cluster or None for q in questions])
+    scored = np.flatnonzero([role in ("calibration", "test") for role in roles])
+    return None if within(clusters, scored) is None else clusters
 
 
 def unpublished(options: Sequence[str]) -> bool:

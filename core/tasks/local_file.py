@@ -1,7 +1,8 @@
 """A person's own questions: JSON lines, CSV or Parquet.
 
-A row has ``question``, ``options`` and ``label``, and may have ``context``, ``subject`` and ``id``. Options are a list
-(in CSV: a list in JSON, or one column per letter: ``A``, ``B``, …). The label is the right option's letter, or its
+A row has ``question``, ``options`` and ``label``, and may have ``context``, ``subject``, ``id`` and ``cluster``: rows
+of one cluster, such as the questions about one passage, belong together (:mod:`core.clusters`). Options are a list (in
+CSV: a list in JSON, or one column per letter: ``A``, ``B``, …). The label is the right option's letter, or its
 number counted from 0. No two options of a question are alike.
 """
 
@@ -14,6 +15,7 @@ from typing import Any
 from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS, Question
+from core.tasks.identity import cluster_name
 from core.tasks.recipes import letter_index
 from core.tasks.rows import Row
 
@@ -47,7 +49,8 @@ def _question(row: Row, number: int, path: Path) -> Question:
         raise InputError(f"{where}: the option {doubled[0]!r} is there twice; keep one of them")
     name = str(row.get("id") or f"{path.stem}-{number}")
     group = str(row.get("subject") or row.get("group") or "")
-    return Question(name, TASK, group, str(row.get("context") or "").strip(), asked, options, label)
+    context = str(row.get("context") or "").strip()
+    return Question(name, TASK, group, context, asked, options, label, cluster_name(row.get("cluster")))
 
 
 def _options(row: Row, where: str) -> tuple[str, ...]:

@@ -36,7 +36,8 @@ def likeness(question: Question) -> str:
 
 
 def clusters(questions: Sequence[Question]) -> list[int]:
-    """A number a question; alike and nearly alike questions have the same one, numbers count up as they first occur."""
+    """A number a question; alike and nearly alike questions have the same one, and so have those of one
+    :attr:`~core.records.Question.cluster`. Numbers count up as they first occur."""
     return list(_clusters(tuple(questions)))
 
 
@@ -47,6 +48,8 @@ def _clusters(questions: tuple[Question, ...]) -> tuple[int, ...]:
     first: dict[str, int] = {}
     for i, question in enumerate(questions):
         _join(parents, i, first.setdefault(likeness(question), i))
+        if question.cluster:
+            _join(parents, i, first.setdefault(f"\0{question.cluster}", i))
     shingles = _shingles(questions)
     for i, j in _candidates(shingles):
         if _root(parents, i) != _root(parents, j) and _overlap(shingles[i], shingles[j]) >= NEAR:

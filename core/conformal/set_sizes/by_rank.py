@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.clusters import few_clusters
+from core.conformal.set_sizes.resampling import CHUNK
 from core.conformal.sets import check_empty
 from core.conformal.threshold import rank, threshold
 from core.errors import InputError
@@ -20,7 +22,8 @@ class SizeCurve:
 
     ``size``, ``square`` and ``size_if_right`` (n + 1,) are the means over questions, at each rank, of the set size, of
     its square, and of size × right; right is 1 for a question whose top option is true, otherwise 0. ``options`` is the
-    k of UAcc.
+    k of UAcc. ``covariances`` (n + 1, 2, 2) of mean size and accuracy are given if rows repeat questions; otherwise
+    they follow from the means.
     """
 
     n: int
@@ -30,6 +33,7 @@ class SizeCurve:
     size: FloatArray
     square: FloatArray
     size_if_right: FloatArray
+    covariances: FloatArray | None = None
 
 
 def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> FloatArray:
@@ -58,13 +62,20 @@ def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: st
 
 
 def size_curve(
-    thresholds: FloatArray, test_scores: FloatArray, right: FloatArray, *, options: int, empty: str = "allow"
+    thresholds: FloatArray,
+    test_scores: FloatArray,
+    right: FloatArray,
+    *,
+    options: int,
+    empty: str = "allow",
+    clusters: IntArray | None = None,
 ) -> SizeCurve:
     """The sizes of m sets at each of the thresholds (n + 1,), from ``test_scores`` (m, k) and ``right`` (m,).
 
     The thresholds increase with their rank.
     A set has at least j options if and only if the j-th smallest score of its row is at most the threshold. So sizes
-    are binary searches in sorted columns. With ``empty="top1"`` an empty set counts as one option. Raises
+    are binary searches in sorted columns. With ``empty="top1"`` an empty set counts as one option. ``clusters`` (m,)
+    number the questions that rows repeat (:mod:`core.clusters`). Raises
     :class:`InputError` if there are no test questions.
     """
     m = len(test_scores)
@@ -91,7 +102,30 @@ def size_curve(
         size=of_all.sum(axis=0) / m,
         square=odd @ of_all / m,
         size_if_right=of_right.sum(axis=0) / m,
+        covariances=None if clusters is None else _covariances(thresholds, test_scores, right, clusters, empty),
     )
+
+
+def _covariances(
+    thresholds: FloatArray, test_scores: FloatArray, right: FloatArray, clusters: IntArray, empty: str
+) -> FloatArray:
+    """The covariance of mean size and accuracy at each threshold, from the clusters' sums, (n + 1, 2, 2).
+
+    It is that of :func:`core.clusters.covariance_of_mean`, widened for a variance of few clusters
+    (:func:`core.clusters.few_clusters`).
+    """
+    order = np.argsort(clusters, kind="stable")
+    m, starts = len(order), np.flatnonzero(np.diff(clusters[order], prepend=-1))
+    g = len(starts)
+    rights = np.add.reduceat(right[order] - right.mean(), starts)
+    found = np.empty((len(thresholds), 2, 2))
+    for rows in np.array_split(np.arange(len(thresholds)), max(1, len(thresholds) * m // CHUNK)):
+        sizes = sizes_at(test_scores[order], thresholds[rows, None], empty=empty).astype(np.float64)
+        of_sizes = np.add.reduceat(sizes - sizes.mean(axis=1, keepdims=True), starts, axis=1)  # (r, g)
+        found[rows, 0, 0] = (of_sizes**2).sum(axis=1)
+        found[rows, 0, 1] = found[rows, 1, 0] = of_sizes @ rights
+    found[:, 1, 1] = rights @ rights
+    return found * (few_clusters(g) ** 2 * g / (g - 1) / m**2 if g > 1 else np.nan)
 
 
 def sizes_at(

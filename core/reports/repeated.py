@@ -1,0 +1,91 @@
+"""Runs whose rows repeat questions, or belong together: which rows stand for the questions, and how that is said.
+
+All test rows count in a mean, and one question is one unit in its interval. Where a figure needs questions that are
+independent, as the lab's redrawn splits do, one random row stands for each question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.clusters import kish_number, within
+from core.conformal.draws import ONE_EACH, first_part, one_each
+from core.records import IntArray
+from core.reports.evaluation import Evaluation
+
+
+def counted(rows: int, questions: int) -> str:
+    """How many rows ask how many questions, as a phrase beside a figure.
+
+    >>> counted(250, 50), counted(1, 1)
+    ('250 rows, 50 questions', '1 row, 1 question')
+    """
+    return f"{rows:,} row{'s' if rows != 1 else ''}, {questions:,} question{'s' if questions != 1 else ''}"
+
+
+def standing(run: Evaluation, rows: IntArray) -> IntArray:
+    """One seeded row of each question among ``rows``, in their order; all of them if no question is repeated."""
+    clusters = within(run.clusters, rows)
+    return rows if clusters is None else rows[one_each(rows, clusters, seed=run.spec.seed)]
+
+
+def standing_test_rows(run: Evaluation, rows: IntArray) -> IntArray:
+    """As :func:`standing`, and as many rows as ``rows`` are worth in a band of coverage
+    (:func:`core.clusters.kish_number`): fewer than the questions where some of these have more rows than others."""
+    own = standing(run, rows)
+    worth = kish_number(within(run.clusters, rows), len(rows))
+    if worth >= len(own):
+        return own
+    return own[first_part(own, worth, seed=run.spec.seed, purpose=ONE_EACH)]
+
+
+def questions_of(run: Evaluation, rows: IntArray) -> int:
+    """How many questions the rows ask."""
+    clusters = within(run.clusters, rows)
+    return len(rows) if clusters is None else int(clusters.max()) + 1
+
+
+def one_row_each(run: Evaluation) -> Evaluation:
+    """The run with one row of each question: the same run if none is repeated."""
+    if run.clusters is None:
+        return run
+    return replace(run, test=standing(run, run.test), clusters=None)
+
+
+def sizes_said(run: Evaluation) -> str:
+    """The number of test questions of a run: "50 test questions", or "250 test rows, 50 questions"."""
+    m, questions = len(run.test), questions_of(run, run.test)
+    if questions == m:
+        return f"{m:,} test question{'s' if m != 1 else ''}"
+    return counted(m, questions).replace(" row", " test row", 1)
+
+
+def repeat_notes(run: Evaluation) -> tuple[str, ...]:
+    """Sentences on rows that repeat questions; none for a run without such rows."""
+    if run.clusters is None:
+        return ()
+    m, questions = len(run.test), questions_of(run, run.test)
+    n = len(run.calibration)
+    notes = []
+    if questions < m:
+        notes.append(
+            f"Rows repeat questions or belong together: the test side has {counted(m, questions)}. Every row counts in "
+            "a figure, and each question counts as one in its interval and in its p-value."
+        )
+    both = len(np.intersect1d(run.clusters[run.left_out], run.clusters[run.test]))
+    if len(run.left_out):
+        again = len(run.left_out) - int(np.isin(run.clusters[run.left_out], run.clusters[run.test]).sum())
+        if again:
+            notes.append(
+                f"The calibration side has {counted(n + again, n)}. One random row of each calibrates, because the "
+                "guarantee does not hold for repeated rows."
+            )
+    if both:
+        what, it = ("question is", "its") if both == 1 else ("questions are", "their")
+        notes.append(
+            f"{both:,} {what} on both sides of the split; {it} calibration rows are left out, so that no tested "
+            "question calibrates."
+        )
+    return tuple(notes)
