@@ -14,12 +14,13 @@ import numpy as np
 
 from core.conformal.draws import TUNING, first_part
 from core.conformal.scores import Parameters, score, score_named, true_scores
-from core.conformal.threshold import exact
+from core.conformal.threshold import exact, rank
 from core.records import FloatArray, IntArray
 
 PARTS = 5
 """One of this many parts of the calibration questions is set aside."""
 TUNING_ALPHA = 100
+REDRAWN = 200
 SMALLEST = 20
 """With fewer questions than this to tune on, nothing is tuned."""
 
@@ -50,6 +51,37 @@ def tune(name: str, probabilities: FloatArray, labels: IntArray, calibration: In
     first, second = calibration[half], calibration[aside & ~half]
     sizes = [_total_size(name, probabilities, labels, first, second, parameters) for parameters in grid]
     return Tuned(grid[int(np.argmin(sizes))], calibration[aside], calibration[~aside])
+
+
+def redrawn_choices(
+    name: str, probabilities: FloatArray, labels: IntArray, tuned: Tuned, *, seed: int
+) -> dict[Parameters, float]:
+    """How often each of the parameters is chosen if other questions are drawn to tune on: the shares of 200 bootstrap
+    draws of both halves. Empty if nothing was tuned.
+
+    The choice is chance, and so is the part of a mean set size that depends on it.
+    """
+    grid, size = score_named(name).grid, len(tuned.rows)
+    if size == 0:
+        return {}
+    half = first_part(tuned.rows, size // 2, seed=seed, purpose=TUNING)
+    first, second = tuned.rows[half], tuned.rows[~half]
+    rng = np.random.default_rng([seed, 0x7E4])
+    drawn = rng.multinomial(len(first), np.full(len(first), 1 / len(first)), size=REDRAWN)  # (200, t)
+    asked = rng.multinomial(len(second), np.full(len(second), 1 / len(second)), size=REDRAWN)
+    place = int(rank(len(first), TUNING_ALPHA))
+    totals = np.empty((len(grid), REDRAWN))
+    for row, parameters in enumerate(grid):
+        true = true_scores(score(name, probabilities[first], parameters=parameters), labels[first])
+        order = np.argsort(true, kind="stable")
+        limits = np.append(true[order], np.inf)
+        # The place of the threshold among the sorted scores: the first whose cumulative count reaches the rank.
+        at = (np.cumsum(drawn[:, order], axis=1) < place).sum(axis=1)
+        rising = np.sort(score(name, probabilities[second], parameters=parameters), axis=1)
+        sizes = (rising[None] <= limits[:, None, None]).sum(axis=2)  # (t + 1, t')
+        totals[row] = (asked * sizes[at]).sum(axis=1)
+    shares = np.bincount(totals.argmin(axis=0), minlength=len(grid)) / REDRAWN
+    return {grid[row]: float(shares[row]) for row in np.flatnonzero(shares)}
 
 
 def _total_size(

@@ -18,14 +18,15 @@ from core.conformal.coverage import Ties, clustered_share_interval, strata_band,
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
-from core.conformal.scores import SCORES
-from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank
+from core.conformal.scores import SCORES, true_scores
+from core.conformal.scores import score as score_of
+from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
 from core.conformal.threshold import full_set_message
-from core.conformal.tuning import TUNING_ALPHA, Tuned
+from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
 from core.prompting.cloze import NORMALISATIONS
-from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray
+from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
@@ -308,7 +309,8 @@ def set_estimates(
     if by == "all":
         limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
         curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
-        return intervals(curve, alpha)
+        choices = size_choices(run, made.tuned, made.name, right, empty=empty)
+        return intervals(curve, alpha, choices=choices)
     if by == "class":
         strata = Strata(run.labels[own], np.tile(np.arange(run.k), (len(run.test), 1)))
     else:
@@ -325,6 +327,19 @@ def set_estimates(
         clusters=clusters,
         redraw_counts=by == "class",
     )
+
+
+def size_choices(
+    run: Evaluation, tuned: Tuned, name: str, right: FloatArray, *, empty: str = "allow"
+) -> list[tuple[float, SizeCurve]]:
+    """The set sizes with each of the parameters that may be chosen, and the share of draws in which they are."""
+    p, own, made = run.option_probabilities, tuned.calibration, []
+    for parameters, share in redrawn_choices(name, p, run.labels, tuned, seed=run.spec.seed).items():
+        scores = score_of(name, p, seed=run.spec.seed, parameters=parameters)
+        limits = thresholds_by_rank(true_scores(scores[own], run.labels[own]), TUNING_ALPHA)
+        curve = size_curve(limits, scores[run.test], right, options=run.k, empty=empty)
+        made.append((share, curve))
+    return made
 
 
 def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: BoolArray) -> SizeCoverage:

@@ -20,13 +20,14 @@ from core.reports.evaluation import Evaluation
 
 @dataclass(frozen=True, slots=True)
 class FormedSets:
-    """The sets ``members`` (m, k) of the test questions, with the thresholds and scores that form them.
+    """The sets ``members`` (m, k) of the test questions by the score ``name``, with what forms them.
 
     ``threshold`` is the one threshold of all, or NaN if there are several; ``thresholds`` names each by its stratum
     (``all``, a subject, a letter). ``empty`` (m,) says which sets were empty before they were filled;
     ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of all.
     """
 
+    name: str
     tuned: Tuned
     calibration_scores: FloatArray
     test_scores: FloatArray
@@ -78,4 +79,4 @@ def form(
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
     lonely = members.sum(axis=1) == 0
     members = filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
-    return FormedSets(tuned, own, asked, q, thresholds, members, lonely)
+    return FormedSets(name, tuned, own, asked, q, thresholds, members, lonely)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +31,10 @@ OF_NUMBERS, OF_LEVELS = 0.8, 0.92
 """By how much redrawn numbers of a letter's questions, and levels of its threshold, spread around their means. Redrawn
 sizes follow steps of the observed scores, so with 1 the intervals of rare letters hold the truth in 99.5% of draws.
 The values were chosen by simulation (``tests/simulation/set_sizes.py``)."""
+OF_CHOICE = 0.85
+"""By how much the size with redrawn parameters spreads around the mean over them. Choices from redrawn questions
+differ more than those from new ones; the value was chosen by simulation (``tests/simulation/set_sizes.py``)."""
+OF_CHOICES = 15
 FIRST_STRATUM = 16
 """The first number of a shuffle for strata; lower numbers are for the noise of test questions."""
 
@@ -42,8 +47,12 @@ class SetEstimates:
     uacc: Estimate
 
 
-def intervals(curve: SizeCurve, alpha: int) -> SetEstimates:
-    """Mean set size and UAcc at alpha thousandths if all questions share one threshold."""
+def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, SizeCurve]] = ()) -> SetEstimates:
+    """Mean set size and UAcc at alpha thousandths if all questions share one threshold.
+
+    ``choices`` are the curves of the parameters that other questions to tune on would choose, with the shares of draws
+    in which they do (:func:`core.conformal.tuning.redrawn_choices`): each resample takes one of them.
+    """
     of = luck(curve.n, alpha)
     at = curve.n if of is None else of.rank - 1
     size = float(curve.size[at])
@@ -59,7 +68,21 @@ def intervals(curve: SizeCurve, alpha: int) -> SetEstimates:
         )
     places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, of))
     resampled = expected_sizes(curve.size, curve.n, alpha, places)
+    if choices:
+        resampled = _of_choices(choices, alpha)
     return _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+
+
+def _of_choices(choices: Sequence[tuple[float, SizeCurve]], alpha: int) -> FloatArray:
+    """The expected size of each resample, (2000,), of a random one of the choices."""
+    shares = np.array([share for share, _ in choices])
+    chosen = np.searchsorted(np.cumsum(shares) * RESAMPLES, shuffle(OF_CHOICES) + 0.5)
+    resampled = np.empty((len(choices), RESAMPLES))
+    for number, (_, curve) in enumerate(choices):
+        places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, luck(curve.n, alpha)))
+        resampled[number] = expected_sizes(curve.size, curve.n, alpha, places)
+    mean = shares @ resampled
+    return mean + OF_CHOICE * (resampled[chosen, np.arange(RESAMPLES)] - mean)
 
 
 @dataclass(frozen=True, slots=True)
