@@ -18,6 +18,7 @@ from core.records import BoolArray, IntArray
 from core.reports import frames
 from core.reports.array_evaluation import of_arrays
 from core.reports.evaluation import Evaluation, load
+from core.reports.repeated import counted, questions_of, sides
 from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, shown
 from core.reports.report import report as figures_of
 from core.reports.scored_sets import form
@@ -41,8 +42,13 @@ class SetFigures:
     score: str
     members: BoolArray
     test: IntArray
-    n_calibration: int
+    test_questions: int
     figures: ScoreReport
+
+    @property
+    def n_calibration(self) -> int:
+        """How many questions calibrate, without those on which a score was tuned."""
+        return self.figures.n_calibration
 
     @property
     def sets(self) -> list[tuple[int, ...]]:
@@ -64,15 +70,20 @@ class SetFigures:
         """The largest score with which an option is in the set."""
         return self.figures.threshold
 
+    @property
+    def _sides(self) -> str:
+        m, questions = len(self.test), self.test_questions
+        tested = f"{m:,} test" if m == questions else f"{counted(m, questions)} test"
+        return f"{self.n_calibration:,} questions calibrate, {tested}"
+
     def __repr__(self) -> str:
         return (
             f"{SCORES[self.score].title} sets at alpha {self.alpha:.3f}: coverage {self.coverage:.3f}, mean set size "
-            f"{self.mean_set_size:.3f}, threshold {shown(self.threshold)}; {self.n_calibration:,} questions calibrate, "
-            f"{len(self.test):,} test"
+            f"{self.mean_set_size:.3f}, threshold {shown(self.threshold)}; {self._sides}"
         )
 
     def _repr_html_(self) -> str:
-        head = f"Sets at alpha {self.alpha:.3f}: {self.n_calibration:,} questions calibrate, {len(self.test):,} test"
+        head = f"Sets at alpha {self.alpha:.3f}: {self._sides}"
         return _page(head, [], {self.score: self.figures}, self.figures.notes)
 
 
@@ -103,7 +114,7 @@ class RunFigures:
 
     def _repr_html_(self) -> str:
         of = self.figures
-        head = f"{self.title}, alpha {of.alpha:.3f}: {of.n_calibration:,} questions calibrate, {of.n_test:,} test"
+        head = f"{self.title}, alpha {of.alpha:.3f}: {sides(of.n_calibration, of.n_test, of.test_questions)}"
         notes = [*of.notes, *(note for one in of.scores.values() for note in one.notes)]
         return _page(head, _run_lines(of), of.scores, tuple(dict.fromkeys(notes)))
 
@@ -115,20 +126,23 @@ def sets(
     alpha: float = 0.1,
     score: str = "lac",
     calibration: Split = 0.5,
+    clusters: Any = None,
     seed: int = 0,
     empty: str = "allow",
 ) -> SetFigures:
     """The prediction sets of probabilities (n, k) and labels (n,), counted from 0.
 
     ``calibration`` is the share of questions that calibrate (drawn with ``seed``), their row numbers, or a mask. The
-    sets are those of all other questions. ``empty`` is ``allow`` or ``top1``. Raises
+    sets are those of all other questions. ``clusters`` (n,) number or name the question of each row, if rows repeat
+    questions or belong together: one random row of each calibrates, and each counts as one in the intervals. ``empty``
+    is ``allow`` or ``top1``. Raises
     :class:`~core.errors.InputError` if these are no probabilities, or for an unknown score or an invalid alpha.
     """
     at = thousandths(alpha)
-    run = of_arrays(probabilities, labels, calibration=calibration, seed=seed)
+    run = of_arrays(probabilities, labels, calibration=calibration, clusters=clusters, seed=seed)
     figures = figures_of(run, at, scores=(score,), empty=empty).scores[score]
     members = form(run, score, at, empty=empty).members
-    return SetFigures(alpha, score, members, run.test, len(run.calibration), figures)
+    return SetFigures(alpha, score, members, run.test, questions_of(run, run.test), figures)
 
 
 def report(
@@ -138,28 +152,32 @@ def report(
     alpha: float = 0.1,
     scores: Sequence[str] = DEFAULT_SCORES,
     calibration: Split = 0.5,
+    clusters: Any = None,
     seed: int = 0,
     empty: str = "allow",
 ) -> RunFigures:
     """The report of a run, named by its id, or of probabilities (n, k) with labels (n,), as :func:`sets` takes them.
 
-    ``calibration`` and ``seed`` split arrays; a run has its own split. Raises :class:`~core.errors.InputError` as
+    ``calibration`` and ``seed`` split arrays, and ``clusters`` are those of their rows; a run has its own. Raises
+    :class:`~core.errors.InputError` as
     :func:`sets` does, and for a run that is not there.
     """
     at = thousandths(alpha)
-    of = evaluation(run, labels, calibration=calibration, seed=seed)
+    of = evaluation(run, labels, calibration=calibration, clusters=clusters, seed=seed)
     return RunFigures(title_of(of), figures_of(of, at, scores=tuple(scores), empty=empty))
 
 
-def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int) -> Evaluation:
+def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int, clusters: Any = None) -> Evaluation:
     """The evaluation of a stored run's id, or of arrays. Raises :class:`~core.errors.InputError` for a mix of them."""
     if isinstance(run, str):
         if labels is not None:
             raise InputError(f"run {run} has its own labels; leave them out, or give probabilities instead of a run")
+        if clusters is not None:
+            raise InputError(f"run {run} has its own clusters; leave them out, or give probabilities instead of a run")
         return load(run)
     if labels is None:
         raise InputError("probabilities need labels: give the true option of each question, counted from 0")
-    return of_arrays(run, labels, calibration=calibration, seed=seed, name=ARRAYS)
+    return of_arrays(run, labels, calibration=calibration, clusters=clusters, seed=seed, name=ARRAYS)
 
 
 def title_of(run: Evaluation) -> str:

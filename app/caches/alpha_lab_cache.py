@@ -20,6 +20,7 @@ from core.reports.alpha_lab import view as split_views
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.alpha_lab.view import SplitView
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import repeat_notes
 from core.reports.report import Report, report, tie_notes
 
 
@@ -35,7 +36,12 @@ def lab_notes(run_id: str) -> tuple[str, ...]:
 
 def _notes(run: Evaluation) -> tuple[str, ...]:
     n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
-    notes = []
+    notes = list(repeat_notes(run))
+    if notes:
+        notes.append(
+            "The lab above shows one random row of each question, because its redrawn splits need independent "
+            "questions. The figures below use all rows."
+        )
     if n > frames.MOST_IN_LAB:
         notes.append(
             f"The lab above uses {frames.MOST_IN_LAB:,} of the run's {n:,} questions, drawn at random, so that "

@@ -16,6 +16,7 @@ from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
 from core.reports.evaluation import load
 from core.reports.p_values import p_said, p_text
+from core.reports.repeated import sides
 from core.reports.report import finite, shown
 from core.runs import store
 from core.tasks.bank_names import task_title
@@ -69,7 +70,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
     for values in made:
         lines.append(
             f"{values['run']}\n  {task_title(values['task'], values['bank'])}: "
-            f"{values['n_calibration']} calibration and {values['n_test']} test questions: "
+            f"{sides(values['n_calibration'], values['n_test'], values['test_questions'])}: "
             f"accuracy {values['accuracy']:.3f}, NLL "
             f"{shown(math.inf if values['nll_infinite'] else values['nll'])}, ECE beyond luck {_ece(values)}"
         )

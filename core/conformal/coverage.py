@@ -17,6 +17,7 @@ rows of a question are all covered or all not. If they differ, the band is wider
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +33,8 @@ from core.records import FloatArray, IntArray, PredictionSets
 
 BAND_MASS = 0.95
 TIE = 1e-10
+WHOLE = 1e-6
+"""A number this close above a whole one is that one."""
 NEGLIGIBLE = 1e-18
 TRIMMED_EVERY = 16
 NO_TIES: Mapping[str, Ties | None] = MappingProxyType({})
@@ -235,6 +238,16 @@ def clustered_share_interval(hits: FloatArray, clusters: IntArray | None) -> tup
     """
     worth = effective_number(hits, clusters)
     return share_interval(float(hits.mean()) * worth if clusters is not None else float(hits.sum()), worth)
+
+
+def covered_questions(share: float, m: int) -> int:
+    """How many of m questions are covered, for a p-value, if a ``share`` of the rows that they are worth is: rounded
+    up, as that is no evidence against the guarantee.
+
+    >>> covered_questions(0.9, 10), covered_questions(0.91, 10)
+    (9, 10)
+    """
+    return math.ceil(share * m - WHOLE)
 
 
 def guarantee_p_value(covered: int, n: int, m: int, alpha: int, *, ties: Ties | None = None) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.conformal.alpha import ALPHAS, THOUSAND
-from core.conformal.coverage import beta_binomial_band
+from core.conformal.coverage import Ties, beta_binomial_band
 from core.conformal.curve import alpha_curve
 from core.conformal.probabilities import top_options
 from core.conformal.scores import score as score_of
@@ -16,6 +16,7 @@ from core.conformal.scores import true_scores
 from core.conformal.tuning import tune
 from core.errors import InputError
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import standing_test_rows
 
 STEP = 5
 """Thousandths of alpha between two points of a line."""
@@ -32,9 +33,9 @@ def by_alpha(
 ) -> pd.DataFrame:
     """A row for each run and alpha, at every fifth thousandth and at ``alpha`` itself.
 
-    Columns ``name``, ``alpha``, ``target`` (1 − alpha), ``coverage``, ``low`` and ``high`` (the 95% Beta-Binomial band
-    in which coverage lies if the guarantee holds), ``mean_set_size`` and ``k``. Raises :class:`InputError` for a run
-    without calibration or without test questions.
+    Columns ``name``, ``alpha``, ``target`` (1 − alpha), ``coverage``, ``low`` and ``high`` (the 95% band in which
+    coverage lies if the guarantee holds, given the run's ties), ``mean_set_size`` and ``k``. Raises :class:`InputError`
+    for a run without calibration or without test questions.
     """
     alphas = np.unique(np.append(ALPHAS[STEP - 1 :: STEP], alpha))
     frames = []
@@ -53,7 +54,11 @@ def by_alpha(
             empty=empty,
             test_top=top_options(run.probabilities[run.test]),
         )
-        bands = np.array([beta_binomial_band(len(own), m, int(one)) for one in alphas])
+        stand = standing_test_rows(run, run.test)
+        ties = None
+        if method == "exact":
+            ties = Ties.of(*(true_scores(scores[rows], run.labels[rows]) for rows in (own, stand)))
+        bands = np.array([beta_binomial_band(len(own), len(stand), int(one), ties=ties) for one in alphas])
         frames.append(
             pd.DataFrame(
                 {

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.calibration.metrics import correct
+from core.clusters import within
 from core.conformal.alpha import THOUSAND
-from core.conformal.coverage import beta_binomial_band, guarantee_p_value, share_interval
+from core.conformal.coverage import Ties, beta_binomial_band, covered_questions, guarantee_p_value
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
 from core.conformal.scores import score, true_scores
@@ -25,7 +26,8 @@ from core.records import IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation
-from core.reports.report import DEFAULT_SCORES, Report, report
+from core.reports.repeated import one_row_each, standing_test_rows
+from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
 from core.runs import store
 
 MOST_IN_LAB = 100_000
@@ -36,7 +38,7 @@ CONTEXT_SHOWN = 400
 def overview_row(run: Report, questions: str) -> dict[str, Any]:
     """One run's row: its names, the digest of the ``questions`` that it was tested on, accuracy with a 95% interval,
     and per score coverage and set size."""
-    low, high = share_interval(round(run.accuracy * run.n_test), run.n_test)
+    low, high = run.accuracy_interval
     row: dict[str, Any] = {
         "run": run.run,
         "model": run.model,
@@ -48,6 +50,7 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
         "form": run.form,
         "n_calibration": run.n_calibration,
         "n_test": run.n_test,
+        "test_questions": run.test_questions,
         "accuracy": run.accuracy,
         "accuracy_low": low,
         "accuracy_high": high,
@@ -88,11 +91,17 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """One score's sets of a run at every alpha. ``n`` questions calibrate; a tuned score has set some aside."""
+    """One score's sets of a run at every alpha. ``n`` questions calibrate; a tuned score has set some aside, and
+    ``choices`` are the sizes with other parameters that it may choose. ``m`` is how many questions the test rows are
+    worth in a band of coverage, and ``ties`` are the equal scores of the true options.
+    """
 
     n: int
+    m: int
     curve: AlphaCurve
     sizes: SizeCurve
+    ties: Ties | None
+    choices: Sequence[tuple[float, SizeCurve]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +128,14 @@ def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
     true = true_scores(scores[own], run.labels[own])
     limits = thresholds_by_rank(true, THOUSAND // 10)  # exact thresholds are already known at every alpha
     right = correct(run.probabilities[run.test], run.labels[run.test])
+    stand = standing_test_rows(run, run.test)
     return ScoreSummary(
         n=len(own),
+        m=len(stand),
         curve=alpha_curve(true, scores[run.test], run.labels[run.test]),
-        sizes=size_curve(limits, scores[run.test], right, options=run.k),
+        sizes=size_curve(limits, scores[run.test], right, options=run.k, clusters=within(run.clusters, run.test)),
+        ties=Ties.of(true, true_scores(scores[stand], run.labels[stand])),
+        choices=size_choices(run, tuned, name, right),
     )
 
 
@@ -133,14 +146,16 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
         of = run.report
         row = overview_row(of, run.questions)
         for name, summary in run.scores.items():
-            low, high = beta_binomial_band(summary.n, of.n_test, alpha)
-            likely = intervals(summary.sizes, alpha)
+            low, high = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
+            likely = intervals(summary.sizes, alpha, choices=summary.choices)
             coverage = float(summary.curve.coverage[alpha - 1])
             row |= {
                 f"{name}_coverage": coverage,
                 f"{name}_coverage_low": low,
                 f"{name}_coverage_high": high,
-                f"{name}_coverage_p": guarantee_p_value(round(coverage * of.n_test), summary.n, of.n_test, alpha),
+                f"{name}_coverage_p": guarantee_p_value(
+                    covered_questions(coverage, summary.m), summary.n, summary.m, alpha, ties=summary.ties
+                ),
                 f"{name}_set_size": likely.mean_set_size.value,
                 f"{name}_set_size_low": likely.mean_set_size.low,
                 f"{name}_set_size_high": likely.mean_set_size.high,
@@ -234,7 +249,9 @@ def _lab_tables(
 def sample_for_lab(run: Evaluation) -> Evaluation:
     """The run, or a seeded sample of 100,000 of its questions if it has more, split in the same proportion. Every set
     can then be recomputed within a frame while the pointer moves. The figures computed in Python use all questions.
+    Where rows repeat questions, one row stands for each, so that another split has independent questions too.
     """
+    run = one_row_each(run)
     n, m = len(run.calibration), len(run.test)
     if n + m <= MOST_IN_LAB:
         return run

@@ -12,7 +12,7 @@ import pandas as pd
 from core.calibration.binned import binned_estimates
 from core.calibration.bins import TopLabel
 from core.calibration.jackknife import ends, share_ends
-from core.conformal.coverage import beta_binomial_band, coverage
+from core.conformal.coverage import Ties, beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
@@ -85,11 +85,13 @@ def pooled_sets(of: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
     """The sets (m, 2) of a split's test rows at alpha thousandths, by LAC on the jurors' mean probability."""
     fitted, asked = (_normalised(pooled(rows)) for rows in (of.case.calibration, of.case.asked))
     labels = [np.where(rows.labels, 0, 1) for rows in (of.case.calibration, of.case.asked)]
-    q = threshold(true_scores(score("lac", fitted, seed=0), labels[0]), alpha)
-    sets = prediction_sets(score("lac", asked, seed=0), q)
+    own, scores = true_scores(score("lac", fitted, seed=0), labels[0]), score("lac", asked, seed=0)
+    q = threshold(own, alpha)
+    sets = prediction_sets(scores, q)
     true, false = sets.members.T
     counts = [int(x.sum()) for x in (true & ~false, ~true & false, true & false, ~true & ~false)]
-    band = beta_binomial_band(len(labels[0]), len(labels[1]), alpha)
+    ties = Ties.of(own, true_scores(scores, labels[1]))
+    band = beta_binomial_band(len(labels[0]), len(labels[1]), alpha, ties=ties)
     return sets.members, SetsFigures(alpha, q, coverage(sets, labels[1]), band, *counts)
 
 

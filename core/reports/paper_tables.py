@@ -12,6 +12,7 @@ import pandas as pd
 
 from core.conformal.scores import SCORES
 from core.reports.provenance import Provenance
+from core.reports.repeated import sides
 from core.reports.titles import DEFAULTS, setting_title
 from core.tasks.bank_names import task_title
 
@@ -79,6 +80,7 @@ READING = (
     "does not explain."
 )
 """What a reader of the table needs to know."""
+REPEATED = "Where rows repeat questions, each question counts as one in the intervals."
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,10 @@ def caption(rows: pd.DataFrame) -> str:
     scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
     on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""
     by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
-    questions = {(row["n_calibration"], row["n_test"]) for row in rows.to_dict("records")}
-    counted = "; {:,} calibration and {:,} test questions".format(*next(iter(questions))) if len(questions) == 1 else ""
-    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counted}. {READING}"
+    sizes = {(row["n_calibration"], row["n_test"], row["test_questions"]) for row in rows.to_dict("records")}
+    counts = f"; {sides(*next(iter(sizes)))}" if len(sizes) == 1 else ""
+    repeated = f" {REPEATED}" if (rows["test_questions"] < rows["n_test"]).any() else ""
+    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counts}. {READING}{repeated}"
 
 
 def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:

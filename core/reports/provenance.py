@@ -18,6 +18,7 @@ from core import __version__
 from core.conformal.scores import SCORES
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import sides_of
 from core.reports.titles import details
 from core.settings import ROOT
 from core.tasks.bank_names import task_title
@@ -62,8 +63,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (
             f"Run {i}" if len(runs) > 1 else "Run",
-            f"{run.run_id} ({details(run.spec)}; {len(run.calibration):,} calibration and {len(run.test):,} test "
-            "questions)",
+            f"{run.run_id} ({details(run.spec)}; {sides_of(run)})",
         )
         for i, run in enumerate(runs, start=1)
     ]

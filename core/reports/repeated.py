@@ -54,12 +54,20 @@ def one_row_each(run: Evaluation) -> Evaluation:
     return replace(run, test=standing(run, run.test), clusters=None)
 
 
-def sizes_said(run: Evaluation) -> str:
-    """The number of test questions of a run: "50 test questions", or "250 test rows, 50 questions"."""
-    m, questions = len(run.test), questions_of(run, run.test)
+def sides(n: int, m: int, questions: int) -> str:
+    """The sizes of both sides of a split, whose m test rows ask ``questions`` questions.
+
+    >>> sides(50, 50, 50), sides(50, 250, 50)
+    ('50 calibration and 50 test questions', '50 calibration questions and a test side of 250 rows, 50 questions')
+    """
     if questions == m:
-        return f"{m:,} test question{'s' if m != 1 else ''}"
-    return counted(m, questions).replace(" row", " test row", 1)
+        return f"{n:,} calibration and {m:,} test questions"
+    return f"{n:,} calibration questions and a test side of {counted(m, questions)}"
+
+
+def sides_of(run: Evaluation) -> str:
+    """The sizes of both sides of a run's split, as a phrase (:func:`sides`)."""
+    return sides(len(run.calibration), len(run.test), questions_of(run, run.test))
 
 
 def repeat_notes(run: Evaluation) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.clusters import within
 from core.conformal.alpha import THOUSAND, check_thousandths
-from core.conformal.coverage import Ties, clustered_share_interval, strata_band, strata_p_value
+from core.conformal.coverage import Ties, clustered_share_interval, covered_questions, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
@@ -77,9 +77,9 @@ class ScoreReport:
     (:mod:`core.conformal.set_sizes`). ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of
     each size. ``threshold`` is NaN if each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a
     letter) to thresholds. ``strata`` has the coverage within each subject, or within each true letter if letters have
-    thresholds of their own. ``parameters`` and ``tuned_on``, the number of calibration questions set aside to choose
-    them (0: untuned), are None for a score without parameters. ``notes`` say what a reader of the figures needs to
-    know.
+    thresholds of their own. ``n_calibration`` questions calibrate this score. ``parameters`` and ``tuned_on``, the
+    number of calibration questions set aside to choose them (0: untuned), are None for a score without parameters.
+    ``notes`` say what a reader of the figures needs to know.
     """
 
     threshold: float
@@ -95,6 +95,7 @@ class ScoreReport:
     by_size: tuple[SizeCoverage, ...]
     thresholds: dict[str, float]
     strata: tuple[StratumCoverage, ...]
+    n_calibration: int
     parameters: dict[str, float] | None = None
     tuned_on: int | None = None
     notes: tuple[str, ...] = ()
@@ -131,6 +132,7 @@ class Report:
     alpha: float
     by: str
     accuracy: float
+    accuracy_interval: tuple[float, float]
     top_ties: metrics.TopTies
     nll: float
     nll_infinite: int
@@ -211,6 +213,9 @@ def report(
         alpha=alpha / THOUSAND,
         by=by,
         accuracy=metrics.accuracy(probabilities, labels, ties=top_ties_of(method)),
+        accuracy_interval=clustered_share_interval(
+            metrics.correct(probabilities, labels, ties=top_ties_of(method)), within(run.clusters, run.test)
+        ),
         top_ties=metrics.top_ties(probabilities, labels),
         nll=float(losses.mean()),
         nll_infinite=infinite,
@@ -270,7 +275,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
         coverage=share,
         coverage_band=(low, high),
         p_value=strata_p_value(
-            math.ceil(share * worth - ONE_WITHIN_ROUNDING), strata.calibrated, strata.tested, alpha, ties=strata.ties
+            covered_questions(share, worth), strata.calibrated, strata.tested, alpha, ties=strata.ties
         ),
         mean_set_size=size,
         mean_set_size_interval=likely.mean_set_size.ends,
@@ -281,6 +286,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
         by_size=tuple(_size_coverage(run, j, sizes == j, covered) for j in range(k + 1)),
         thresholds=made.thresholds,
         strata=tuple(_strata(run, made, by)),
+        n_calibration=n,
         parameters=asdict(made.tuned.parameters) if SCORES[name].tuned else None,
         tuned_on=len(made.tuned.rows) if SCORES[name].tuned else None,
         notes=(
@@ -409,8 +415,8 @@ def tuning_note(name: str, tuned: Tuned) -> str:
             "aside."
         )
     return (
-        f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows)} of the "
-        "calibration questions, which then do not calibrate."
+        f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows):,} of the "
+        f"calibration questions. The other {len(tuned.calibration):,} calibrate."
     )
 
 

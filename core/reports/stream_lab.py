@@ -28,6 +28,7 @@ from core.conformal.tuning import tune
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import one_row_each
 
 LONGEST = 10_000
 """The questions of the longest stream. Each figure can then be computed again within a frame."""
@@ -87,7 +88,7 @@ class StreamFigures:
 
 def stream_pool(first: Evaluation, second: Evaluation | None, score_name: str) -> StreamPool:
     """The questions of two runs by a score, whose parameters are tuned on questions of the first run that are then left
-    out of the stream.
+    out of the stream. If rows repeat questions, one row stands for each.
 
     Raises :class:`InputError` for an unknown score, runs whose questions have unlike numbers of options, and a first
     run without calibration or test questions.
@@ -101,6 +102,7 @@ def stream_pool(first: Evaluation, second: Evaluation | None, score_name: str) -
         raise InputError(
             f"the questions of the two runs have {first.k} and {second.k} options; choose two runs with the same number"
         )
+    first, second = one_row_each(first), None if second is None else one_row_each(second)
     tuned = tune(score_name, first.option_probabilities, first.labels, first.calibration, seed=first.spec.seed)
     parts = []
     for run, shift in ((first, 0), (second, len(first.labels))):

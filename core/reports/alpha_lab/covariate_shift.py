@@ -21,6 +21,7 @@ from core.conformal.threshold import rank
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import standing
 
 FEWEST = 20
 """The fewest questions of a side."""
@@ -72,10 +73,11 @@ class Shifted:
 
 def side(run: Evaluation, group: str | None, *, by: str) -> ScoredQuestions:
     """The calibration and test questions of a run, or of one of its subjects, with their scores ``by``.
+    If rows repeat questions, one row stands for each.
 
     Raises :class:`InputError` if there are fewer than 20.
     """
-    rows = np.sort(np.concatenate([run.calibration, run.test]))
+    rows = standing(run, np.sort(np.concatenate([run.calibration, run.test])))
     if group is not None:
         rows = rows[run.groups[rows] == group]
     name = run.spec.task if group is None else group
@@ -117,7 +119,7 @@ def shifted(source: ScoredQuestions, target: ScoredQuestions, *, seed: int = 0) 
 
 def subjects(run: Evaluation) -> tuple[str, ...]:
     """The run's subjects with enough questions to be a side, by name."""
-    rows = np.concatenate([run.calibration, run.test])
+    rows = standing(run, np.concatenate([run.calibration, run.test]))
     names, counts = np.unique(run.groups[rows], return_counts=True)
     return tuple(str(name) for name, count in zip(names, counts, strict=True) if count >= FEWEST)
 

@@ -18,7 +18,9 @@ from core.conformal.probabilities import log, log_softmax
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import one_row_each
 from core.runs import store
+from core.tasks.identity import cluster_name
 from core.tasks.near_duplicates import clusters
 
 KEPT = 4
@@ -113,9 +115,11 @@ def _fewer(run: Evaluation, n: int) -> Evaluation:
 
 
 def _split_again(run: Evaluation, seed: int) -> Evaluation:
-    """Another split of the same questions into sides of the same size; questions alike stay together."""
+    """Another split of the same questions into sides of the same size. Questions alike stay together, and one
+    row stands for each question that rows repeat."""
     if not 0 <= seed < WORD:
         raise InputError(f"the seed of a split must be a whole number from 0 to {WORD - 1}, got {seed}")
+    run = one_row_each(run)
     rows, clusters = clustered(run)
     calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
     if len(run.test) > 0 and calibrates.all():
@@ -139,9 +143,9 @@ def _clusters(run_id: str, path: str, stamp: int, ids: tuple[str, ...]) -> IntAr
     table = store.read_questions(run_id)
     if len(ids) < table.num_rows:
         table = table.filter(pc.is_in(table["id"], pa.array(ids)))
-    texts = {q["id"]: q for q in table.to_pylist()}
+    texts = {q["id"]: q for q in table.drop_columns("role").to_pylist()}
     questions = [
-        Question(q["id"], q["task"], q["group"], q["context"], q["question"], tuple(q["options"]), q["label"])
+        Question(**{**q, "options": tuple(q["options"]), "cluster": cluster_name(q.get("cluster", ""))})
         for q in (texts[name] for name in ids)
     ]
     found = np.array(clusters(questions), dtype=np.int64)

@@ -21,7 +21,7 @@ from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates
 from core.calibration.reliability import Reliability, reliability
 from core.conformal.alpha import THOUSAND
-from core.conformal.coverage import beta_binomial_band
+from core.conformal.coverage import Ties, beta_binomial_band
 from core.conformal.curve import alpha_curve
 from core.conformal.probabilities import top_options
 from core.conformal.scores import score, true_scores
@@ -29,6 +29,7 @@ from core.errors import InputError
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.p_values import p_said
+from core.reports.repeated import standing_test_rows
 from core.reports.report import DEFAULT_SCORES
 from core.runs import store
 
@@ -228,12 +229,14 @@ def nominal_coverage(run: Evaluation) -> pd.DataFrame:
     if n == 0 or m == 0:
         raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed")
     alphas = np.arange(10, THOUSAND, 10)
-    bands = np.array([beta_binomial_band(n, m, int(alpha)) for alpha in alphas])
+    stand = standing_test_rows(run, run.test)
     frames = []
     for name in DEFAULT_SCORES:
         values = score(name, run.option_probabilities, seed=run.spec.seed)
         own = true_scores(values[run.calibration], run.labels[run.calibration])
         curve = alpha_curve(own, values[run.test], run.labels[run.test], alphas=alphas)
+        ties = Ties.of(own, true_scores(values[stand], run.labels[stand]))
+        bands = np.array([beta_binomial_band(n, len(stand), int(alpha), ties=ties) for alpha in alphas])
         frames.append(
             pd.DataFrame(
                 {

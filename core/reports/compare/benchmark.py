@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.conformal.coverage import share_interval
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
@@ -48,7 +47,7 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
 
 def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
     """The rows of one run, one for each score."""
-    low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
+    low, high = of.accuracy_interval
     return [
         {
             "run": of.run,
@@ -65,6 +64,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "k": of.k,
             "n_calibration": of.n_calibration,
             "n_test": of.n_test,
+            "test_questions": of.test_questions,
             "accuracy": of.accuracy,
             "accuracy_low": low,
             "accuracy_high": high,

@@ -19,7 +19,8 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.conformal.coverage import share_interval
+from core.clusters import within
+from core.conformal.coverage import clustered_share_interval
 from core.conformal.probabilities import top_options
 from core.errors import InputError
 from core.reports import evaluation
@@ -193,7 +194,7 @@ def chance_accuracy(run: Evaluation) -> float:
 def against_chance(run: Evaluation) -> str:
     """Whether the accuracy is ``above``, ``at`` or ``below`` chance, by its 95% interval."""
     right = correct(run.probabilities[run.test], run.labels[run.test])
-    low, high = share_interval(int(right.sum()), len(right))
+    low, high = clustered_share_interval(right, within(run.clusters, run.test))
     chance = chance_accuracy(run)
     return "above" if low > chance else "below" if high < chance else "at"
 

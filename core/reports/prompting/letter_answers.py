@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.calibration.metrics import correct
-from core.conformal.coverage import share_interval
+from core.clusters import within
+from core.conformal.coverage import clustered_share_interval
 from core.reports.evaluation import evaluate, load, read_answers
 from core.runs import store
 
@@ -45,12 +46,14 @@ def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
     if scored.top_tokens is None:
         return Invalid(len(run.test), math.nan, math.nan, math.nan, mean, ())
     counts: dict[str, int] = {}
-    for row in run.test:
+    invalid = np.zeros(len(run.test))
+    for place, row in enumerate(run.test):
         token = scored.top_tokens[row]
         if len(token.strip()) != 1 or token.strip() not in run.letters[: int(run.option_counts[row])]:
             counts[token] = counts.get(token, 0) + 1
+            invalid[place] = 1
     wrong = sum(counts.values())
-    low, high = share_interval(wrong, len(run.test))
+    low, high = clustered_share_interval(invalid, within(run.clusters, run.test))
     listed = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
     return Invalid(len(run.test), wrong / len(run.test), low, high, mean, tuple(listed))
 
