@@ -18,7 +18,7 @@ from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from core.errors import InputError
 from core.reports import provenance
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import sides_of
+from core.reports.repeated import tested_by
 from core.reports.titles import details
 
 OUTSIDE = COMPONENTS / "shared" / "outside.js"
@@ -139,7 +139,7 @@ def lab_embed(
 
 def run_source(run: Evaluation, *, name: str = "") -> str:
     """A sentence on the data of a run: its ``name`` if nothing else says it, how it was asked, and its questions."""
-    counts = sides_of(run)
+    counts = f"{len(run.calibration):,} calibration questions and {tested_by(run)}"
     return f"Data: {', '.join(filter(None, (name, details(run.spec), counts)))}."
 
 

@@ -127,7 +127,7 @@ def calibrating(
 
     Rows of one question are not exchangeable with rows of others, so the rank of a threshold among them promises less
     than 1 − alpha. One random row of each question calibrates ("subsampling once", Dunn, Wasserman & Ramdas 2023,
-    doi 10.1080/01621459.2022.2060112). A question that is also tested does not calibrate.
+    arXiv 1809.07441). A question that is also tested does not calibrate.
     """
     if clusters is None:
         return calibration, calibration[:0]
@@ -190,11 +190,6 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
     own, left_out = calibrating(calibrates, test, clusters, seed=record.spec.seed)
-    if len(calibrates) and not len(own):
-        raise InputError(
-            f"each of the calibration questions of run {record.run_id} is also a test question; split the rows by "
-            "question and import them again"
-        )
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,

@@ -54,6 +54,15 @@ def one_row_each(run: Evaluation) -> Evaluation:
     return replace(run, test=standing(run, run.test), clusters=None)
 
 
+def tested(m: int, questions: int) -> str:
+    """The size of a test side whose m rows ask ``questions`` questions.
+
+    >>> tested(50, 50), tested(250, 50)
+    ('50 test questions', 'a test side of 250 rows, 50 questions')
+    """
+    return f"{m:,} test questions" if questions == m else f"a test side of {counted(m, questions)}"
+
+
 def sides(n: int, m: int, questions: int) -> str:
     """The sizes of both sides of a split, whose m test rows ask ``questions`` questions.
 
@@ -62,7 +71,12 @@ def sides(n: int, m: int, questions: int) -> str:
     """
     if questions == m:
         return f"{n:,} calibration and {m:,} test questions"
-    return f"{n:,} calibration questions and a test side of {counted(m, questions)}"
+    return f"{n:,} calibration questions and {tested(m, questions)}"
+
+
+def tested_by(run: Evaluation) -> str:
+    """The size of a run's test side, as a phrase (:func:`tested`)."""
+    return tested(len(run.test), questions_of(run, run.test))
 
 
 def sides_of(run: Evaluation) -> str:

@@ -193,7 +193,8 @@ def report(
     check_thousandths(alpha)
     n, m = len(run.calibration), len(run.test)
     if n == 0 or m == 0:
-        raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed")
+        both = "; each calibration question also tests, so split the rows by question" if len(run.left_out) else ""
+        raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{both}")
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     losses = metrics.log_losses(run.log_probabilities[run.test], labels)
     infinite = int(np.isinf(losses).sum())

@@ -122,7 +122,7 @@ def _split_again(run: Evaluation, seed: int) -> Evaluation:
     run = one_row_each(run)
     rows, clusters = clustered(run)
     calibrates = first_part(clusters, len(run.calibration), seed=seed, purpose=SPLIT)
-    if len(run.test) > 0 and calibrates.all():
+    if len(run.test) > 0 and (calibrates.all() or len(rows) < 2):
         raise InputError(f"run {run.run_id} has too few different questions to split again")
     return replace(run, calibration=rows[calibrates], test=rows[~calibrates])
 
