@@ -20,7 +20,7 @@ from scipy.special import betaincinv, gammaln
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.crossfit import CrossFit, clustered_deviations, folds_of, summed_variance
 from core.calibration.errors import PARTS, Part, binned_error
-from core.calibration.estimate import CalibrationEstimate, never_seen, without_interval
+from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple, normal_draws
 from core.clusters import covariance_of_mean, effective_number, within
 from core.conformal.coverage import share_interval
@@ -189,7 +189,7 @@ def ece_estimate(
     Raises :class:`InputError` for invalid bins.
     """
     of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
-    return without_interval(_estimate("ece", of, _cross_fit(of, top, clusters)), clusters)
+    return unless_too_few(_estimate("ece", of, _cross_fit(of, top, clusters)), clusters)
 
 
 def binned_estimates(
@@ -204,7 +204,7 @@ def binned_estimates(
     of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
     fitted = _cross_fit(of, top, clusters)
     found = {**{name: _estimate(name, of, fitted) for name in PARTS}, "mce": largest_gap(of), "l2": l2_estimate(of)}
-    return {name: one if name == "mce" else without_interval(one, clusters) for name, one in found.items()}
+    return {name: one if name == "mce" else unless_too_few(one, clusters) for name, one in found.items()}
 
 
 def _cross_fit(of: BinnedGaps, top: TopLabel, clusters: IntArray | None) -> CrossFit:

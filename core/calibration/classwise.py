@@ -14,7 +14,7 @@ from core.calibration.binned import binned_gaps, whole_gap
 from core.calibration.bins import TopLabel
 from core.calibration.crossfit import CrossFit, folds_of, summed_variance
 from core.calibration.errors import binned_error, class_columns
-from core.calibration.estimate import CalibrationEstimate, never_seen, without_interval
+from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple
 from core.clusters import count, covariance_of_mean
 from core.conformal.probabilities import top_options
@@ -65,7 +65,7 @@ def classwise_estimate(
     mere_luck = seen <= np.quantile(luck, 1 - TAIL)
     low = 0.0 if mere_luck else min(fitted.low(lambda directions: directions), high)
     excess = min(max(error(MEDIAN), low), high)
-    return without_interval(CalibrationEstimate(seen, low, high, n, float(luck.mean()), excess), clusters)
+    return unless_too_few(CalibrationEstimate(seen, low, high, n, float(luck.mean()), excess), clusters)
 
 
 def _covariance(

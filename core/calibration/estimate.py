@@ -83,7 +83,7 @@ def too_few(n: int, clusters: IntArray | None) -> str:
     return f"{units} {different}question{'s' * (units != 1)}, and {FEWEST} are needed"
 
 
-def without_interval(estimate: CalibrationEstimate, clusters: IntArray | None) -> CalibrationEstimate:
+def unless_too_few(estimate: CalibrationEstimate, clusters: IntArray | None) -> CalibrationEstimate:
     """The estimate, without its interval if there are too few questions for it."""
     reason = too_few(estimate.n, clusters)
     return replace(estimate, low=math.nan, high=math.nan, excess=None, reason=reason) if reason else estimate

@@ -117,7 +117,7 @@ def loss_interval(
         interval = MeanInterval(*skewed_mean_interval(seen, clusters))
     else:
         others = np.where(np.arange(losses.shape[1]) == top[:, None], np.nan, losses)
-        interval = _rare_interval(losses[rows, top], others, seen, wrong, probabilities, clusters)
+        interval = _few_of_a_kind(losses[rows, top], others, seen, wrong, probabilities, clusters)
     if not interval.low < interval.high:
         return MeanInterval(interval.mean, math.nan, math.nan, "all questions have the same loss")
     return interval
@@ -143,7 +143,7 @@ def _units(rows: BoolArray, clusters: IntArray | None) -> int:
     return int(rows.sum()) if clusters is None else len(np.unique(clusters[rows]))
 
 
-def _rare_interval(
+def _few_of_a_kind(
     right: FloatArray,
     others: FloatArray,
     seen: FloatArray,

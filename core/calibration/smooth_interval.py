@@ -20,7 +20,7 @@ import numpy as np
 from core.calibration.binned import binned_gaps, whole_gap
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.crossfit import FOLDS, directions, folds_of, lower_end, widened
-from core.calibration.estimate import CalibrationEstimate, never_seen, without_interval
+from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
 from core.calibration.smooth import NARROWEST, cosines, densities_of, heated, integral, on_grid, smooth_error
 from core.clusters import count
@@ -44,7 +44,7 @@ def smooth_estimate(top: TopLabel, luck: FloatArray, clusters: IntArray | None =
     low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), high)
     excess = _fixed_point(lambda width: ends.error(width, share=MEDIAN), largest)
     excess = min(max(excess, low), high)
-    return without_interval(CalibrationEstimate(value, low, high, len(top), float(luck.mean()), excess), clusters)
+    return unless_too_few(CalibrationEstimate(value, low, high, len(top), float(luck.mean()), excess), clusters)
 
 
 def _fixed_point(end: Callable[[float], float], largest: float) -> float:
