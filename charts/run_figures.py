@@ -25,12 +25,14 @@ from charts.run_names import full_names, told_apart, unique
 from charts.sets_by_size import sets_by_size
 from charts.sizes_when_right import sizes_when_right
 from core.conformal.scores import SCORES
+from core.estimates import interval_text
 from core.reports import frames
 from core.reports.by_alpha import by_alpha
 from core.reports.calibration import calibrated
 from core.reports.compare import benchmark, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
+from core.reports.report import shown
 
 PANEL = 150
 """The fewest units across that a panel needs."""
@@ -141,8 +143,8 @@ def _reliability(of: FigureRequest) -> list[Drawing]:
         ece = one.estimates["ece"]
         notes = (
             f"ECE {ece.value:.3f} (luck {ece.bias or 0:.3f})",
-            f"beyond luck {ece.excess or 0:.3f},",
-            f"{ece.low:.3f} to {ece.high:.3f}",
+            f"beyond luck {shown(ece.excess)},",
+            interval_text(ece.low, ece.high),
         )
         diagrams.append(Diagram(name, calibrated.bins_frame(one), calibrated.curve_frame(one), notes))
     reading = (

@@ -21,6 +21,7 @@ from charts.figure_style import FigureStyle
 from charts.html_page import html_page
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
+from core.estimates import interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
 from core.reports.compare import benchmark, run_matrix
@@ -29,6 +30,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.file_names import stem
 from core.reports.p_values import p_text
 from core.reports.provenance import of_runs
+from core.reports.report import shown
 from core.reports.titles import distinct_titles
 
 SHOWN = """
@@ -111,7 +113,7 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
         rows.append(
             [
                 names[run.run_id],
-                f"{ece.excess or 0:.3f} ({ece.low:.3f} to {ece.high:.3f})",
+                f"{shown(ece.excess)} ({ece.interval_text()})",
                 f"{ece.value:.3f}",
                 f"{ece.bias or 0:.3f}",
                 p_text(test.p_value),
@@ -170,7 +172,7 @@ def _figures_table(rows: pd.DataFrame, names: dict[str, str]) -> Table:
             names[row["run"]],
             f"{row['n_calibration']:,}, {row['n_test']:,}",
             f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})",
-            f"{row['ece_excess']:.3f} ({row['ece_low']:.3f} to {row['ece_high']:.3f}); {row['ece']:.3f}, "
+            f"{shown(row['ece_excess'])} ({interval_text(row['ece_low'], row['ece_high'])}); {row['ece']:.3f}, "
             f"{row['ece_luck']:.3f}",
             SCORES[row["score"]].title,
             f"{row['alpha']:.3f}",

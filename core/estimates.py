@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -17,3 +18,14 @@ class Estimate:
     def ends(self) -> tuple[float, float]:
         """The two ends of the interval."""
         return self.low, self.high
+
+
+def interval_text(low: float | None, high: float | None, *, digits: int = 3) -> str:
+    """The ends of an interval as text; without an interval they are NaN, or None in JSON.
+
+    >>> interval_text(0.1, 0.25), interval_text(float("nan"), float("nan"))
+    ('0.100 to 0.250', 'no interval')
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return "no interval"
+    return f"{low:.{digits}f} to {high:.{digits}f}"

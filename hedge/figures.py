@@ -14,6 +14,7 @@ from charts.html_page import fragment
 from core.conformal.alpha import thousandths
 from core.conformal.scores import SCORES
 from core.errors import InputError
+from core.estimates import interval_text
 from core.records import BoolArray, IntArray
 from core.reports import frames
 from core.reports.array_evaluation import of_arrays
@@ -186,10 +187,9 @@ def title_of(run: Evaluation) -> str:
 
 
 def _run_lines(of: Report) -> list[tuple[str, str]]:
-    low, high = of.ece_interval
     return [
         ("Accuracy", f"{of.accuracy:.3f}"),
-        ("ECE beyond luck (95%)", f"{of.ece_excess:.3f} ({low:.3f} to {high:.3f}); seen {of.ece:.3f}"),
+        ("ECE beyond luck (95%)", f"{shown(of.ece_excess)} ({interval_text(*of.ece_interval)}); seen {of.ece:.3f}"),
         ("Brier score", f"{of.brier:.3f}"),
         ("NLL", shown(of.nll)),
     ]

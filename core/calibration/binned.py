@@ -18,10 +18,11 @@ import numpy as np
 from scipy.special import betaincinv, gammaln
 
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
-from core.calibration.crossfit import CrossFit, folds_of
+from core.calibration.crossfit import CrossFit, clustered_deviations, folds_of, summed_variance
 from core.calibration.errors import PARTS, Part, binned_error
-from core.calibration.estimate import CalibrationEstimate
-from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
+from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
+from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple, normal_draws
+from core.clusters import covariance_of_mean, effective_number, within
 from core.conformal.coverage import share_interval
 from core.records import FloatArray, IntArray
 
@@ -44,6 +45,7 @@ class BinnedGaps:
     ``counts`` is the number of questions in each bin and ``hits`` the number of right ones. ``sums`` are the sums of
     the gaps, ``squares`` the sums of their squares, and ``confidence`` the sums of the confidences. ``variance`` is
     Σ c(1 − c), the variance of a calibrated model's summed gaps. ``index`` (n,) holds the questions' bins.
+    ``clustered`` is None unless questions belong together; ``variance`` then is the largest that they can have.
     """
 
     n: int
@@ -54,6 +56,17 @@ class BinnedGaps:
     squares: FloatArray
     confidence: FloatArray
     variance: FloatArray
+    clustered: ClusteredNoise | None = None
+
+    @property
+    def worth(self) -> FloatArray:
+        """The number of independent questions that each bin is worth, (b,)."""
+        return self.counts if self.clustered is None else self.clustered.worth
+
+    @property
+    def worth_of_all(self) -> float:
+        """The number of independent questions that all are worth."""
+        return float(self.n) if self.clustered is None else self.clustered.worth_of_all
 
     @property
     def noise(self) -> FloatArray:
@@ -62,14 +75,70 @@ class BinnedGaps:
         This is the larger of two values: the standard deviation of the observed gaps, and the binomial one with one
         more right and one more wrong question added. The second is larger in bins that are all right or all wrong.
         """
+        if self.clustered is not None:
+            shares, worth = self.hits / np.maximum(self.counts, 1), self.clustered.worth
+            accuracy = (shares * worth + 1) / (worth + 2)
+            least = self.counts**2 / np.maximum(worth, 1) * accuracy * (1 - accuracy)
+            return np.sqrt(np.maximum(np.diag(self.clustered.observed), least))
         # (hits + 1)/(count + 2), and n·Var(gap·1(bin)) = Σ gap² − (Σ gap)²/n
         accuracy = (self.hits + 1) / (self.counts + 2)
         seen = self.squares - self.sums**2 / self.n
         return np.sqrt(np.maximum(seen, self.counts * accuracy * (1 - accuracy)))
 
+    def draws(self, covariance: FloatArray | None) -> FloatArray:
+        """Standard normal draws (2000, b), with the correlations of this covariance (b, b) if there is one."""
+        if covariance is None:
+            return normal_draws(len(self.counts))
+        deviations = np.sqrt(np.maximum(np.diag(covariance), 0))
+        filled = np.where(deviations > 0, deviations, np.inf)
+        return correlated(covariance / np.outer(filled, filled))
 
-def binned_gaps(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> BinnedGaps:
-    """The gaps of the top option by bin of confidence. Raises :class:`InputError` for invalid bins."""
+
+@dataclass(frozen=True, slots=True)
+class ClusteredNoise:
+    """The noise of bins whose questions belong together.
+
+    ``observed`` (b, b) is the covariance of the summed gaps, estimated from clusters, and ``calibrated`` (b, b) the
+    largest one of a calibrated model. ``worth`` (b,) and ``worth_of_all`` are the numbers of independent questions
+    that the bins, and all of them, are worth (:func:`core.clusters.effective_number`). ``means`` (b,) are the
+    variances of the bins' mean gaps, NaN for a bin with a single cluster.
+    """
+
+    observed: FloatArray
+    calibrated: FloatArray
+    worth: FloatArray
+    worth_of_all: float
+    means: FloatArray
+
+
+def _clustered(top: TopLabel, index: IntArray, bins: int, clusters: IntArray) -> ClusteredNoise:
+    n = len(top)
+    spread = np.zeros((n, bins))
+    spread[np.arange(n), index] = top.gap
+    sd = np.sqrt(np.maximum(top.confidence * (1 - top.confidence), 0))
+    deviations = clustered_deviations(index, sd**2, bins=bins, clusters=clusters)
+    worth, means = np.zeros(bins), np.full(bins, np.nan)
+    for b in np.unique(index):
+        rows = np.flatnonzero(index == b)
+        inside = within(clusters, rows)
+        worth[b] = effective_number(top.correct[rows], inside)
+        means[b] = covariance_of_mean(top.gap[rows, None], inside)[0, 0]
+    return ClusteredNoise(
+        observed=covariance_of_mean(spread, clusters) * n**2,
+        calibrated=deviations.T @ deviations,
+        worth=worth,
+        worth_of_all=effective_number(top.correct, clusters),
+        means=means,
+    )
+
+
+def binned_gaps(
+    top: TopLabel, *, bins: int = ECE_BINS, by: str = "width", clusters: IntArray | None = None
+) -> BinnedGaps:
+    """The gaps of the top option by bin of confidence. Questions of a cluster count as one unit.
+
+    Raises :class:`InputError` for invalid bins.
+    """
     index = place(top.confidence, edges(top.confidence, bins=bins, by=by))
     gap, c = top.gap, top.confidence
 
@@ -84,7 +153,8 @@ def binned_gaps(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> Bi
         sums=summed(gap),
         squares=summed(gap**2),
         confidence=summed(c),
-        variance=summed(np.maximum(c * (1 - c), 0)),
+        variance=summed_variance(index, np.maximum(c * (1 - c), 0), bins=bins, clusters=clusters),
+        clustered=None if clusters is None else _clustered(top, index, bins, clusters),
     )
 
 
@@ -95,8 +165,8 @@ def expected_by_luck(of: BinnedGaps) -> float:
     ``2 (m + 1) P(X = m + 1) (1 − p)`` with m = ⌊np⌋, scaled to the standard deviation √(Σ c(1 − c)).
     """
     filled = of.counts > 0
-    n, variance = of.counts[filled], of.variance[filled]
-    p = np.clip(of.confidence[filled] / n, 0, 1)
+    n, variance = of.worth[filled], of.variance[filled]
+    p = np.clip(of.confidence[filled] / of.counts[filled], 0, 1)
     alike = n * p * (1 - p)
     certain = alike < 1e-12
     p = np.where(certain, 0.5, p)
@@ -108,35 +178,51 @@ def expected_by_luck(of: BinnedGaps) -> float:
     return float(np.where(certain, 0, scaled).sum() / of.n)
 
 
-def ece_estimate(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> CalibrationEstimate:
+def ece_estimate(
+    top: TopLabel, *, bins: int = ECE_BINS, by: str = "width", clusters: IntArray | None = None
+) -> CalibrationEstimate:
     """The expected calibration error of the top option, with its interval, its bias and the error beyond chance.
 
+    Questions of a cluster (n,) count as one unit (:mod:`core.clusters`). With fewer than 10 questions, or clusters,
+    there is no interval.
+
     Raises :class:`InputError` for invalid bins.
     """
-    of = binned_gaps(top, bins=bins, by=by)
-    return _estimate("ece", of, _cross_fit(of, top))
+    of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
+    return unless_too_few(_estimate("ece", of, _cross_fit(of, top, clusters)), clusters)
 
 
-def binned_estimates(top: TopLabel, *, bins: int = ECE_BINS, by: str = "width") -> dict[str, CalibrationEstimate]:
+def binned_estimates(
+    top: TopLabel, *, bins: int = ECE_BINS, by: str = "width", clusters: IntArray | None = None
+) -> dict[str, CalibrationEstimate]:
     """The estimates ``ece``, ``over``, ``under``, ``mce`` and ``l2`` of the top option; ``mce`` has no bias.
 
+    As :func:`ece_estimate`; the interval of ``mce`` is exact, and needs no number of questions.
+
     Raises :class:`InputError` for invalid bins.
     """
-    of = binned_gaps(top, bins=bins, by=by)
-    fitted = _cross_fit(of, top)
-    found = {name: _estimate(name, of, fitted) for name in PARTS}
-    return {**found, "mce": largest_gap(of), "l2": l2_estimate(of)}
+    of = binned_gaps(top, bins=bins, by=by, clusters=clusters)
+    fitted = _cross_fit(of, top, clusters)
+    found = {**{name: _estimate(name, of, fitted) for name in PARTS}, "mce": largest_gap(of), "l2": l2_estimate(of)}
+    return {name: one if name == "mce" else unless_too_few(one, clusters) for name, one in found.items()}
 
 
-def _cross_fit(of: BinnedGaps, top: TopLabel) -> CrossFit:
-    return CrossFit(of.index[:, None], top.gap[:, None], np.sqrt(of.variance), folds_of(of.index))
+def _cross_fit(of: BinnedGaps, top: TopLabel, clusters: IntArray | None) -> CrossFit:
+    folds = folds_of(of.index, clusters)
+    return CrossFit(of.index[:, None], top.gap[:, None], np.sqrt(of.variance), folds, clusters)
 
 
 def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimate:
     """The estimate of ``ece``, ``over`` or ``under``: upper end and excess by inversion, lower end by cross-fitting."""
     part, n = PARTS[name], of.n
     seen = float(binned_error(of.sums, n, name))
-    draws, noise = normal_draws(len(of.counts)), of.noise / n
+    draws = calibrated = of.draws(None)
+    noise = of.noise / n
+    if of.clustered is not None:
+        # Questions of a cluster may be in several bins, whose noise is then correlated. |z ± t| has the distribution
+        # of |±z + t|, so the draws take the signs with which the bins are off.
+        draws = of.draws(of.clustered.observed) * np.where(of.sums < 0, -1.0, 1.0)
+        calibrated = of.draws(of.clustered.calibrated)
     # In the tried models every bin is off in the direction that counts, so ``over`` and ``under`` have the same
     # distribution of errors.
     size = PARTS["ece" if name == "ece" else "under"]
@@ -148,27 +234,28 @@ def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimat
 
         return multiple(law, seen, share=share) * float(tried.sum())
 
-    mere_luck = seen <= np.quantile(part(draws) @ np.sqrt(of.variance) / n, 1 - TAIL)
+    mere_luck = seen <= np.quantile(part(calibrated) @ np.sqrt(of.variance) / n, 1 - TAIL)
     # Over- or underconfidence may be in few bins, and few bins show more of their error. So only the bins with an
     # observed gap in that direction are tried.
     high = error(noise if name == "ece" else np.where(part(of.sums) > 0, noise, 0), TAIL)
-    high = max(high, _whole_gap(name, of))
+    high = min(max(high, whole_gap(name, of)), 1.0) or never_seen(of.worth_of_all)
     low = 0.0 if mere_luck else min(fitted.low(SIGNED[name]), high)
     # The gaps of a calibrated model have mean 0, so over- and underconfidence are half of its ECE each.
     luck = expected_by_luck(of) / (1 if name == "ece" else 2)
     return CalibrationEstimate(seen, low, high, n, luck, min(max(error(noise, MEDIAN), low), high))
 
 
-def _whole_gap(name: str, of: BinnedGaps) -> float:
+def whole_gap(name: str, of: BinnedGaps) -> float:
     """The Clopper–Pearson upper end of the gap between the accuracy and the mean confidence of all questions.
 
     An error is never smaller than the gap of all questions together in its direction, so its upper end must not be
     below this gap's upper end. This is needed if nearly all answers are right, or wrong, because the noise of bins is
     then not normal. The result is 0 if there are at least ten right and ten wrong answers.
     """
-    if min(of.hits.sum(), of.n - of.hits.sum()) >= ENOUGH:
+    right, worth = float(of.hits.sum()), of.worth_of_all
+    if min(right, of.n - right) * worth / of.n >= ENOUGH:
         return 0.0
-    least, most = share_interval(round(float(of.hits.sum())), of.n)
+    least, most = share_interval(right * worth / of.n, worth)
     confidence = float(of.confidence.sum()) / of.n
     gap = {"over": confidence - least, "under": most - confidence}
     return max(gap.get(name, max(gap.values())), 0.0)
@@ -182,11 +269,12 @@ def largest_gap(of: BinnedGaps) -> CalibrationEstimate:
     bin. The lower end is the maximum of the smallest gaps, the upper end the maximum of the largest gaps.
     """
     filled = of.counts > 0
-    n, hits = of.counts[filled], of.hits[filled]
-    confidence = of.confidence[filled] / n
+    n = of.worth[filled]
+    hits = of.hits[filled] * (n / of.counts[filled])
+    confidence = of.confidence[filled] / of.counts[filled]
     tail = TAIL / len(n)
-    least = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
-    most = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - tail), 1.0)
+    least = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0)
+    most = np.where(hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0)
     outside = np.maximum(np.maximum(least - confidence, confidence - most), 0)
     furthest = np.maximum(np.abs(least - confidence), np.abs(most - confidence))
     value = float(np.abs(hits / n - confidence).max())
@@ -203,18 +291,22 @@ def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
     distribution. The upper end tries models whose bins are off in the observed proportions, and the lower end tries
     models that are off most in the bins with the largest noise.
     """
-    counted = of.counts > 1
+    counted = of.counts > 1 if of.clustered is None else np.isfinite(of.clustered.means)
     seen = float(np.sqrt((of.sums**2 / np.maximum(of.counts, 1)).sum() / of.n))
     if not counted.any():
         return CalibrationEstimate(seen, 0.0, 1.0, of.n, None, 0.0)
     n = of.counts[counted]
     share, gap = n / of.n, of.sums[counted] / n
-    variance = (of.squares[counted] / n - gap**2) * n / (n - 1)
-    square = float((share * (gap**2 - variance / n)).sum())
-    accuracy = (of.hits[counted] + 1) / (n + 2)
-    noise = accuracy * (1 - accuracy) / n
+    if of.clustered is None:
+        variance = (of.squares[counted] / n - gap**2) * n / (n - 1)
+        square = float((share * (gap**2 - variance / n)).sum())
+    else:
+        square = float((share * (gap**2 - of.clustered.means[counted])).sum())
+    worth = of.worth[counted]
+    accuracy = (of.hits[counted] * (worth / n) + 1) / (worth + 2)
+    noise = accuracy * (1 - accuracy) / worth
     weight = share * noise
-    draws = normal_draws(len(of.counts))[:, counted]  # (2000, b)
+    draws = of.draws(None if of.clustered is None else of.clustered.observed)[:, counted]  # (2000, b)
 
     # A model whose bins are off by t·shape standard deviations shows T = Σ w·((t·shape + z)² − 1), and its error is
     # t·√(Σ w·shape²).
@@ -225,7 +317,7 @@ def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
         return multiple(law, square, share=quantile) * float(np.sqrt((weight * shape**2).sum()))
 
     off = gap / np.sqrt(noise)
-    high = end(off if off.any() else np.ones(len(n)), L2_TAIL)
+    high = min(end(off if off.any() else np.ones(len(n)), L2_TAIL), 1.0) or never_seen(of.worth_of_all) ** 0.5
     low = min(end(np.sqrt(weight), 1 - L2_TAIL), high)
     # For a calibrated model, a bin's squared gap is Σ c(1 − c) / n_b² on average.
     luck = float(np.sqrt((of.variance[of.counts > 0] / of.counts[of.counts > 0]).sum() / of.n))

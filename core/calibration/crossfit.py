@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.calibration.errors import Part
+from core.clusters import covariance_of_mean, sums
 from core.records import FloatArray, IntArray
 
 FOLDS = 10
@@ -29,8 +30,14 @@ REACH = 1.96
 SEED = 0
 
 
-def folds_of(index: IntArray) -> IntArray:
-    """The fold of each question, 0 to 9, (n,), drawn with a fixed seed; each bin is spread evenly over the folds."""
+def folds_of(index: IntArray, clusters: IntArray | None = None) -> IntArray:
+    """The fold of each question, 0 to 9, (n,), drawn with a fixed seed; each bin is spread evenly over the folds.
+
+    A cluster is in one fold, that of its first question.
+    """
+    if clusters is not None:
+        _, first = np.unique(clusters, return_index=True)
+        return folds_of(index[first])[clusters]
     shuffled = np.random.default_rng(SEED).permutation(len(index))
     order = shuffled[np.argsort(index[shuffled], kind="stable")]
     folds = np.empty(len(index), dtype=np.int64)
@@ -54,12 +61,34 @@ def widened(sums: FloatArray, noise: FloatArray) -> FloatArray:
     return np.where(np.abs(sums) < CLEAR * noise, np.sqrt(UNCLEAR), 1.0)
 
 
-def lower_end(terms: FloatArray, spread: FloatArray) -> float:
+def lower_end(terms: FloatArray, spread: FloatArray, clusters: IntArray | None = None) -> float:
     """The mean of terms (n,) minus 1.96 standard errors, which are computed from ``spread`` (n,); at least 0."""
     n = len(terms)
     if n < 2:
         return 0.0
+    if clusters is not None:
+        error = float(np.sqrt(covariance_of_mean(spread[:, None], clusters)[0, 0]))
+        return max(float(terms.mean()) - REACH * error, 0.0) if np.isfinite(error) else 0.0
     return max(float(terms.mean() - REACH * spread.std(ddof=1) / np.sqrt(n)), 0.0)
+
+
+def summed_variance(index: IntArray, variance: FloatArray, *, bins: int, clusters: IntArray | None) -> FloatArray:
+    """The variance of the summed gaps of each bin, (b,), from that of each gap; both arguments have the same shape.
+
+    Gaps of a cluster are taken as perfectly correlated, which is the largest variance that they can have: the sum over
+    clusters of (Σ standard deviations)².
+    """
+    if clusters is None:
+        return np.bincount(index.ravel(), weights=variance.ravel(), minlength=bins).astype(np.float64)
+    return np.asarray((clustered_deviations(index, variance, bins=bins, clusters=clusters) ** 2).sum(axis=0))
+
+
+def clustered_deviations(index: IntArray, variance: FloatArray, *, bins: int, clusters: IntArray) -> FloatArray:
+    """The summed standard deviations of each cluster's gaps in each bin, (g, b)."""
+    spread = np.zeros((len(index), bins))
+    columns = index.reshape(len(index), -1)
+    np.put_along_axis(spread, columns, np.sqrt(variance).reshape(columns.shape), axis=1)
+    return sums(spread, clusters)
 
 
 class CrossFit:
@@ -69,7 +98,14 @@ class CrossFit:
     ``folds`` (n,) are the questions' folds.
     """
 
-    def __init__(self, index: IntArray, gaps: FloatArray, noise: FloatArray, folds: IntArray) -> None:
+    def __init__(
+        self,
+        index: IntArray,
+        gaps: FloatArray,
+        noise: FloatArray,
+        folds: IntArray,
+        clusters: IntArray | None = None,
+    ) -> None:
         bins = len(noise)
         at = index * FOLDS + folds[:, None]
         # by_fold (b, 10): summed gaps by bin and fold; sums − by_fold are the sums of the other nine folds
@@ -77,7 +113,7 @@ class CrossFit:
         sums = by_fold.sum(axis=1, keepdims=True)
         self._directions = directions(sums - by_fold, noise[:, None])
         self._widened = widened(sums, noise[:, None])
-        self._at, self._gaps = at, gaps
+        self._at, self._gaps, self._clusters = at, gaps, clusters
 
     def low(self, part: Part) -> float:
         """The lower end of this part of the error, in the units of a question's gap, as a mean over groups."""
@@ -85,4 +121,4 @@ class CrossFit:
         wide = counted * self._widened
         # terms (n,): the mean over groups of w₋ₖ(bin)·gap; spread (n,): the same with the widened directions
         terms, spread = ((of.ravel()[self._at] * self._gaps).mean(axis=1) for of in (counted, wide))
-        return lower_end(terms, spread)
+        return lower_end(terms, spread, self._clusters)

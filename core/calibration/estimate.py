@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
-from core.estimates import Estimate
+from core.clusters import count
+from core.estimates import Estimate, interval_text
+from core.records import IntArray
+
+TAIL = 0.025
+FEWEST = 10
+"""With fewer questions, or clusters of them, an error has no interval and nothing is tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,16 +21,29 @@ class CalibrationEstimate(Estimate):
     A calibration error has two more numbers. ``bias`` is the error that chance alone produces: the mean error of a
     perfectly calibrated model with the same probabilities. ``excess`` is the error beyond chance, which lies within the
     interval. ``value`` is the observed error, chance included, and may lie above the interval. ``excess`` is None for
-    the largest gap (MCE), whose value always lies within its interval. Both are None for other figures.
+    the largest gap (MCE), whose value always lies within its interval, and without an interval. Both are None for other
+    figures.
 
-    ``infinite`` counts the questions whose loss is infinite, which makes a mean loss infinite; it then has no interval
-    (NaN).
+    ``infinite`` counts the questions whose loss is infinite, which makes a mean loss infinite; it then has no interval.
+    Without an interval both ends are NaN, and ``reason`` says why.
     """
 
     n: int
     bias: float | None = None
     excess: float | None = None
     infinite: int = 0
+    reason: str = ""
+
+    def interval_text(self, *, digits: int = 3) -> str:
+        """The interval as text, or why there is none.
+
+        >>> CalibrationEstimate(0.5, 0.45, 0.55, 500).interval_text()
+        '0.450 to 0.550'
+        >>> CalibrationEstimate(0.5, float("nan"), float("nan"), 1, reason="1 question; 10 are needed").interval_text()
+        'no interval: 1 question; 10 are needed'
+        """
+        text = interval_text(self.low, self.high, digits=digits)
+        return f"{text}: {self.reason}" if self.reason else text
 
     def text(self, *, digits: int = 3) -> str:
         """The figure as text; for an error, the part beyond chance and its interval come before the observed error.
@@ -37,8 +57,33 @@ class CalibrationEstimate(Estimate):
         """
         if self.infinite:
             return f"∞ ({self.infinite:,} of {self.n:,} with probability 0)"
+        if math.isnan(self.low) and self.bias is not None:
+            return f"seen {self.value:.{digits}f}, luck {self.bias:.{digits}f} ({self.interval_text()})"
         first = self.value if self.excess is None else self.excess
-        said = f"{first:.{digits}f} ({self.low:.{digits}f} to {self.high:.{digits}f})"
+        said = f"{first:.{digits}f} ({self.interval_text(digits=digits)})"
         if self.excess is not None:
             said += f"; seen {self.value:.{digits}f}"
         return said if self.bias is None else f"{said}, luck {self.bias:.{digits}f}"
+
+
+def never_seen(n: float) -> float:
+    """The largest share of a kind of question of which n questions have none, in 97.5 of 100 samples: 1 − .025^(1/n).
+
+    If an upper end would be 0, an error this large, on questions of such a kind, can still not be excluded.
+    """
+    return float(-math.expm1(math.log(TAIL) / n))
+
+
+def too_few(n: int, clusters: IntArray | None) -> str:
+    """Why n questions are too few for the interval of an error or for a test; empty if they are enough."""
+    units = count(clusters, n)
+    if units >= FEWEST:
+        return ""
+    different = "" if clusters is None else "different "
+    return f"{units} {different}question{'s' * (units != 1)}, and {FEWEST} are needed"
+
+
+def unless_too_few(estimate: CalibrationEstimate, clusters: IntArray | None) -> CalibrationEstimate:
+    """The estimate, without its interval if there are too few questions for it."""
+    reason = too_few(estimate.n, clusters)
+    return replace(estimate, low=math.nan, high=math.nan, excess=None, reason=reason) if reason else estimate

@@ -76,6 +76,13 @@ def brier_terms(probabilities: FloatArray, labels: IntArray) -> FloatArray:
     return np.asarray(((probabilities - truth) ** 2).sum(axis=1), dtype=np.float64)
 
 
+def brier_options(probabilities: FloatArray, labels: IntArray) -> FloatArray:
+    """``Σ (p − y)²`` over options for each question and each option that may be true, (n, k)."""
+    losses = (probabilities**2).sum(axis=1, keepdims=True) + 1 - 2 * probabilities
+    losses[np.arange(len(labels)), labels] = brier_terms(probabilities, labels)  # to the last bit as it is
+    return np.asarray(losses, dtype=np.float64)
+
+
 def brier(probabilities: FloatArray, labels: IntArray) -> float:
     """The mean over questions of ``Σ (p − y)²`` over options, from 0 to 2.
 

@@ -24,13 +24,15 @@ from scipy.special import log_expit, logsumexp
 from core.calibration.binary import Isotonic, Sigmoid
 from core.conformal.probabilities import check_labels, check_probabilities, log
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import LETTERS, FloatArray, IntArray
 
 FEWEST = 10
 """With fewer questions than this, nothing is fitted."""
 COLDEST, HOTTEST = 0.01, 100.0
 SMALLEST = 1e-12
 STEEPEST = 50.0
+FLAT = 1e-9
+"""Losses that differ by no more than this are the same."""
 
 
 class Recalibration(Protocol):
@@ -42,6 +44,10 @@ class Recalibration(Protocol):
 
     def words(self) -> dict[str, float]:
         """The parameters to show to a person, by name; empty if there are too many."""
+        ...
+
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for each parameter that the questions of the fit do not determine."""
         ...
 
 
@@ -60,9 +66,10 @@ def tempered(log_probabilities: FloatArray, temperature: float) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Temperature:
-    """One temperature for all options: ``log p / T``."""
+    """One temperature for all options: ``log p / T``. ``any_fits`` says that all temperatures fit equally well."""
 
     temperature: float
+    any_fits: bool = False
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         return tempered(log_probabilities, self.temperature)
@@ -70,19 +77,47 @@ class Temperature:
     def words(self) -> dict[str, float]:
         return {"temperature": self.temperature}
 
+    def notes(self) -> tuple[str, ...]:
+        if self.any_fits:
+            return ("Every temperature fits these questions equally well, so it stays at 1.",)
+        if self.temperature in (COLDEST, HOTTEST):
+            return (
+                f"The temperature is at its limit of {self.temperature:g}: a value beyond it would fit these questions "
+                "even better.",
+            )
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """``weights`` and ``biases`` of the options, (k,) each: ``w · log p + b``."""
+    """``weights`` and ``biases`` of the options, (k,) each: ``w · log p + b``.
+
+    ``never_true`` are the options that are true in no question of the fit, and ``at_limit`` says that some weight or
+    bias is.
+    """
 
     weights: FloatArray
     biases: FloatArray
+    never_true: tuple[int, ...] = ()
+    at_limit: bool = False
 
     def logits(self, log_probabilities: FloatArray) -> FloatArray:
         return log_probabilities * self.weights + self.biases
 
     def words(self) -> dict[str, float]:
         return {}
+
+    def notes(self) -> tuple[str, ...]:
+        notes = []
+        if self.never_true:
+            verbs = ("is", "has") if len(self.never_true) == 1 else ("are", "have")
+            notes.append(
+                f"{', '.join(LETTERS[j] for j in self.never_true)} {verbs[0]} never true in the questions of the fit, "
+                f"and {verbs[1]} the mean weight and bias of the other options."
+            )
+        if self.at_limit:
+            notes.append("Some weights are at their limits: the questions of the fit do not say how far to go.")
+        return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +134,9 @@ class PlattScaling:
     def words(self) -> dict[str, float]:
         return {}
 
+    def notes(self) -> tuple[str, ...]:
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class IsotonicScaling:
@@ -112,6 +150,9 @@ class IsotonicScaling:
 
     def words(self) -> dict[str, float]:
         return {}
+
+    def notes(self) -> tuple[str, ...]:
+        return ()
 
 
 def _kept(logs: FloatArray, log_probabilities: FloatArray) -> FloatArray:
@@ -129,7 +170,7 @@ def _log_odds(probabilities: FloatArray) -> FloatArray:
 
 
 def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperature:
-    """The temperature from 0.01 to 100 that minimises NLL."""
+    """The temperature from 0.01 to 100 that minimises NLL; 1 if all of them fit equally well."""
     from scipy.optimize import minimize_scalar  # imported here: it is slow, and every page imports this module
 
     logs = _finite(log_probabilities)
@@ -141,30 +182,51 @@ def fit_temperature(log_probabilities: FloatArray, labels: IntArray) -> Temperat
         return float((logsumexp(logs * scale, axis=1) - true * scale).mean())
 
     found = minimize_scalar(loss, bounds=(np.log(COLDEST), np.log(HOTTEST)), method="bounded", options={"xatol": 1e-9})
-    return Temperature(float(np.exp(found.x)))
+    best = float(loss(found.x))
+    limits = {limit: loss(float(np.log(limit))) for limit in (COLDEST, HOTTEST)}
+    if max(limits.values()) - min(best, *limits.values()) <= FLAT:
+        return Temperature(1.0, any_fits=True)
+    # The search ends just before a limit. If the limit itself fits as well, it is the best temperature.
+    limit = min(limits, key=limits.__getitem__)
+    return Temperature(limit if limits[limit] <= best + FLAT * abs(best) else float(np.exp(found.x)))
 
 
 def fit_vector(log_probabilities: FloatArray, labels: IntArray) -> Vector:
-    """The weights from 0.01 to 100 and biases that minimise NLL; the biases sum to 0."""
+    """The weights from 0.01 to 100 and biases that minimise NLL; the biases sum to 0.
+
+    For an option that is never true, the best bias is −∞, which says nothing about other questions. Such an option has
+    the mean weight and the mean bias of the others.
+    """
     from scipy.optimize import minimize
 
     logs = _finite(log_probabilities)
     n, k = logs.shape
     truth = np.eye(k)[labels]
+    there = ~np.isneginf(log_probabilities).all(axis=0)
+    unseen = there & (truth.sum(axis=0) == 0)
+    seen = ~unseen
+    # The parameters of all options from those of the fitted ones, (k, k): unseen options take the mean.
+    spread = np.eye(k)
+    spread[unseen] = (seen & there) / max(int((seen & there).sum()), 1)
 
     def loss(values: FloatArray) -> tuple[float, FloatArray]:
         # values (2k,) are w, then b. z = w·log p + b; ∂NLL/∂z = (softmax(z) − y)/n, (n, k)
-        z = logs * values[:k] + values[k:]
+        weights, biases = (values[:k], values[k:]) if seen.all() else (spread @ values[:k], spread @ values[k:])
+        z = logs * weights + biases
         whole = logsumexp(z, axis=1, keepdims=True)
         off = (np.exp(z - whole) - truth) / n
-        return float((whole[:, 0] - (z * truth).sum(axis=1)).mean()), np.concatenate(
-            [(off * logs).sum(axis=0), off.sum(axis=0)]
-        )
+        slopes = (off * logs).sum(axis=0), off.sum(axis=0)
+        if not seen.all():
+            slopes = spread.T @ slopes[0], spread.T @ slopes[1]
+        return float((whole[:, 0] - (z * truth).sum(axis=1)).mean()), np.concatenate(slopes)
 
     bounds = [(COLDEST, HOTTEST)] * k + [(-STEEPEST, STEEPEST)] * k
     start = np.concatenate([np.ones(k), np.zeros(k)])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 500})
-    return Vector(found.x[:k], found.x[k:] - found.x[k:].mean())
+    weights, biases = (spread @ found.x[:k], spread @ found.x[k:]) if unseen.any() else (found.x[:k], found.x[k:])
+    limits = np.isclose(found.x[:k], HOTTEST) | np.isclose(found.x[:k], COLDEST)
+    at_limit = bool((limits | np.isclose(np.abs(found.x[k:]), STEEPEST))[there & seen].any())
+    return Vector(weights, biases - biases.mean(), tuple(np.flatnonzero(unseen).tolist()), at_limit)
 
 
 def fit_platt(log_probabilities: FloatArray, labels: IntArray) -> PlattScaling:

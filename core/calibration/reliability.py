@@ -10,8 +10,9 @@ import numpy as np
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.consistency import DRAWS, calibrated_sums
 from core.calibration.smooth import smooth_curve, smooth_error
-from core.conformal.coverage import share_interval
-from core.records import FloatArray
+from core.clusters import within
+from core.conformal.coverage import clustered_share_interval
+from core.records import FloatArray, IntArray
 
 BAND = (0.025, 0.975)
 
@@ -52,9 +53,18 @@ class Reliability:
 
 
 def reliability(
-    top: TopLabel, *, rng: np.random.Generator, bins: int = ECE_BINS, by: str = "width", draws: int = DRAWS
+    top: TopLabel,
+    *,
+    rng: np.random.Generator,
+    bins: int = ECE_BINS,
+    by: str = "width",
+    draws: int = DRAWS,
+    clusters: IntArray | None = None,
 ) -> Reliability:
-    """The reliability diagram of the top option's confidence. Raises :class:`InputError` for invalid bins."""
+    """The reliability diagram of the top option's confidence. Questions of a cluster count as one unit.
+
+    Raises :class:`InputError` for invalid bins.
+    """
     ends = edges(top.confidence, bins=bins, by=by)
     index = place(top.confidence, ends)
     counts = np.bincount(index, minlength=bins)
@@ -62,14 +72,15 @@ def reliability(
     hits = np.bincount(index, weights=top.correct, minlength=bins)
     # calibrated_sums are Σ (correct − confidence), so adding Σ confidence gives the numbers of right answers,
     # (draws, bins).
-    drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng) + sums
+    drawn = calibrated_sums(top, index, bins=bins, draws=draws, rng=rng, clusters=clusters) + sums
     lowest, highest = np.quantile(drawn, BAND, axis=0)
     width = smooth_error(top)[1]
     made = []
     for b in range(bins):
         n = int(counts[b])
         share = np.array([sums[b], hits[b], lowest[b], highest[b]]) / n if n else np.full(4, np.nan)
-        interval = share_interval(int(hits[b]), n) if n else (float("nan"), float("nan"))
+        rows = np.flatnonzero(index == b)
+        interval = clustered_share_interval(top.correct[rows], within(clusters, rows)) if n else (np.nan, np.nan)
         made.append(
             ReliabilityBin(
                 low=float(ends[b]),

@@ -5,6 +5,10 @@ is found by inversion (:mod:`core.calibration.inversion`), with models that are 
 multiple of the noise there. Its lower end comes from cross-fitted directions at each confidence
 (:mod:`core.calibration.crossfit`). The error itself is a fixed point: the width that equals the error at that width. So
 are its ends: each is the width that equals the end at that width.
+
+The smooth error is never smaller than the gap between the accuracy and the mean confidence of all questions, so neither
+is its upper end (:func:`core.calibration.binned.whole_gap`). With clusters (:mod:`core.clusters`) the noise is drawn
+for a cluster as a whole.
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from core.calibration.binned import binned_gaps, whole_gap
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.crossfit import FOLDS, directions, folds_of, lower_end, widened
-from core.calibration.estimate import CalibrationEstimate
+from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
 from core.calibration.smooth import NARROWEST, cosines, densities_of, heated, integral, on_grid, smooth_error
-from core.records import FloatArray
+from core.clusters import count
+from core.records import FloatArray, IntArray
 
 CELLS = 250
 """The number of cells of the grid on which the ends, and the errors of calibrated models, are computed."""
@@ -26,16 +32,19 @@ DRAWS = 500
 HALVINGS = 10
 
 
-def smooth_estimate(top: TopLabel, luck: FloatArray) -> CalibrationEstimate:
+def smooth_estimate(top: TopLabel, luck: FloatArray, clusters: IntArray | None = None) -> CalibrationEstimate:
     """The estimate of the smooth error of the top option; ``luck`` has a calibrated model's errors, one per draw."""
     value, _ = smooth_error(top)
-    ends = _Ends(top)
+    ends = _Ends(top, clusters)
+    units = count(clusters, len(top))
     largest = min(max(8 * value, 0.1), 1.0)
     high = _fixed_point(lambda width: ends.error(width, share=TAIL), largest)
+    high = min(max(high, whole_gap("ece", binned_gaps(top, clusters=clusters))), 1.0) or never_seen(units)
     mere_luck = value <= np.quantile(luck, 1 - TAIL)
     low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), high)
     excess = _fixed_point(lambda width: ends.error(width, share=MEDIAN), largest)
-    return CalibrationEstimate(value, low, high, len(top), float(luck.mean()), min(max(excess, low), high))
+    excess = min(max(excess, low), high)
+    return unless_too_few(CalibrationEstimate(value, low, high, len(top), float(luck.mean()), excess), clusters)
 
 
 def _fixed_point(end: Callable[[float], float], largest: float) -> float:
@@ -50,19 +59,35 @@ def _fixed_point(end: Callable[[float], float], largest: float) -> float:
     return low
 
 
+def _on_grid_by_cluster(confidence: FloatArray, values: FloatArray, clusters: IntArray) -> FloatArray:
+    """The sums of values (n,) at the grid points for each cluster, (g, 251)."""
+    left = np.minimum((np.clip(confidence, 0, 1) * CELLS).astype(np.int64), CELLS - 1)
+    part = np.clip(confidence, 0, 1) * CELLS - left
+    summed = np.zeros((count(clusters, len(values)), CELLS + 1))
+    np.add.at(summed, (clusters, left), values * (1 - part))
+    np.add.at(summed, (clusters, left + 1), values * part)
+    return summed
+
+
 class _Ends:
     """The ends of the smooth error's interval at a given width."""
 
-    def __init__(self, top: TopLabel) -> None:
+    def __init__(self, top: TopLabel, clusters: IntArray | None) -> None:
         c, gap = top.confidence, top.gap
-        self._n, self._confidence, self._gap = len(top), c, gap
-        self._folds = folds_of(place(c, edges(c, bins=ECE_BINS)))
+        self._n, self._confidence, self._gap, self._clusters = len(top), c, gap, clusters
+        self._folds = folds_of(place(c, edges(c, bins=ECE_BINS)), clusters)
         self._by_fold = np.stack([on_grid(c, gap * (self._folds == fold), cells=CELLS) for fold in range(FOLDS)])
         # by_fold (10, 251): summed gaps at the grid points; noise (500, 251): normal, with variance Σ gap² at each
-        noise = normal_draws(CELLS + 1, DRAWS) * np.sqrt(np.maximum(on_grid(c, gap**2, cells=CELLS), 0))
+        if clusters is None:
+            noise = normal_draws(CELLS + 1, DRAWS) * np.sqrt(np.maximum(on_grid(c, gap**2, cells=CELLS), 0))
+            self._luck = np.maximum(on_grid(c, c * (1 - c), cells=CELLS), 0)
+        else:
+            # One normal number for each cluster, times the sums of its gaps at the grid points.
+            noise = normal_draws(count(clusters, len(top)), DRAWS) @ _on_grid_by_cluster(c, gap, clusters)
+            deviations = np.sqrt(np.maximum(c * (1 - c), 0))
+            self._luck = cosines(_on_grid_by_cluster(c, deviations, clusters))  # (g, 251)
         self._noise = cosines(noise)
         self._tried: dict[float, tuple[FloatArray, FloatArray]] = {}
-        self._luck = np.maximum(on_grid(c, c * (1 - c), cells=CELLS), 0)
 
     def error(self, width: float, *, share: float) -> float:
         """The error at this width of the model whose samples show no more than was observed in this share of cases."""
@@ -82,11 +107,14 @@ class _Ends:
         """The lower end of the error at this width."""
         sums = densities_of(self._by_fold, width)  # (10, 251)
         whole = sums.sum(axis=0)
-        # The variance of Σ K_σ(t, cᵢ)·gapᵢ is Σ K_σ² c(1 − c), and K_σ² = K_{σ/√2} / (2σ√π).
-        noise = np.sqrt(np.maximum(densities_of(self._luck, width / np.sqrt(2)), 0) / (2 * width * np.sqrt(np.pi)))
+        if self._clusters is None:
+            # The variance of Σ K_σ(t, cᵢ)·gapᵢ is Σ K_σ² c(1 − c), and K_σ² = K_{σ/√2} / (2σ√π).
+            noise = np.sqrt(np.maximum(densities_of(self._luck, width / np.sqrt(2)), 0) / (2 * width * np.sqrt(np.pi)))
+        else:
+            noise = np.sqrt((heated(self._luck, width) ** 2).sum(axis=0))
         counted = directions(whole - sums, noise)
         terms, spread = (self._reached(of, width) * self._gap for of in (counted, counted * widened(whole, noise)))
-        return lower_end(terms, spread)
+        return lower_end(terms, spread, self._clusters)
 
     def _reached(self, counted: FloatArray, width: float) -> FloatArray:
         """``∫ K(t, c) w₋ₖ(t) dt`` at each question's confidence c and fold k, (n,)."""

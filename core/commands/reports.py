@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
+from core.estimates import interval_text
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
@@ -98,11 +99,10 @@ def report_table(made: list[dict[str, Any]]) -> str:
 
 
 def _ece(values: dict[str, Any]) -> str:
-    low, high = values["ece_interval"]
-    return (
-        f"{values['ece_excess']:.3f} (95% {low:.3f} to {high:.3f}; seen {values['ece']:.3f}, luck "
-        f"{values['ece_luck']:.3f})"
-    )
+    seen = f"seen {values['ece']:.3f}, luck {values['ece_luck']:.3f}"
+    if values["ece_excess"] is None:
+        return f"{seen} (no interval from so few questions)"
+    return f"{values['ece_excess']:.3f} (95% {interval_text(*values['ece_interval'])}; {seen})"
 
 
 def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:

@@ -46,7 +46,8 @@ def _recalibrated_line(one: Recalibrated) -> str:
         f"{name} coverage {one.coverage[name]:.3f} size {size:.2f}" for name, size in one.mean_set_size.items()
     )
     nll = shown(one.nll) + (f" ({one.nll_infinite:,} of {one.n_test:,} infinite)" if one.nll_infinite else "")
-    return f"  {one.method:<12} accuracy {one.accuracy:.3f}, ECE {one.ece:.3f}, NLL {nll}; {sizes}"
+    notes = "".join(f"\n    {note}" for note in one.notes)
+    return f"  {one.method:<12} accuracy {one.accuracy:.3f}, ECE {one.ece:.3f}, NLL {nll}; {sizes}{notes}"
 
 
 def _lines(one: CalibrationFigures) -> list[str]:
@@ -150,6 +151,8 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
     def interval(name: str) -> str:
         if figures[name]["infinite"]:
             return f"({figures[name]['infinite']:,} have probability 0 of the truth)"
+        if figures[name]["low"] is None:
+            return f"(no interval: {figures[name]['reason']})"
         return f"(95% {figures[name]['low']:.4f} to {figures[name]['high']:.4f})"
 
     nll = shown(math.inf if values["nll_infinite"] else values["nll"], 4)
@@ -163,7 +166,7 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
         "  Lower is better (perfect = 0.0)",
         f"Expected Calibration Error (ECE):  {values['ece']:.4f}",
         f"  Lower is better (perfect = 0.0); luck alone brings {figures['ece']['bias']:.4f}",
-        f"  Beyond luck:                     {figures['ece']['excess']:.4f} {interval('ece')}",
+        f"  Beyond luck:                     {shown(figures['ece']['excess'], 4)} {interval('ece')}",
         "Dataset Info:",
         f"  Evaluated samples: {values['n_samples']:,}",
         f"  Vocabulary size: {values['vocabulary']:,}",

@@ -222,7 +222,7 @@ def report(
         nll_infinite=infinite,
         brier=metrics.brier(probabilities, labels),
         ece=ece.value,
-        ece_excess=ece.excess or 0.0,
+        ece_excess=math.nan if ece.excess is None else ece.excess,
         ece_interval=(ece.low, ece.high),
         ece_luck=ece.bias or 0.0,
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),

@@ -17,11 +17,11 @@ from core.calibration.binned import binned_estimates, ece_estimate
 from core.calibration.bins import TopLabel, edges, place
 from core.calibration.consistency import calibration_test
 from core.calibration.figures import estimates, top_estimates
-from core.calibration.means import skewed_mean_interval
+from core.calibration.means import loss_interval
 from core.calibration.recalibration import fit
 from core.calibration.reliability import reliability
 from core.calibration.smooth import smooth_error
-from core.conformal.probabilities import log_softmax
+from core.conformal.probabilities import log_softmax, top_options
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 from tests.simulation.case import INTERVAL, TEST, Case
@@ -54,7 +54,10 @@ LAWS: dict[str, tuple[float, float, Accuracy]] = {
     "off in one bin alone": (2, 2, lambda c: np.where((c > 0.4) & (c <= 7 / 15), c - 0.3, c)),
     "sure of everything, right in 30%": (8, 1, lambda c: np.full_like(c, 0.3)),
     "nearly certain, off by .02": (60, 0.6, lambda c: np.maximum(c - 0.02, 0)),
+    "near-perfect": (2000, 10, lambda c: c),
+    "near-perfect, errs thrice as often": (2000, 10, lambda c: 1 - 3 * (1 - c)),
 }
+REPEATS = 5
 
 
 @cache
@@ -63,6 +66,13 @@ def population(law: str) -> tuple[FloatArray, FloatArray]:
     a, b, accuracy = LAWS[law]
     confidence = betaincinv(a, b, (np.arange(POPULATION) + 0.5) / POPULATION)
     return confidence, accuracy(confidence)
+
+
+def repeated(law: str, n: int, seed: int) -> tuple[TopLabel, IntArray]:
+    """n rows of the law, in which each question is asked five times, and their questions."""
+    top = sample(law, n // REPEATS, seed)
+    questions = np.repeat(np.arange(len(top)), REPEATS)
+    return TopLabel(top.confidence[questions], top.correct[questions]), questions
 
 
 def sample(law: str, n: int, seed: int) -> TopLabel:
@@ -116,9 +126,14 @@ def _binned_hit(seed: int, *, name: str, law: str, n: int, by: str) -> bool:
     return binned_hits(law, n, by, seed)[name]
 
 
+def _repeated_hit(seed: int, *, name: str, law: str, n: int) -> bool:
+    top, questions = repeated(law, n, seed)
+    return held(binned_estimates(top, clusters=questions)[name], _width_truth(law)[name])
+
+
 # ---------------------------------------------------------------- every option's error, and the smooth one
 
-POWERS = {"calibrated": 1.0, "p^.9": 0.9, "p^.8": 0.8, "p^.6": 0.6, "p^1.3": 1.3}
+POWERS = {"calibrated": 1.0, "p^.9": 0.9, "p^.8": 0.8, "p^.6": 0.6, "p^1.3": 1.3, "chance": 0.0}
 """Options are the truth with these powers of their probabilities, normalised: below 1 a model is too sure."""
 OPTIONS = 4
 
@@ -156,9 +171,9 @@ def smooth_truth(law: str) -> float:
     return smooth_error(TopLabel(*population(law)))[0]
 
 
-def _smooth_hit(seed: int, *, law: str, n: int) -> bool:
-    top = sample(law, n, seed)
-    return held(top_estimates(top, top.confidence)["smooth_ece"], smooth_truth(law))
+def _smooth_hit(seed: int, *, law: str, n: int, repeats: bool = False) -> bool:
+    top, questions = repeated(law, n, seed) if repeats else (sample(law, n, seed), None)
+    return held(top_estimates(top, top.confidence, clusters=questions)["smooth_ece"], smooth_truth(law))
 
 
 # ---------------------------------------------------------------- tests, diagrams, samples of tokens, recalibration
@@ -173,6 +188,12 @@ def tested(n: int, seed: int) -> tuple[bool, bool]:
 
 def _test_hit(seed: int, *, n: int, which: int) -> bool:
     return tested(n, seed)[which]
+
+
+def _repeated_test_hit(seed: int, *, n: int, which: int) -> bool:
+    top, questions = repeated("calibrated", n, seed)
+    found = calibration_test(top, rng=np.random.default_rng([seed, 1]), clusters=questions)
+    return (found.p_value, found.z_p_value)[which] <= 0.05
 
 
 def _diagram_hit(seed: int, *, law: str, n: int, band: bool) -> bool:
@@ -216,8 +237,8 @@ def _recalibration_hit(seed: int, *, power: float, n: int) -> bool:
         return np.asarray(of - mapped)
 
     fresh, shares = _fresh(power)
-    _, low, high = skewed_mean_interval(change(logs[n:])[np.arange(n), y[n:]])
-    return low <= float((shares * change(np.log(fresh))).sum(axis=1).mean()) <= high
+    found = loss_interval(change(logs[n:]), y[n:], top_options(p[n:]), p[n:])
+    return found.low <= float((shares * change(np.log(fresh))).sum(axis=1).mean()) <= found.high
 
 
 # ---------------------------------------------------------------- the cases
@@ -230,6 +251,8 @@ ECE_LAWS = (
     "off both ways by .12",
     "off in one bin alone",
     "nearly certain, off by .02",
+    "near-perfect",
+    "near-perfect, errs thrice as often",
 )
 PART_LAWS = ("off by c^1.2", "off both ways by .12")
 TITLES = {"ece": "ECE", "over": "overconfidence", "under": "underconfidence", "mce": "MCE", "l2": "ℓ2 error"}
@@ -261,7 +284,7 @@ CASES: tuple[Case, ...] = (
             SAYS,
         )
         for n, short in zip(QUESTIONS, (12, 10, 4), strict=True)
-        for law, allowed in (("calibrated", NEARLY_ALWAYS), ("p^.8", AT_LEAST))
+        for law, allowed in (("calibrated", NEARLY_ALWAYS), ("p^.8", AT_LEAST), ("chance", AT_LEAST))
     ),
     *(
         Case(
@@ -272,7 +295,43 @@ CASES: tuple[Case, ...] = (
             ("calibrated", NEARLY_ALWAYS),
             ("off by c^1.4", AT_LEAST),
             ("off both ways by .12", AT_LEAST),
+            ("near-perfect, errs thrice as often", SMOOTH),
         )
+    ),
+    *(
+        Case(
+            f"smooth ECE, off by c^1.4, each question five times, {n:,} rows",
+            partial(_smooth_hit, law="off by c^1.4", n=n, repeats=True),
+            SMOOTH,
+            short,
+            400,
+            SMOOTH_SAYS,
+        )
+        for n, short in zip(QUESTIONS, (12, 10, 4), strict=True)
+    ),
+    *(
+        Case(
+            f"{TITLES[name]}, {law}, each question five times, {n:,} rows",
+            partial(_repeated_hit, name=name, law=law, n=n),
+            AT_LEAST,
+            40,
+            1000,
+            SAYS,
+        )
+        for name in ("ece", "over", "under", "l2")
+        for n in QUESTIONS
+        for law in ("calibrated", "off by c^1.4")
+    ),
+    *(
+        Case(
+            f"{title} of a calibrated model, each question five times, {n:,} rows",
+            partial(_repeated_test_hit, n=n, which=which),
+            TEST,
+            60,
+            1000,
+        )
+        for n in QUESTIONS
+        for which, title in enumerate(("p-value of the ECE", "Spiegelhalter's z"))
     ),
     *(
         Case(f"{title} of a calibrated model, {n:,} questions", partial(_test_hit, n=n, which=which), TEST, 60, 1000)

@@ -68,7 +68,9 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "jury, difference to majority",
         "jury, a juror's accuracy",
     ),
-    "core.calibration.means.skewed_mean_interval": (
+    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy",),
+    "core.calibration.means.skewed_mean_interval": ("likelihood: nll", "likelihood: brier"),
+    "core.calibration.means.loss_interval": (
         "likelihood: change of NLL",
         "change of NLL by a fitted temperature",
     ),
@@ -94,6 +96,8 @@ SIMULATED: dict[str, tuple[str, ...]] = {
 """A place → how the names of its simulations begin."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
+    "core.calibration.means.MeanInterval": ("core.calibration.means.loss_interval",),
+    "core.calibration.means.seen_loss_interval": ("core.calibration.means.skewed_mean_interval",),
     "core.commands.perplexity._choices": ("core.conformal.coverage.share_interval",),
     "core.conformal.set_sizes.intervals.quantile_interval": (
         "core.conformal.set_sizes.intervals.intervals",

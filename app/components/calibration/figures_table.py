@@ -36,7 +36,9 @@ HEIGHT = 560
 
 READING = """
 - **Accuracy** has the Clopper–Pearson interval (at least 95%). **NLL** and **Brier score** have one that allows for
-  skewness (Hall's). If a question gives the truth a probability of 0, the NLL is infinite (∞) and has no interval.
+  skewness (Hall's). With fewer than 10 wrong or 10 right answers, it also uses what the model's probabilities say about
+  the loss of such an answer (Fay and Feuer's). If a question gives the truth a probability of 0, the NLL is infinite
+  (∞). If a question gives any option a probability of 0, the NLL has no interval.
 - **ECE** is the gap between confidence and accuracy, on average over bins. **Overconfidence** is the part of it from
   bins whose confidence is above their accuracy, and **underconfidence** the rest. In the **ℓ2 error**, the root of the
   mean squared gap, large gaps count for more. **Class-wise ECE** is the ECE of each option's own probability, averaged
@@ -47,7 +49,8 @@ READING = """
   not the difference of the other two.
 - **Intervals of errors** are about the error that the model has on all questions of this kind, with these bins. They
   hold it in at least 95 of 100 samples (the smooth error in at least 92), and more often if the error is small. They
-  begin at 0 if luck alone can explain what is seen.
+  begin at 0 if luck alone can explain what is seen. With fewer than 10 questions there is no interval and no test.
+- Questions that belong together, such as repeats of one question, count as one in all intervals and tests.
 - **MCE** is the largest gap observed in any bin. Its interval holds the largest gap of the filled bins
   (Clopper–Pearson for each bin, Bonferroni for all of them).
 - **Parts of the Brier score**: reliability − resolution + uncertainty. These are how far the bins are off, how

@@ -18,6 +18,7 @@ from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
 from core.reports.calibration.recalibrated import BEFORE, Recalibrated
+from core.reports.calibration.temperature import COLDEST, HOTTEST, HUNDRED
 from core.reports.file_names import About
 from core.reports.report import shown as written
 
@@ -46,12 +47,14 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
     controls.alpha_slider(view)
     made, why = _recalibrated(run_id, view.alpha)
     fitted = _fitted(made or ())
-    temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=fitted)
+    notes = [note for one in made or () if one.method == "temperature" for note in one.notes]
+    mark = round(HUNDRED * fitted) if fitted and COLDEST <= round(HUNDRED * fitted) <= HOTTEST else None
+    temperature_dial(calibration_cache.dial_rows(run_id), version=run_cache.version(run_id), view=view, fitted=mark)
     st.caption(
         "A temperature that you choose here is judged on the same test questions that you choose it on. "
         + (
-            f"Fitted on other questions, the temperature is {fitted / 100:.2f}: the geometric mean of the fits on "
-            "the two halves of the calibration questions."
+            f"Fitted on other questions, the temperature is {fitted:.2f}: the geometric mean of the fits on the two "
+            f"halves of the calibration questions. {' '.join(notes)}"
             if fitted
             else plain(why or "The temperature that is fitted on other questions is being computed.")
         )
@@ -76,12 +79,12 @@ def _recalibrated(run_id: str, alpha: int) -> tuple[list[Recalibrated] | None, s
         return None, f"{error}."
 
 
-def _fitted(made: Sequence[Recalibrated]) -> int | None:
-    """The geometric mean of the fitted temperatures, in hundredths, within the range of the dial."""
+def _fitted(made: Sequence[Recalibrated]) -> float | None:
+    """The geometric mean of the fitted temperatures; it may be outside of the range of the dial."""
     found = [one["temperature"] for each in made if each.method == "temperature" for one in each.parameters]
     if not found:
         return None
-    return min(500, max(20, round(100 * math.exp(sum(map(math.log, found)) / len(found)))))
+    return math.exp(sum(map(math.log, found)) / len(found))
 
 
 def recalibrations(made: Sequence[Recalibrated], about: About) -> None:
@@ -100,6 +103,9 @@ def recalibrations(made: Sequence[Recalibrated], about: About) -> None:
         for one in made
     ]
     static_table(pd.DataFrame(rows), alt="Calibration and sets before and after each method")
+    for one in made:
+        if sentences := _sentences(one):
+            st.caption(plain(f"{METHODS[one.method]}: {sentences}"))
     one = made[0]
     st.caption(
         f"Each method is fitted on {one.n_fit:,} calibration questions, thresholds are computed on the other "
@@ -127,10 +133,17 @@ def _numbers(made: Sequence[Recalibrated]) -> pd.DataFrame:
                 **{f"{name.upper()} coverage": value for name, value in one.coverage.items()},
                 **{f"{name.upper()} size": value for name, value in one.mean_set_size.items()},
                 "NLL infinite on": one.nll_infinite,
+                "Notes": _sentences(one),
             }
             for one in made
         ]
     )
+
+
+def _sentences(one: Recalibrated) -> str:
+    """What the questions of the fit do not determine, and why a change of NLL has no interval."""
+    reason = one.nll_change_reason
+    return " ".join([*one.notes, *([f"The change of the NLL has no interval: {reason}."] if reason else [])])
 
 
 def _change(one: Recalibrated) -> str:
@@ -140,4 +153,6 @@ def _change(one: Recalibrated) -> str:
         return "∞ before and after" if one.nll_infinite and one.method != BEFORE else ""
     if math.isinf(change):
         return f"+{written(change)}"
+    if math.isnan(low):
+        return f"{signed(change, 3)} (no interval)"
     return f"{signed(change, 3)} ({signed(low, 3)} to {signed(high, 3)})"

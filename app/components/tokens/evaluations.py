@@ -71,7 +71,7 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
             {
                 "Model": names[row["name"]],
                 "Accuracy": _share(reports.estimate_of(one, "accuracy")),
-                "NLL": _figure(reports.estimate_of(one, "nll")),
+                "NLL": reports.estimate_of(one, "nll").text(),
                 "ECE beyond luck": _beyond_luck(reports.estimate_of(one, "ece")),
                 "Smooth ECE beyond luck": _beyond_luck(reports.estimate_of(one, "smooth_ece")),
                 "ECE seen": row["ece"],
@@ -112,12 +112,10 @@ def _share(of: CalibrationEstimate) -> str:
     return f"{of.value:.1%} ({100 * of.low:.1f} to {of.high:.1%})"
 
 
-def _figure(of: CalibrationEstimate) -> str:
-    return of.text() if of.infinite else f"{of.value:.3f} ({of.low:.3f} to {of.high:.3f})"
-
-
 def _beyond_luck(of: CalibrationEstimate) -> str:
-    return "–" if of.excess is None else f"{of.excess:.3f} ({of.low:.3f} to {of.high:.3f})"
+    if of.reason:
+        return of.interval_text()
+    return "–" if of.excess is None else f"{of.excess:.3f} ({of.interval_text()})"
 
 
 def _about(picked: Sequence[TokenResult]) -> About:

@@ -20,6 +20,7 @@ from core.calibration.decomposition import BrierParts, brier_parts
 from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates
 from core.calibration.reliability import Reliability, reliability
+from core.clusters import within as clusters_within
 from core.conformal.alpha import THOUSAND
 from core.conformal.coverage import Ties, beta_binomial_band
 from core.conformal.curve import alpha_curve
@@ -134,7 +135,7 @@ def _diagram(run: Evaluation, stratum: Stratum, bins: int, by: str) -> Calibrati
         n=len(top),
         bins=bins,
         by=by,
-        diagram=reliability(top, rng=rng, bins=bins, by=by),
+        diagram=reliability(top, rng=rng, bins=bins, by=by, clusters=clusters_within(run.clusters, stratum.rows)),
     )
 
 
@@ -142,6 +143,8 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
     p, y = run.probabilities[stratum.rows], run.labels[stratum.rows]
     top = top_label(p, y)
     bins, by, seed = drawn.bins, drawn.by, _seed(run)
+    logs = run.lacking(run.log_probabilities)[stratum.rows]
+    clusters = clusters_within(run.clusters, stratum.rows)
     return CalibrationFigures(
         run=drawn.run,
         stratum=drawn.stratum,
@@ -149,9 +152,9 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         bins=bins,
         by=by,
         diagram=drawn.diagram,
-        estimates=estimates(p, y, log_probabilities=run.log_probabilities[stratum.rows], bins=bins, by=by, seed=seed),
+        estimates=estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters),
         brier_parts=brier_parts(p, y, bins=bins, by=by),
-        test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by),
+        test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by, clusters=clusters),
     )
 
 
@@ -185,6 +188,8 @@ def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> 
                 row["nll_infinite"] = estimate.infinite
             if estimate.excess is not None:
                 row[f"{figure}_excess"] = estimate.excess
+            if estimate.reason:
+                row[f"{figure}_no_interval"] = estimate.reason
         row |= {f"brier_{part}": value for part, value in asdict(one.brier_parts).items()}
         rows.append(row | {"p_value": one.test.p_value, "z": one.test.z, "z_p_value": one.test.z_p_value})
     return pd.DataFrame(rows)
@@ -256,6 +261,8 @@ def said(found: CalibrationFigures) -> str:
     """The results of the tests in one or two sentences."""
     ece, over, under = (found.estimates[name].value for name in ("ece", "over", "under"))
     p = found.test.p_value
+    if found.test.reason:
+        return f"The ECE is {ece:.3f}. It has no interval and is not tested: {found.test.reason}."
     if p > SIGNIFICANT:
         sentence = (
             f"An ECE of {ece:.3f} can be luck alone: a calibrated model shows {found.test.expected:.3f} on "

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.calibration.means import skewed_mean_interval
+from core.calibration.means import loss_interval
 from core.calibration.metrics import brier, correct, expected_calibration_error, log_losses
-from core.calibration.recalibration import METHODS, fit
+from core.calibration.recalibration import METHODS, Recalibration, fit
+from core.clusters import within
 from core.conformal.draws import FITTING, first_part
-from core.conformal.probabilities import log_softmax, softmax
+from core.conformal.probabilities import log_softmax, softmax, top_options
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
@@ -41,7 +42,8 @@ class Recalibrated:
     ``nll`` infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over
     test questions for these two fits (:mod:`core.calibration.means`). It is NaN for ``none`` itself, infinite and
     without an interval if the map makes some loss infinite, and NaN if losses are infinite before and after.
-    ``parameters`` holds each fit's parameters that have names.
+    ``nll_change_reason`` says why a change has no interval. ``parameters`` holds each fit's parameters that have names,
+    and ``notes`` says which of them the questions of the fit do not determine.
     """
 
     method: str
@@ -57,6 +59,8 @@ class Recalibrated:
     mean_set_size: dict[str, float]
     nll_change: tuple[float, float, float]
     parameters: tuple[dict[str, float], ...]
+    nll_change_reason: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
@@ -84,19 +88,20 @@ def recalibrated(run: Evaluation, alpha: int, *, methods: Sequence[str] = tuple(
         raise InputError(f"run {run.run_id} has no test questions; figures need at least one")
     sides = ((first, second), (second, first))
     plain = [_measure(run, run.log_probabilities, own, alpha) for _, own in sides]
-    made = [_mean(BEFORE, run, sides, plain, plain, ({}, {}))]
+    made = [_mean(BEFORE, run, sides, plain, plain, ())]
     for method in methods:
         maps = [fit(method, run.log_probabilities[fitted], run.labels[fitted]) for fitted, _ in sides]
         found = [
             _measure(run, one.logits(run.log_probabilities), own, alpha)
             for one, (_, own) in zip(maps, sides, strict=True)
         ]
-        made.append(_mean(method, run, sides, found, plain, tuple(one.words() for one in maps)))
+        made.append(_mean(method, run, sides, found, plain, maps))
     return made
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
+    logs: FloatArray
     losses: FloatArray
     accuracy: float
     brier: float
@@ -115,8 +120,10 @@ def _measure(run: Evaluation, logits: FloatArray, own: IntArray, alpha: int) -> 
         members = (scores[run.test] <= limit) & run.real[run.test]
         coverage[name] = float(members[np.arange(len(labels)), labels].mean())
         size[name] = float(members.sum(axis=1).mean())
+    logs = log_softmax(logits[run.test])
     return _Measured(
-        losses=log_losses(log_softmax(logits[run.test]), labels),
+        logs=logs,
+        losses=log_losses(logs, labels),
         accuracy=float(correct(asked, labels).mean()),
         brier=brier(asked, labels),
         ece=expected_calibration_error(asked, labels),
@@ -131,12 +138,11 @@ def _mean(
     sides: tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]],
     found: list[_Measured],
     plain: list[_Measured],
-    parameters: tuple[dict[str, float], ...],
+    maps: Sequence[Recalibration],
 ) -> Recalibrated:
     a, b = found
     losses = (a.losses + b.losses) / 2
-    with np.errstate(invalid="ignore"):  # infinite before and after
-        change = losses - plain[0].losses
+    change, reason = ((math.nan,) * 3, "") if method == BEFORE else _change(run, found, plain[0])
     return Recalibrated(
         method=method,
         n_fit=len(sides[0][0]),
@@ -149,6 +155,27 @@ def _mean(
         ece=(a.ece + b.ece) / 2,
         coverage={name: (a.coverage[name] + b.coverage[name]) / 2 for name in a.coverage},
         mean_set_size={name: (a.size[name] + b.size[name]) / 2 for name in a.size},
-        nll_change=(math.nan,) * 3 if method == BEFORE else skewed_mean_interval(change),
-        parameters=parameters,
+        nll_change=change,
+        nll_change_reason=reason,
+        parameters=tuple(one.words() for one in maps) or ({}, {}),
+        notes=tuple(dict.fromkeys(note for one in maps for note in one.notes())),
     )
+
+
+def _change(run: Evaluation, after: list[_Measured], before: _Measured) -> tuple[tuple[float, float, float], str]:
+    """The mean change of a question's NLL with its interval, and why there is none."""
+    labels, rows = run.labels[run.test], np.arange(len(run.test))
+    seen = sum(one.losses for one in after) / len(after)
+    with np.errstate(invalid="ignore"):  # infinite before and after
+        change = seen - before.losses
+        losses = before.logs - sum(one.logs for one in after) / len(after)
+    # An option that has probability 0 before and after would make both losses infinite if it were true.
+    losses = np.where(np.isnan(losses), np.inf, losses)
+    losses[rows, labels] = change
+    losses = np.where(run.real[run.test], losses, np.nan)
+    p = run.probabilities[run.test]
+    interval = loss_interval(losses, labels, top_options(p), p, clusters=within(run.clusters, run.test))
+    mean = float(np.mean(change))
+    if math.isfinite(mean):
+        return (mean, interval.low, interval.high), interval.reason
+    return (mean, math.nan, math.nan), "the loss is infinite"

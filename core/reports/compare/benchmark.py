@@ -11,7 +11,7 @@ import pandas as pd
 
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
-from core.reports.report import DEFAULT_SCORES, Report, report
+from core.reports.report import DEFAULT_SCORES, Report, finite, report
 from core.runs import store
 from core.tasks import short_task
 
@@ -118,9 +118,9 @@ def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dic
                 "uacc": figures.uacc if np.isfinite(figures.uacc) else None,
                 "uacc_interval": list(figures.uacc_interval) if np.isfinite(figures.uacc) else None,
                 "ece": of.ece,
-                "ece_excess": of.ece_excess,
-                "ece_low": of.ece_interval[0],
-                "ece_high": of.ece_interval[1],
+                "ece_excess": finite(of.ece_excess),
+                "ece_low": finite(of.ece_interval[0]),
+                "ece_high": finite(of.ece_interval[1]),
                 "ece_luck": of.ece_luck,
                 "run": of.run,
             }

@@ -69,7 +69,7 @@ def test_commands_print_it(run, ece, capsys):
     figures = said["strata"][0]["figures"]["ece"]
     assert figures == {
         "value": ece.value, "low": ece.low, "high": ece.high, "n": ece.n, "bias": ece.bias, "excess": ece.excess,
-        "infinite": 0,
+        "infinite": 0, "reason": "",
     }  # fmt: skip
     assert main(["calibration", RUN]) == 0
     assert f"ece            {ece.text(digits=4)}" in capsys.readouterr().out
