@@ -13,17 +13,39 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from core.records import FloatArray, IntArray
+from core.records import BoolArray, FloatArray, IntArray
 
 GROUPS = 20
 TAIL = 0.025
 NORMAL = float(ndtri(1 - TAIL))
 TINY = 1e-12
+ROUNDING = 1e-12
+"""Variances below this are rounding."""
+BISECTIONS = 50
 
 
 def random_groups(n: int, *, groups: int = GROUPS) -> IntArray:
     """A random group for each of n answers or questions, numbered from 0, (n,), seeded; sizes differ by at most 1."""
     return np.asarray(np.random.default_rng([n, 0x6A0]).permutation(n) % groups, dtype=np.int64)
+
+
+def effective_numbers(
+    alone: FloatArray, left_out: FloatArray, *, distinct: IntArray | FloatArray, units: IntArray | None = None
+) -> FloatArray:
+    """The numbers of independent answers for which figures have their jackknifed variances (Korn & Graubard 1998),
+    (f,).
+
+    ``alone`` (f,) holds the variance of each figure if it came from one answer, and ``left_out`` (g, f) the figures
+    without each group. A number is at most ``distinct`` (f,), the number of different answers behind a figure, and at
+    least 1. It is ``units`` (f,), the number of their questions or passages (None: as many), for a figure that has no
+    variance. It takes account of how uncertain a variance from g groups is.
+    """
+    variance, t = _variance(left_out, None)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # n_eff = Var₁ / Var · (z / t_{g−1})²
+        worth = alone / variance * (NORMAL / t) ** 2
+    known = np.isfinite(worth) & (alone > ROUNDING) & (variance > ROUNDING**2)
+    return np.where(known, np.clip(worth, np.minimum(1.0, distinct), distinct), distinct if units is None else units)
 
 
 def ends(
@@ -45,26 +67,58 @@ def ends(
     return np.clip(values - reach, least, most), np.clip(values + reach, least, most)
 
 
-def share_ends(shares: FloatArray, left_out: FloatArray, distinct: IntArray) -> tuple[FloatArray, FloatArray]:
+def share_ends(
+    shares: FloatArray, left_out: FloatArray, distinct: IntArray | FloatArray, units: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """The ends of the 95% intervals of shares (f,) in [0, 1], (f,) each.
 
-    ``left_out`` (g, f) holds the shares without each group. The intervals are Clopper and Pearson's with an effective
-    number of answers: the number of independent answers for which a share has the jackknifed variance (Korn & Graubard
-    1998). It is at most ``distinct`` (f,), the number of different answers behind each share, and equal to it for a
-    share of 0 or 1, which has no variance. So an answer that is counted in several splits counts once. The ends are NaN
-    if the share is.
+    The intervals are Clopper and Pearson's with an effective number of answers (:func:`effective_numbers`), so an
+    answer that is counted in several splits counts once. ``left_out`` (g, f) holds the shares without each group. The
+    ends are NaN if the share is.
     """
-    variance, t = _variance(left_out, None)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # n_eff = p(1 − p) / Var · (z / t_{g−1})²
-        worth = shares * (1 - shares) / variance * (NORMAL / t) ** 2
-    worth = np.where(np.isfinite(worth) & (worth > 0), np.minimum(worth, distinct), distinct)
+    worth = effective_numbers(shares * (1 - shares), left_out, distinct=distinct, units=units)
     hits = shares * worth
     with np.errstate(invalid="ignore"):
         low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, TINY), worth - hits + 1, TAIL))
         high = np.where(hits >= worth, 1.0, betaincinv(hits + 1, np.maximum(worth - hits, TINY), 1 - TAIL))
     unknown = np.isnan(shares)
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+
+
+def difference_ends(
+    only_first: FloatArray,
+    only_second: FloatArray,
+    left_out: FloatArray,
+    distinct: IntArray | FloatArray,
+    units: IntArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of the 95% intervals of differences ``only_first − only_second`` between two shares of the same answers,
+    (f,) each, from −1 to 1.
+
+    ``only_first`` (f,) is the share of the answers on which only the first of two rules is right. The intervals are
+    Tango's (1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9), from the score
+    statistic, with an effective number of answers (:func:`effective_numbers`). They have a width even if the two never
+    differ. ``left_out`` (g, f) holds the differences without each group.
+    """
+    value = only_first - only_second
+    n = effective_numbers(only_first + only_second - value**2, left_out, distinct=distinct, units=units)
+
+    def within(d: FloatArray) -> BoolArray:
+        # |b − c − d| ≤ z·√((2q + d(1 − d)) / n) for shares b, c and the likeliest share q of "only second" if the
+        # difference is d: 2q² + (−b − c + (2 − b + c)·d)·q − c·d·(1 − d) = 0
+        half = -only_first - only_second + (2 - only_first + only_second) * d
+        q = (np.sqrt(np.maximum(half**2 + 8 * only_second * d * (1 - d), 0)) - half) / 4
+        return np.asarray(np.abs(value - d) <= NORMAL * np.sqrt(np.maximum(2 * q + d * (1 - d), 0) / n))
+
+    ends = []
+    for outer in (-1.0, 1.0):
+        inside, outside = value, np.full_like(value, outer)
+        for _ in range(BISECTIONS):
+            middle = (inside + outside) / 2
+            holds = within(middle)
+            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
 
 
 def _variance(left_out: FloatArray, times: IntArray | None) -> tuple[FloatArray, float]:
