@@ -1,10 +1,9 @@
-"""The jackknife: standard errors of any figure by leaving out part of the data (Tukey 1958; Shao & Tu 1995, chapters 1
-and 2).
+"""The jackknife: the variance of any figure by leaving out part of the data (Tukey 1958; Shao & Tu 1995, chapters 1 and
+2), and intervals of shares that have this variance.
 
 The figure is computed again without each answer or question in turn, or without each of g random groups of them. With
-θ̄ the mean of the resulting figures θ₍₁₎ … θ₍g₎, the variance is ``(g − 1) / g · Σ (θ₍ᵢ₎ − θ̄)²``. The interval is the
-figure ± its square root times the t quantile with g − 1 degrees of freedom. Everything fitted is fitted again without
-the group, so the interval includes the variation of the fits. On average this variance is not too small (Efron & Stein
+θ̄ the mean of the resulting figures θ₍₁₎ … θ₍g₎, the variance is ``(g − 1) / g · Σ (θ₍ᵢ₎ − θ̄)²``. Everything fitted is
+fitted again without the group, so the variance includes that of the fits. On average it is not too small (Efron & Stein
 1981).
 """
 
@@ -36,35 +35,16 @@ def effective_numbers(
     (f,).
 
     ``alone`` (f,) holds the variance of each figure if it came from one answer, and ``left_out`` (g, f) the figures
-    without each group. A number is at most ``distinct`` (f,), the number of different answers behind a figure, and at
-    least 1. It is ``units`` (f,), the number of their questions or passages (None: as many), for a figure that has no
-    variance. It takes account of how uncertain a variance from g groups is.
+    without each group. A number is at most ``distinct`` (f,), the number of different answers behind a figure. It is
+    ``units`` (f,), the number of their questions or passages (None: as many), for a figure that has no variance. It
+    takes account of how uncertain a variance from g groups is.
     """
-    variance, t = _variance(left_out, None)
+    variance, t = _variance(left_out)
     with np.errstate(invalid="ignore", divide="ignore"):
         # n_eff = Var₁ / Var · (z / t_{g−1})²
         worth = alone / variance * (NORMAL / t) ** 2
     known = np.isfinite(worth) & (alone > ROUNDING) & (variance > ROUNDING**2)
-    return np.where(known, np.clip(worth, np.minimum(1.0, distinct), distinct), distinct if units is None else units)
-
-
-def ends(
-    values: FloatArray,
-    left_out: FloatArray,
-    *,
-    times: IntArray | None = None,
-    least: float = -np.inf,
-    most: float = np.inf,
-) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95% intervals of figures ``values`` (f,), (f,) each.
-
-    ``left_out`` (g, f) holds the figures without each group. ``times`` (g,) says how many groups give the same figures
-    as this row, so that they are computed only once. No end is below ``least`` or above ``most``. Both ends are NaN if
-    the figure is not defined without some group.
-    """
-    variance, t = _variance(left_out, times)
-    reach = t * np.sqrt(variance)
-    return np.clip(values - reach, least, most), np.clip(values + reach, least, most)
+    return np.where(known, np.minimum(worth, distinct), distinct if units is None else units)
 
 
 def share_ends(
@@ -121,11 +101,9 @@ def difference_ends(
     return ends[0], ends[1]
 
 
-def _variance(left_out: FloatArray, times: IntArray | None) -> tuple[FloatArray, float]:
+def _variance(left_out: FloatArray) -> tuple[FloatArray, float]:
     """The jackknife variance (f,), and the 97.5% quantile of Student's t with its g − 1 degrees of freedom."""
-    times = np.ones(len(left_out), dtype=np.int64) if times is None else times
-    g = int(times.sum())
-    mean = times @ left_out / g
-    # (g − 1) / g · Σ_i times_i·(θ_(i) − θ̄)²
-    variance = (g - 1) / g * (times @ (left_out - mean) ** 2)
+    g = len(left_out)
+    # (g − 1) / g · Σ (θ_(i) − θ̄)²
+    variance = (g - 1) / g * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
     return np.asarray(variance, dtype=np.float64), float(stdtrit(g - 1, 1 - TAIL))

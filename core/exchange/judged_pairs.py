@@ -277,8 +277,7 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
     if undecided.any():
         counts = ", ".join(f"{name} {n:,}" for name, n in zip(jurors, undecided, strict=True) if n)
         notes.append(
-            "Ties and missing verdicts have the probability ½, which counts half for each answer of a pair: "
-            f"{counts}."
+            f"Ties and missing verdicts have the probability ½, which counts half for each answer of a pair: {counts}."
         )
     return ReadJury(judged, tuple(notes))
 

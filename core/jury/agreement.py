@@ -147,7 +147,7 @@ def agreement(judgements: Judgements) -> Agreement:
     return Agreement(
         pairs=tuple(pairs),
         fleiss=fleiss,
-        krippendorff=Estimate(*(_alpha(value, verdicts.size) for value in (fleiss.value, *fleiss.ends))),
+        krippendorff=Estimate(*(max(_alpha(x, verdicts.size), -1.0) for x in (fleiss.value, *fleiss.ends))),
         effective_votes=Estimate(*(_votes(x, j) for x in (correlation.value, correlation.high, correlation.low))),
         n=n,
         n_questions=count(clusters, n),
@@ -251,8 +251,8 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     Clopper–Pearson interval is that for which its variance, times the slope squared, is the jackknifed variance of the
     coefficient. It is at most the number of these answers, over all pairs. If there is no variance because all pairs
     agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be 0, the lower end
-    is that of the largest plausible A, because the correlation of jurors that never err together is the more negative
-    the more often they err. The ends are NaN for one cluster.
+    is that of two equal jurors with the largest plausible A, because the correlation of jurors that never err together
+    is the more negative the more often both err. The ends are NaN for one cluster.
     """
     n, moments = len(values), _Moments.of(values)
     value = float(coefficient(moments))
@@ -273,9 +273,11 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
         units=np.array([alike if s > 0.5 else of_pairs * alike / np.count_nonzero(trials)]),
     )[0]
     low, high = share_interval(s * worth, worth)
-    larger = share_interval(float(trials.mean()) * units, units)[1] / float(trials.mean()) if low == 0 else 1.0
-    ends = curve(min(frequency * larger, 1.0), low), curve(frequency, high)
-    return Estimate(value, min(max(ends[0], -1.0), value), max(min(ends[1], 1.0), value))
+    least, most = curve(frequency, low), curve(frequency, high)
+    if low == 0:
+        larger = share_interval(float(trials.mean()) * units, units)[1] / float(trials.mean())
+        least = min(least, _of_equals(min(frequency * larger, 1.0), 0.0))
+    return Estimate(value, min(max(least, -1.0), value), max(min(most, 1.0), value))
 
 
 def _share_of_both(value: float, frequency: float, curve: Curve) -> float:

@@ -40,7 +40,7 @@ class DawidSkene:
 
     @classmethod
     def fit(cls, verdicts: FloatArray | BoolArray) -> DawidSkene:
-        """Fit on verdicts (n, j) of all kinds of answers, ½ for a tie, starting from the share of jurors that say True."""
+        """Fit on verdicts (n, j) of all kinds of answers, ½ for a tie, from the share of jurors that say True."""
         # kinds (q, j): the different rows of verdicts. Equal rows have the same posterior, so each is computed once.
         kinds, counts = np.unique(verdicts, axis=0, return_counts=True)
         n = len(verdicts)
@@ -69,5 +69,9 @@ class DawidSkene:
         """The probability that each answer is right, (n,)."""
         wrong, right = self.says_true
         true, false = np.log(right) - np.log(wrong), np.log(1 - right) - np.log(1 - wrong)
-        odds = np.log(self.prior) - np.log(1 - self.prior) + np.select([verdicts == 1, verdicts == 0], [true, false], 0.0).sum(axis=1)
+        odds = (
+            np.log(self.prior)
+            - np.log(1 - self.prior)
+            + np.select([verdicts == 1, verdicts == 0], [true, false], 0.0).sum(axis=1)
+        )
         return np.asarray(expit(odds), dtype=np.float64)

@@ -319,7 +319,7 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
         for scale, sure in enumerate((of.case.confidence, of.case.asked.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
-            parts = held, held & of.case.asked.right[..., None], held * sure[..., None]
+            parts = held, held * of.case.asked.right[..., None], held * sure[..., None]
             found[:, :, scale] = [part.sum(axis=0) for part in parts]
         return found.reshape(3, -1)
 

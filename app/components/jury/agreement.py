@@ -31,8 +31,8 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
         st.markdown(
             plain(
                 f"The jurors are unanimous on {percent(found.unanimous)} of all {found.n:,} "
-                f"{'pairs' if pairwise else 'answers'}{of_questions}. Even so, {percent(found.unanimous_wrong)} of these unanimous "
-                f"verdicts are {'against the label' if pairwise else 'wrong'}."
+                f"{'pairs' if pairwise else 'answers'}{of_questions}. Even so, {percent(found.unanimous_wrong)} of "
+                f"these unanimous verdicts are {'against the label' if pairwise else 'wrong'}."
             )
             if found.n_unanimous
             else "There is no answer on which the jurors are unanimous."
