@@ -1,10 +1,9 @@
-"""The jackknife: standard errors of any figure by leaving out part of the data (Tukey 1958; Shao & Tu 1995, chapters 1
-and 2).
+"""The jackknife: the variance of any figure by leaving out part of the data (Tukey 1958; Shao & Tu 1995, chapters 1 and
+2), and intervals of shares that have this variance.
 
 The figure is computed again without each answer or question in turn, or without each of g random groups of them. With
-θ̄ the mean of the resulting figures θ₍₁₎ … θ₍g₎, the variance is ``(g − 1) / g · Σ (θ₍ᵢ₎ − θ̄)²``. The interval is the
-figure ± its square root times the t quantile with g − 1 degrees of freedom. Everything fitted is fitted again without
-the group, so the interval includes the variation of the fits. On average this variance is not too small (Efron & Stein
+θ̄ the mean of the resulting figures θ₍₁₎ … θ₍g₎, the variance is ``(g − 1) / g · Σ (θ₍ᵢ₎ − θ̄)²``. Everything fitted is
+fitted again without the group, so the variance includes that of the fits. On average it is not too small (Efron & Stein
 1981).
 """
 
@@ -13,12 +12,15 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from core.records import FloatArray, IntArray
+from core.records import BoolArray, FloatArray, IntArray
 
 GROUPS = 20
 TAIL = 0.025
 NORMAL = float(ndtri(1 - TAIL))
 TINY = 1e-12
+ROUNDING = 1e-12
+"""Variances below this are rounding."""
+BISECTIONS = 50
 
 
 def random_groups(n: int, *, groups: int = GROUPS) -> IntArray:
@@ -26,39 +28,35 @@ def random_groups(n: int, *, groups: int = GROUPS) -> IntArray:
     return np.asarray(np.random.default_rng([n, 0x6A0]).permutation(n) % groups, dtype=np.int64)
 
 
-def ends(
-    values: FloatArray,
-    left_out: FloatArray,
-    *,
-    times: IntArray | None = None,
-    least: float = -np.inf,
-    most: float = np.inf,
-) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95% intervals of figures ``values`` (f,), (f,) each.
+def effective_numbers(
+    alone: FloatArray, left_out: FloatArray, *, distinct: IntArray | FloatArray, units: IntArray | None = None
+) -> FloatArray:
+    """The numbers of independent answers for which figures have their jackknifed variances (Korn & Graubard 1998),
+    (f,).
 
-    ``left_out`` (g, f) holds the figures without each group. ``times`` (g,) says how many groups give the same figures
-    as this row, so that they are computed only once. No end is below ``least`` or above ``most``. Both ends are NaN if
-    the figure is not defined without some group.
+    ``alone`` (f,) holds the variance of each figure if it came from one answer, and ``left_out`` (g, f) the figures
+    without each group. A number is at most ``distinct`` (f,), the number of different answers behind a figure. It is
+    ``units`` (f,), the number of their questions or passages (None: as many), for a figure that has no variance. It
+    takes account of how uncertain a variance from g groups is.
     """
-    variance, t = _variance(left_out, times)
-    reach = t * np.sqrt(variance)
-    return np.clip(values - reach, least, most), np.clip(values + reach, least, most)
+    variance, t = _variance(left_out)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # n_eff = Var₁ / Var · (z / t_{g−1})²
+        worth = alone / variance * (NORMAL / t) ** 2
+    known = np.isfinite(worth) & (alone > ROUNDING) & (variance > ROUNDING**2)
+    return np.where(known, np.minimum(worth, distinct), distinct if units is None else units)
 
 
-def share_ends(shares: FloatArray, left_out: FloatArray, distinct: IntArray) -> tuple[FloatArray, FloatArray]:
+def share_ends(
+    shares: FloatArray, left_out: FloatArray, distinct: IntArray | FloatArray, units: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """The ends of the 95% intervals of shares (f,) in [0, 1], (f,) each.
 
-    ``left_out`` (g, f) holds the shares without each group. The intervals are Clopper and Pearson's with an effective
-    number of answers: the number of independent answers for which a share has the jackknifed variance (Korn & Graubard
-    1998). It is at most ``distinct`` (f,), the number of different answers behind each share, and equal to it for a
-    share of 0 or 1, which has no variance. So an answer that is counted in several splits counts once. The ends are NaN
-    if the share is.
+    The intervals are Clopper and Pearson's with an effective number of answers (:func:`effective_numbers`), so an
+    answer that is counted in several splits counts once. ``left_out`` (g, f) holds the shares without each group. The
+    ends are NaN if the share is.
     """
-    variance, t = _variance(left_out, None)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # n_eff = p(1 − p) / Var · (z / t_{g−1})²
-        worth = shares * (1 - shares) / variance * (NORMAL / t) ** 2
-    worth = np.where(np.isfinite(worth) & (worth > 0), np.minimum(worth, distinct), distinct)
+    worth = effective_numbers(shares * (1 - shares), left_out, distinct=distinct, units=units)
     hits = shares * worth
     with np.errstate(invalid="ignore"):
         low = np.where(hits <= 0, 0.0, betaincinv(np.maximum(hits, TINY), worth - hits + 1, TAIL))
@@ -67,11 +65,45 @@ def share_ends(shares: FloatArray, left_out: FloatArray, distinct: IntArray) -> 
     return np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
 
 
-def _variance(left_out: FloatArray, times: IntArray | None) -> tuple[FloatArray, float]:
+def difference_ends(
+    only_first: FloatArray,
+    only_second: FloatArray,
+    left_out: FloatArray,
+    distinct: IntArray | FloatArray,
+    units: IntArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of the 95% intervals of differences ``only_first − only_second`` between two shares of the same answers,
+    (f,) each, from −1 to 1.
+
+    ``only_first`` (f,) is the share of the answers on which only the first of two rules is right. The intervals are
+    Tango's (1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9), from the score
+    statistic, with an effective number of answers (:func:`effective_numbers`). They have a width even if the two never
+    differ. ``left_out`` (g, f) holds the differences without each group.
+    """
+    value = only_first - only_second
+    n = effective_numbers(only_first + only_second - value**2, left_out, distinct=distinct, units=units)
+
+    def within(d: FloatArray) -> BoolArray:
+        # |b − c − d| ≤ z·√((2q + d(1 − d)) / n) for shares b, c and the likeliest share q of "only second" if the
+        # difference is d: 2q² + (−b − c + (2 − b + c)·d)·q − c·d·(1 − d) = 0
+        half = -only_first - only_second + (2 - only_first + only_second) * d
+        q = (np.sqrt(np.maximum(half**2 + 8 * only_second * d * (1 - d), 0)) - half) / 4
+        return np.asarray(np.abs(value - d) <= NORMAL * np.sqrt(np.maximum(2 * q + d * (1 - d), 0) / n))
+
+    ends = []
+    for outer in (-1.0, 1.0):
+        inside, outside = value, np.full_like(value, outer)
+        for _ in range(BISECTIONS):
+            middle = (inside + outside) / 2
+            holds = within(middle)
+            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def _variance(left_out: FloatArray) -> tuple[FloatArray, float]:
     """The jackknife variance (f,), and the 97.5% quantile of Student's t with its g − 1 degrees of freedom."""
-    times = np.ones(len(left_out), dtype=np.int64) if times is None else times
-    g = int(times.sum())
-    mean = times @ left_out / g
-    # (g − 1) / g · Σ_i times_i·(θ_(i) − θ̄)²
-    variance = (g - 1) / g * (times @ (left_out - mean) ** 2)
+    g = len(left_out)
+    # (g − 1) / g · Σ (θ_(i) − θ̄)²
+    variance = (g - 1) / g * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0)
     return np.asarray(variance, dtype=np.float64), float(stdtrit(g - 1, 1 - TAIL))

@@ -78,11 +78,12 @@ def evaluate(arguments: Namespace) -> CommandResult:
         asked, note = split_in_half(judgements, asked)
     found = run(judgements, asked)
     errors = reports.calibration_errors(judgements, asked)
-    values = reports.to_json(found, errors) | {"pairwise": judgements.pairwise, "notes": [note] if note else []}
+    notes = [*([note] if note else []), *found.notes]
+    values = reports.to_json(found, errors) | {"pairwise": judgements.pairwise, "notes": notes}
     if judgements.pairwise:
         values["share_first_better"] = values.pop("share_right")
     text = _experiment_text(found, errors, pairwise=judgements.pairwise)
-    return CommandResult(values, "\n".join([*([note] if note else []), text]))
+    return CommandResult(values, "\n".join([*notes, text]))
 
 
 def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
@@ -99,26 +100,34 @@ def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: b
     ]
     lines += [
         f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
-        f"{of.f1.value:.4f}  {_change(of.to_majority)}"
+        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _change(of.to_majority)}".rstrip()
         for of in sorted(found.outcomes, key=lambda of: -of.accuracy.value)
     ]
     lines += ["", f"{'juror':<20} accuracy (95% interval)"]
     lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in found.jurors]
     lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
     lines += [
-        f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  {row['luck']:.3f}    {row['low']:.3f} to "
-        f"{row['high']:.3f}"
+        f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
+        + (
+            f"{row['luck']:.3f}    {row['low']:.3f} to {row['high']:.3f}"
+            if row["low"] == row["low"]
+            else "not computed for repeated questions"
+        )
         for row in errors.to_dict("records")
     ]
     return "\n".join(lines)
 
 
 def _span(of: Estimate) -> str:
-    return f"{of.value:.4f} ({of.low:.3f} to {of.high:.3f})"
+    return f"{of.value:.4f} ({_ends(of, '.3f')})"
 
 
 def _change(of: Estimate) -> str:
-    return f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})"
+    return f"{of.value:+.3f} ({_ends(of, '+.3f')})"
+
+
+def _ends(of: Estimate, form: str) -> str:
+    return f"{of.low:{form}} to {of.high:{form}}" if of.low == of.low else "no interval: one question"
 
 
 def agree(arguments: Namespace) -> CommandResult:
@@ -143,7 +152,9 @@ def _agreement_text(found: Agreement, *, pairwise: bool) -> str:
             f"Fleiss' kappa {said(found.fleiss)}, Krippendorff's alpha {said(found.krippendorff)}",
             f"effective number of votes {said(found.effective_votes)}",
             f"unanimous on {found.n_unanimous} of {found.n} "
-            + ("pairs, for the less preferred answer on " if pairwise else "answers, wrong on ")
+            + ("pairs" if pairwise else "answers")
+            + (f" to {found.n_questions} questions" if found.n_questions < found.n else "")
+            + (", for the less preferred answer on " if pairwise else ", wrong on ")
             + f"{said(found.unanimous_wrong)} of those",
         ]
     )

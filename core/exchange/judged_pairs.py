@@ -273,12 +273,11 @@ def _jury(pairs: Sequence[JudgedPair], jurors: Mapping[str, Mapping[str, float]]
     notes = []
     if len(kept) < len(pairs):
         notes.append(f"{len(pairs) - len(kept):,} pairs are left out, because neither answer counts as better.")
-    undecided = (judged.p_true == 0.5).sum(axis=0)
+    undecided = (judged.verdicts == 0.5).sum(axis=0)
     if undecided.any():
         counts = ", ".join(f"{name} {n:,}" for name, n in zip(jurors, undecided, strict=True) if n)
         notes.append(
-            "Ties and missing verdicts have the probability ½, which the rules read as “the second is better”: "
-            f"{counts}."
+            f"Ties and missing verdicts have the probability ½, which counts half for each answer of a pair: {counts}."
         )
     return ReadJury(judged, tuple(notes))
 

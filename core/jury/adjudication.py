@@ -1,9 +1,11 @@
 """Rules that combine the verdicts of a jury into one verdict.
 
-The six published rules (JuriesDemo, after Verga et al. 2024, arXiv 2404.18796) work for any number of jurors. A tie
-gives False, except in rules that take one juror's verdict, which take the first of the tied jurors. If all jurors
-agree, their verdict is used whatever the rule; only ``always_false`` ignores it. Sums and products start with the
-smallest term, so that the order of the jurors does not change the result through rounding.
+The six published rules (JuriesDemo, after Verga et al. 2024, arXiv 2404.18796) work for any number of jurors. A
+verdict is 1 for True and 0 for False. A tie is ½: it counts half for each side, so that no result depends on which side
+comes first. The published experiment decides ties instead: they are False, or go to the first of the tied jurors
+(:attr:`core.jury.judgements.Judgements.half_ties`). If all jurors agree, their verdict is used whatever the rule; only
+the two constant rules ignore it. Sums and products start with the smallest term, so that the order of the jurors does
+not change the result through rounding.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ import numpy as np
 
 from core.errors import InputError
 from core.jury.confidence import check_both_classes, log_odds
-from core.jury.dawid_skene import DawidSkene
+from core.jury.dawid_skene import FEWEST, DawidSkene
 from core.jury.judgements import Judgements
 from core.logistic import logistic
-from core.records import BoolArray, FloatArray, IntArray
+from core.records import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,67 +38,76 @@ class Case:
     asked: Judgements
     confidence: FloatArray
     calibration: Judgements
-    unanimous: BoolArray | None = None
+    unanimous: FloatArray | None = None
 
     @property
-    def verdicts(self) -> BoolArray:
+    def verdicts(self) -> FloatArray:
         """Each juror's verdict (n, j)."""
         return self.asked.verdicts
 
 
-def _majority(case: Case) -> BoolArray:
-    return np.asarray(2 * case.verdicts.sum(axis=1) > len(case.asked.jurors), dtype=np.bool_)
+def _majority(case: Case) -> FloatArray:
+    return _larger(case, case.verdicts.sum(axis=1), (1 - case.verdicts).sum(axis=1))
 
 
-def _confidence_sum(case: Case) -> BoolArray:
-    # Σ over the jurors of a side of (confidence − ½), (n,) for each side
+def _confidence_sum(case: Case) -> FloatArray:
+    # Σ over the jurors of a side of (confidence − ½), (n,) for each side; a tied juror adds nothing to either
     surplus = case.confidence - 0.5
-    return _total(surplus, case.verdicts) > _total(surplus, ~case.verdicts)
+    return _larger(case, *(np.sort(np.where(side, surplus, 0.0), axis=1).sum(axis=1) for side in _sides(case)))
 
 
-def _confidence_product(case: Case) -> BoolArray:
+def _confidence_product(case: Case) -> FloatArray:
     # Π over the jurors of a side of (1 − confidence): the chance that all of them are wrong; the smaller one wins
     doubt = 1 - case.confidence
-    true, false = (np.sort(np.where(side, doubt, 1.0), axis=1).prod(axis=1) for side in (case.verdicts, ~case.verdicts))
-    return np.asarray(true < false, dtype=np.bool_)
+    true, false = (np.sort(np.where(side, doubt, 1.0), axis=1).prod(axis=1) for side in _sides(case))
+    return _larger(case, false, true)
 
 
-def _max_confidence(case: Case) -> BoolArray:
-    return _of_one(case, np.round(case.confidence - 0.5, 2).argmax(axis=1))
+def _max_confidence(case: Case) -> FloatArray:
+    return _of_best(case, np.round(case.confidence - 0.5, 2))
 
 
-def _max_probability(case: Case) -> BoolArray:
-    return _of_one(case, np.round(1 - case.asked.top, 4).argmin(axis=1))
+def _max_probability(case: Case) -> FloatArray:
+    return _of_best(case, -np.round(1 - case.asked.top, 4))
 
 
-def _veto(case: Case) -> BoolArray:
-    return np.asarray(case.verdicts.all(axis=1), dtype=np.bool_)
+def _veto(case: Case) -> FloatArray:
+    if case.asked.pairwise and case.asked.half_ties:  # neither place is the one that needs every juror
+        return np.full(len(case.asked), 0.5)
+    return np.asarray(case.verdicts.min(axis=1), dtype=np.float64)
 
 
-def _mean_probability(case: Case) -> BoolArray:
-    return pooled(case.asked)[:, 0] > pooled(case.asked)[:, 1]
+def _mean_probability(case: Case) -> FloatArray:
+    return _larger(case, *pooled(case.asked).T)
 
 
-def _weighted_log_odds(case: Case) -> BoolArray:
+def _weighted_log_odds(case: Case) -> FloatArray:
     check_both_classes(case.calibration)
     # (n, j) log-odds; the verdict is True if Σ_j w_j·log-odds_j + b > 0
     odds = log_odds(case.calibration.p_true, case.calibration.p_false)
     *weights, intercept = logistic(odds, case.calibration.labels.astype(np.float64), penalty=1.0)
     asked = log_odds(case.asked.p_true, case.asked.p_false) @ np.array(weights) + intercept
-    return np.asarray(asked > 0, dtype=np.bool_)
+    return _larger(case, asked, np.zeros(len(asked)))
 
 
-def _dawid_skene(case: Case) -> BoolArray:
+def _dawid_skene(case: Case) -> FloatArray:
+    if len(case.asked.jurors) < FEWEST:
+        raise InputError(f"rule dawid_skene {TOO_FEW}, got {len(case.asked.jurors)}; choose another rule")
     both = [case.calibration.verdicts] if case.unanimous is None else [case.calibration.verdicts, case.unanimous]
-    return DawidSkene.fit(np.concatenate(both)).posterior(case.verdicts) > 0.5
+    posterior = DawidSkene.fit(np.concatenate(both)).posterior(case.verdicts)
+    return _larger(case, posterior, 1 - posterior)
 
 
-def _best_juror(case: Case) -> BoolArray:
-    return np.asarray(case.verdicts[:, best_juror(case.calibration)], dtype=np.bool_)
+def _best_juror(case: Case) -> FloatArray:
+    return np.asarray(case.verdicts[:, best_juror(case.calibration)], dtype=np.float64)
 
 
-def _always_false(case: Case) -> BoolArray:
-    return np.zeros(len(case.asked), dtype=np.bool_)
+def _always_false(case: Case) -> FloatArray:
+    return np.zeros(len(case.asked))
+
+
+def _always_true(case: Case) -> FloatArray:
+    return np.ones(len(case.asked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +118,25 @@ class Rule:
     sentence: str
     ties: str
     published: bool
-    decide: Callable[[Case], BoolArray]
+    decide: Callable[[Case], FloatArray]
 
 
-_FALSE = "A tie is False."
-_FIRST = "A tie goes to the first juror."
+_HALF = "A tie counts half for each side."
+_PUBLISHED = "A tie counts half for each side; in the published experiment it is False."
+_FIRST = "Tied jurors that disagree count half for each side; the published experiment takes the first of them."
+_ONE = "If several are equally good, the first one is taken."
 _NONE = "There are no ties."
+_VETO = "Of pairs it has no meaning, so each pair on which the jurors disagree counts as a tie."
+TOO_FEW = f"needs at least {FEWEST} jurors, because the verdicts of fewer do not determine how reliable each one is"
+TIE = 1e-9
+"""Sums and products of confidences are equal if they differ by no more than this, as a share of the larger one."""
 
 RULES = {
-    "majority": Rule("Majority", "True if more jurors say True than False.", _FALSE, True, _majority),
+    "majority": Rule("Majority", "True if more jurors say True than False.", _PUBLISHED, True, _majority),
     "confidence_sum": Rule(
         "Confidence sum",
         "Adds up how far each juror's confidence is above ½. True if the sum of those that say True is larger.",
-        _FALSE,
+        _PUBLISHED,
         True,
         _confidence_sum,
     ),
@@ -127,7 +144,7 @@ RULES = {
         "Confidence product",
         "Multiplies the doubts (1 − confidence) of the jurors on each side. True if the product of those "
         "that say True is smaller.",
-        _FALSE,
+        _PUBLISHED,
         True,
         _confidence_product,
     ),
@@ -137,14 +154,14 @@ RULES = {
     "max_probability": Rule(
         "Maximum probability", "The verdict of the juror with the largest probability.", _FIRST, True, _max_probability
     ),
-    "veto": Rule("Veto", "True only if every juror says True.", _NONE, True, _veto),
+    "veto": Rule("Veto", "True only if every juror says True.", _VETO, True, _veto),
     "mean_probability": Rule(
-        "Mean probability", "True if the jurors' mean probability of True is above ½.", _FALSE, False, _mean_probability
+        "Mean probability", "True if the jurors' mean probability of True is above ½.", _HALF, False, _mean_probability
     ),
     "weighted_log_odds": Rule(
         "Weighted log-odds",
         "A logistic regression on the jurors' log-odds, fitted on the calibration answers.",
-        _FALSE,
+        _HALF,
         False,
         _weighted_log_odds,
     ),
@@ -152,14 +169,14 @@ RULES = {
         "Dawid–Skene",
         "Weights jurors by their reliability, which is estimated from the verdicts alone, without labels. It "
         "is fitted on all calibration answers, including those on which the jurors agree.",
-        _FALSE,
+        _HALF,
         False,
         _dawid_skene,
     ),
     "best_juror": Rule(
         "Best single juror",
         "The verdict of the juror that is right most often on the calibration answers.",
-        _FIRST,
+        _ONE,
         False,
         _best_juror,
     ),
@@ -170,21 +187,31 @@ RULES = {
         False,
         _always_false,
     ),
+    "always_true": Rule(
+        "Always True",
+        "Says that every answer is right. Any useful rule has to beat this.",
+        _NONE,
+        False,
+        _always_true,
+    ),
 }
 """Every rule by name, the published ones first."""
 
 PUBLISHED_RULES = tuple(name for name, rule in RULES.items() if rule.published)
+CONSTANT = ("always_false", "always_true")
+"""The rules that ignore the jurors: what any other rule has to beat."""
 
 
-def adjudicate(name: str, case: Case) -> BoolArray:
-    """The jury's verdict on each answer, (n,), by one rule.
+def adjudicate(name: str, case: Case) -> FloatArray:
+    """The jury's verdict on each answer, (n,), by one rule: 1 for True, 0 for False, and ½ for a tie.
 
-    Raises :class:`InputError` for an unknown rule, or if the answers to fit on are all right or all wrong.
+    Raises :class:`InputError` for an unknown rule, a rule that needs more jurors, or if the answers to fit on are all
+    right or all wrong.
     """
     if name not in RULES:
         raise InputError(f"unknown rule {name!r}; choose from {', '.join(RULES)}")
     decided = RULES[name].decide(case)
-    if name == "always_false":
+    if name in CONSTANT:
         return decided
     return np.where(case.asked.disagreed, decided, case.verdicts[:, 0])
 
@@ -200,22 +227,39 @@ def best_juror(calibration: Judgements) -> int:
     return int(calibration.right.mean(axis=0).argmax())
 
 
-def sureness(case: Case, verdict: BoolArray) -> FloatArray:
+def sureness(case: Case, verdict: FloatArray) -> FloatArray:
     """The jury's confidence in a verdict (n,): the mean of the jurors' confidences in it, from 0 to 1, (n,).
 
-    A juror with the opposite verdict counts with 1 − its confidence.
+    A juror with the opposite verdict counts with 1 − its confidence, and a tie on either side with ½.
     """
-    agrees = case.verdicts == verdict[:, None]
-    return np.asarray(
-        np.sort(np.where(agrees, case.confidence, 1 - case.confidence), axis=1).mean(axis=1), dtype=np.float64
-    )
+    agrees = 1 - np.abs(case.verdicts - verdict[:, None])
+    sure = np.where(agrees == 1, case.confidence, 1 - case.confidence)
+    sure = np.where((case.verdicts == 0.5) | (verdict[:, None] == 0.5), 0.5, sure)
+    return np.asarray(np.sort(sure, axis=1).mean(axis=1), dtype=np.float64)
 
 
-def _of_one(case: Case, juror: IntArray) -> BoolArray:
-    """The verdict on each answer by the juror with that index, (n,)."""
-    return np.asarray(case.verdicts[np.arange(len(case.asked)), juror], dtype=np.bool_)
+def _sides(case: Case) -> tuple[BoolArray, BoolArray]:
+    """Which jurors say True and which say False, (n, j) each; tied jurors do neither."""
+    return case.verdicts == 1, case.verdicts == 0
 
 
-def _total(values: FloatArray, side: BoolArray) -> FloatArray:
-    """The sum over the jurors of one side of the values (n, j), smallest first, (n,)."""
-    return np.asarray(np.sort(np.where(side, values, 0.0), axis=1).sum(axis=1), dtype=np.float64)
+def _larger(case: Case, true: FloatArray, false: FloatArray) -> FloatArray:
+    """The side with the larger value, (n,): 1 for True, 0 for False. A tie is ½, or False as published."""
+    verdict = np.asarray(true > false, dtype=np.float64)
+    if case.asked.half_ties:
+        # Log-odds and sums may be near 0 on both sides, so a difference of 1e-12 counts as rounding too
+        near = np.maximum(TIE * np.maximum(np.abs(true), np.abs(false)), 1e-12)
+        verdict[np.abs(true - false) <= near] = 0.5
+    return verdict
+
+
+def _of_best(case: Case, values: FloatArray) -> FloatArray:
+    """The verdict on each answer by the juror with the largest value (n, j), (n,).
+
+    If several jurors have it and disagree, the verdict is ½, or that of the first as published.
+    """
+    if not case.asked.half_ties:
+        return np.asarray(case.verdicts[np.arange(len(case.asked)), values.argmax(axis=1)], dtype=np.float64)
+    tied = values == values.max(axis=1, keepdims=True)
+    most, least = np.where(tied, case.verdicts, -1).max(axis=1), np.where(tied, case.verdicts, 2).min(axis=1)
+    return np.where(most == least, most, 0.5)

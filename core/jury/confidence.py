@@ -34,11 +34,11 @@ SMALLEST = 1e-8
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One juror's judgements of n rows: ``p_true``, ``p_false`` and ``verdicts``, (n,) each."""
+    """One juror's judgements of n rows: ``p_true``, ``p_false`` and ``verdicts`` (1, 0, or ½ for a tie), (n,) each."""
 
     p_true: FloatArray
     p_false: FloatArray
-    verdicts: BoolArray
+    verdicts: FloatArray
 
     @property
     def top(self) -> FloatArray:
@@ -69,17 +69,22 @@ def _published(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
 
 def _p_value(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
     s = nonconformity(fitted.p_true, fitted.p_false, labels)
-    return 1 - p_values(s, nonconformity(asked.p_true, asked.p_false, ~asked.verdicts))
+    return 1 - p_values(s, nonconformity(asked.p_true, asked.p_false, asked.verdicts == 0))
 
 
 def _platt(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
     true = Sigmoid.fit(log_odds(fitted.p_true, fitted.p_false), labels)(log_odds(asked.p_true, asked.p_false))
-    return np.where(asked.verdicts, true, 1 - true)
+    return _in_verdict(true, asked)
 
 
 def _isotonic(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:
     true = Isotonic.fit(fitted.p_true, labels)(asked.p_true)
-    return np.where(asked.verdicts, true, 1 - true)
+    return _in_verdict(true, asked)
+
+
+def _in_verdict(true: FloatArray, asked: Said) -> FloatArray:
+    """The probability (n,) of each verdict from that of True; ½ for a tie."""
+    return np.select([asked.verdicts == 1, asked.verdicts == 0], [true, 1 - true], 0.5)
 
 
 def _raw(fitted: Said, labels: BoolArray, asked: Said) -> FloatArray:

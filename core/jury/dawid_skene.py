@@ -8,7 +8,7 @@ The model assumes that, given the truth, jurors err independently. This cannot h
 one juror's verdict then restricts the others', and a fit on disputed answers alone fails. So the model is fitted on all
 answers. Its posterior is valid for disputed answers without correction, because the verdicts alone determine which
 answers are disputed. The starting values decide which of the two classes is "right": the fit starts from the majority's
-verdicts.
+verdicts. A tie says nothing about the answer or the juror, so it counts for neither class.
 """
 
 from __future__ import annotations
@@ -39,33 +39,39 @@ class DawidSkene:
     says_true: FloatArray
 
     @classmethod
-    def fit(cls, verdicts: BoolArray) -> DawidSkene:
-        """Fit on verdicts (n, j) of all kinds of answers, starting from the share of jurors that say True."""
+    def fit(cls, verdicts: FloatArray | BoolArray) -> DawidSkene:
+        """Fit on verdicts (n, j) of all kinds of answers, ½ for a tie, from the share of jurors that say True."""
         # kinds (q, j): the different rows of verdicts. Equal rows have the same posterior, so each is computed once.
         kinds, counts = np.unique(verdicts, axis=0, return_counts=True)
-        patterns, n = kinds.astype(np.float64), len(verdicts)
-        trues = counts @ patterns  # (j,): how often each juror says True
-        right = patterns.mean(axis=1)  # (q,): posterior of each kind of row
+        n = len(verdicts)
+        patterns, tied = (kinds == 1).astype(np.float64), (kinds == 0.5).astype(np.float64)
+        trues, ties = counts @ patterns, counts @ tied  # (j,): how often each juror says True, and neither
+        right = kinds.mean(axis=1)  # (q,): posterior of each kind of row
         for _ in range(STEPS):
             # M-step: P(True | right) = (Σ r_i·v_ij + 1) / (Σ r_i + 2), the same with 1 − r_i for wrong; the prior is
             # (Σ r_i + 1) / (n + 2).
             weights = counts * right
-            m, said = weights.sum(), weights @ patterns
-            if_right, if_wrong = (said + 1) / (m + 2), (trues - said + 1) / (n - m + 2)
+            m, said, none = weights.sum(), weights @ patterns, weights @ tied
+            if_right, if_wrong = (said + 1) / (m - none + 2), (trues - said + 1) / (n - m - (ties - none) + 2)
             prior = (m + 1) / (n + 2)
             # E-step: each juror that says True adds log(if_right / if_wrong) to the prior's log-odds. Each that says
             # False adds log((1 − if_right) / (1 − if_wrong)).
             false = np.log((1 - if_right) / (1 - if_wrong))
-            new = expit(np.log(prior / (1 - prior)) + false.sum() + patterns @ (np.log(if_right / if_wrong) - false))
+            of_false = false.sum() - tied @ false
+            new = expit(np.log(prior / (1 - prior)) + of_false + patterns @ (np.log(if_right / if_wrong) - false))
             moved = abs(new - right).max()
             right = new
             if moved < CLOSE:
                 break
         return cls(float(prior), np.stack([if_wrong, if_right]))
 
-    def posterior(self, verdicts: BoolArray) -> FloatArray:
+    def posterior(self, verdicts: FloatArray | BoolArray) -> FloatArray:
         """The probability that each answer is right, (n,)."""
         wrong, right = self.says_true
         true, false = np.log(right) - np.log(wrong), np.log(1 - right) - np.log(1 - wrong)
-        odds = np.log(self.prior) - np.log(1 - self.prior) + np.where(verdicts, true, false).sum(axis=1)
+        odds = (
+            np.log(self.prior)
+            - np.log(1 - self.prior)
+            + np.select([verdicts == 1, verdicts == 0], [true, false], 0.0).sum(axis=1)
+        )
         return np.asarray(expit(odds), dtype=np.float64)

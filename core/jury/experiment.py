@@ -8,7 +8,11 @@ are fitted on all answers use the calibration part of them.
 An interval estimates what the same experiment, calibration included, would give on other answers of the same kind.
 Splits overlap and share their answers, so the spread over splits does not measure this uncertainty, and neither does a
 bootstrap that keeps the fits fixed. Instead, the whole experiment is repeated without each of 20 groups of answers
-(:mod:`core.calibration.jackknife`).
+(:mod:`core.calibration.jackknife`). The resulting variance says how many independent answers a figure is worth. Shares
+then have Clopper–Pearson intervals, and differences Tango's.
+
+Answers of one question, or of one named cluster, are not independent. They are left out together, and splits of our own
+keep them on one side.
 """
 
 from __future__ import annotations
@@ -21,17 +25,23 @@ import numpy as np
 
 from core.calibration.bins import TopLabel
 from core.calibration.errors import top_errors
-from core.calibration.jackknife import ends, random_groups
+from core.calibration.jackknife import difference_ends, random_groups, share_ends
+from core.clusters import count, within
 from core.errors import InputError
 from core.estimates import Estimate
-from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate
+from core.jury.adjudication import CONSTANT, PUBLISHED_RULES, RULES, TOO_FEW, Case, adjudicate
 from core.jury.confidence import confidence
-from core.jury.judgements import Judgements, one_sided
+from core.jury.dawid_skene import FEWEST
+from core.jury.judgements import TIE, Judgements, one_sided
 from core.records import BoolArray, FloatArray, IntArray
 
 MEASURES = ("accuracy", "precision", "recall", "f1")
 BASELINES = ("majority", "max_probability")
 """The rules with which every rule is compared."""
+BEHIND = ("precision", "recall", "f1")
+"""The measures that are shares of some of the answers. How many of the answers these are is a figure too."""
+WIDTH = len(MEASURES) + len(BASELINES) + len(BEHIND) + 2 * len(BASELINES)
+"""The number of figures of a rule (:func:`rule_figures`)."""
 SEEDS_NAMED = 10
 """The most seeds that a sentence lists; of more seeds it lists the first ones."""
 
@@ -42,7 +52,8 @@ class Protocol:
 
     There is one split per seed. ``disagreement`` keeps only answers on which jurors disagree. ``share`` is the share of
     the answers that calibrates; None means as many as the source's own calibration part has. ``confidence`` and
-    ``rules`` name the confidence scale and the rules. Raises :class:`InputError` if there are no seeds, a seed is not
+    ``rules`` name the confidence scale and the rules. A tie counts half for each side, or is decided as in the
+    published experiment without ``half_ties``. Raises :class:`InputError` if there are no seeds, a seed is not
     from 0 to 2³² − 1, or the share is outside (0, 1).
     """
 
@@ -51,6 +62,7 @@ class Protocol:
     share: float | None = 0.5
     confidence: str = "published"
     rules: tuple[str, ...] = tuple(RULES)
+    half_ties: bool = True
 
     def __post_init__(self) -> None:
         if not self.seeds:
@@ -63,7 +75,7 @@ class Protocol:
 
 
 PROTOCOLS = {
-    "published": Protocol(share=None, rules=PUBLISHED_RULES),
+    "published": Protocol(share=None, rules=PUBLISHED_RULES, half_ties=False),
     "all-rules": Protocol(share=None),
 }
 """Protocols by name: the published experiment, and the same splits with every rule."""
@@ -74,7 +86,8 @@ class RuleResult:
     """A rule's results over all splits: the means over seeds of the four measures.
 
     ``to_majority`` and ``to_max_probability`` are the rule's accuracy minus that of these two rules on the same
-    answers.
+    answers; a rule minus itself has no interval. For pairs of answers, precision, recall and F1 are means over both
+    sides, because either of two answers may come first.
     """
 
     rule: str
@@ -99,8 +112,9 @@ class JuryExperiment:
     """The results of an experiment with ``n`` answers, selected from ``kept_of``.
 
     In each split ``n_calibration`` answers calibrate and ``n_test`` are tested. ``right`` is the share of the ``n``
-    answers that is right. ``ece`` is the expected calibration error (15 bins) of all jurors' confidences together, and
-    ``ece_raw`` that of their raw probabilities; both are means over splits, as published.
+    answers that is right, and ``n_questions`` the number of their questions. ``ece`` is the expected calibration error
+    (15 bins) of all jurors' confidences together, and ``ece_raw`` that of their raw probabilities; both are means over
+    splits, as published. ``notes`` are sentences about ties, repeated questions and rules that are left out.
     """
 
     protocol: Protocol
@@ -113,6 +127,13 @@ class JuryExperiment:
     jurors: tuple[JurorOutcome, ...]
     ece: float
     ece_raw: float
+    n_questions: int
+    notes: tuple[str, ...]
+
+    @property
+    def best_constant(self) -> RuleResult | None:
+        """The better of the rules Always True and Always False; None if the protocol has neither."""
+        return max((of for of in self.outcomes if of.rule in CONSTANT), key=lambda of: of.accuracy.value, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +145,31 @@ class Split:
     case: Case
 
 
+def read_ties(judgements: Judgements, protocol: Protocol) -> Judgements:
+    """The judgements with ties as the protocol takes them."""
+    if judgements.half_ties == protocol.half_ties:
+        return judgements
+    return replace(judgements, half_ties=protocol.half_ties)
+
+
+def usable_rules(judgements: Judgements, rules: Sequence[str]) -> tuple[str, ...]:
+    """The rules that this many jurors allow, which is all of them except Dawid–Skene of two jurors.
+
+    Raises :class:`InputError` if there are none.
+    """
+    few = len(judgements.jurors) < FEWEST
+    usable = tuple(name for name in rules if not (few and name == "dawid_skene"))
+    if rules and not usable:
+        raise InputError(f"rule dawid_skene {TOO_FEW}, got {len(judgements.jurors)}; choose another rule")
+    return usable
+
+
 def kept(judgements: Judgements, protocol: Protocol) -> IntArray:
     """The indices of the answers that an experiment uses, with the source's calibration part first.
 
     Raises :class:`InputError` if the jurors disagree on no answer, or the remaining answers are all right or all wrong.
     """
+    judgements = read_ties(judgements, protocol)
     chosen = judgements.disagreed if protocol.disagreement else np.ones(len(judgements), dtype=np.bool_)
     if not chosen.any():
         raise InputError(
@@ -193,18 +234,26 @@ def split(
 ) -> Split:
     """The split for one seed: ``places`` are shuffled with pandas, and the first ``size`` calibrate.
 
+    Unless the split follows the source's own (share None), whole questions are shuffled, and about ``size`` of their
+    answers calibrate (:func:`sides`).
+
     ``without`` (n,) marks judgements that are then left out on both sides. A side keeps them if it would otherwise lack
     what it needs: calibration needs right and wrong answers, and testing needs at least one answer.
     """
-    order, others = _shuffled(places, seed), _shuffled(_not_judged(judgements, places), seed)
+    judgements = read_ties(judgements, protocol)
+    others = _shuffled(_not_judged(judgements, places), seed)
     agreed = others[: _share_of_others(judgements, others, protocol)]
-    sides = order[:size], order[size:]
+    clusters = None if protocol.share is None else judgements.clusters
+    fitted, asked = sides(places, size, seed, clusters)
+    if clusters is not None:
+        agreed = agreed[~np.isin(clusters[agreed], clusters[asked])]
     if without is not None:
-        sides = _less(sides[0], without, judgements, both=True), _less(sides[1], without, judgements, both=False)
+        fitted, asked = _less(fitted, without, judgements, both=True), _less(asked, without, judgements, both=False)
         agreed = agreed[~without[agreed]]
-    calibration, test = (judgements.rows(side) for side in sides)
+    calibration, test = judgements.rows(fitted), judgements.rows(asked)
     return Split(
-        *sides,
+        fitted,
+        asked,
         Case(
             test,
             confidence(protocol.confidence, calibration, test),
@@ -212,6 +261,26 @@ def split(
             judgements.verdicts[agreed] if protocol.disagreement else None,
         ),
     )
+
+
+def sides(places: IntArray, size: int, seed: int, clusters: IntArray | None) -> tuple[IntArray, IntArray]:
+    """The places that calibrate and those that are tested, for one seed.
+
+    ``clusters`` numbers the cluster of every judgement. Those of ``places`` are then shuffled whole, and as many of
+    them calibrate as bring the number of answers closest to ``size``, with one cluster left on either side.
+    """
+    own = within(clusters, places) if clusters is not None else None
+    g = count(own, len(places))
+    if own is None or g < 2:
+        order = _shuffled(places, seed)
+        return order[:size], order[size:]
+    rank = np.empty(g, dtype=np.int64)
+    rank[_order(g, seed)] = np.arange(g)
+    order = np.argsort(rank[own], kind="stable")
+    # (g,): how many answers the first 1 … g clusters have
+    totals = np.cumsum(np.bincount(rank[own], minlength=g))
+    cut = int(totals[: g - 1][np.argmin(np.abs(totals[: g - 1] - size))])
+    return places[order[:cut]], places[order[cut:]]
 
 
 def _shuffled(places: IntArray, seed: int) -> IntArray:
@@ -256,27 +325,22 @@ Figures = Callable[[Sequence[Split]], FloatArray]
 """A function from an experiment's splits to any figures (f,)."""
 
 
-def estimates(
-    judgements: Judgements, protocol: Protocol, figures: Figures, *, least: float = -np.inf, most: float = np.inf
-) -> list[Estimate]:
-    """Figures of an experiment's splits with 95% intervals, which are clipped to ``least`` … ``most``.
-
-    Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
-    """
-    values, left_out = repeated(judgements, protocol, figures)
-    low, high = ends(values, left_out, least=least, most=most)
-    return [Estimate(*map(float, one)) for one in zip(values, low, high, strict=True)]
-
-
 def repeated(judgements: Judgements, protocol: Protocol, figures: Figures) -> tuple[FloatArray, FloatArray]:
     """Figures of an experiment's splits, (f,), and of the same experiment without each of g groups of answers, (g, f).
 
-    Raises :class:`InputError` as :func:`estimates` does.
+    A group has whole questions. Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
-    places = kept(judgements, protocol)
+    judgements = read_ties(judgements, protocol)
+    places, clusters = kept(judgements, protocol), judgements.clusters
     group = np.empty(len(judgements), dtype=np.int64)
     for of in (places, _not_judged(judgements, places)):
-        group[of] = random_groups(len(of))
+        own = within(clusters, of) if clusters is not None and len(of) else None
+        groups = random_groups(count(own, len(of)))
+        group[of] = groups if own is None else groups[own]
+    if clusters is not None:  # the other answers of a question that is judged leave with it
+        named = np.full(count(clusters, len(judgements)), -1)
+        named[clusters[places]] = group[places]
+        group = np.where(named[clusters] >= 0, named[clusters], group)
     left_out = [once(judgements, protocol, figures, without=group == one) for one in np.unique(group[places])]
     return once(judgements, protocol, figures), np.stack(left_out)
 
@@ -286,8 +350,9 @@ def once(
 ) -> FloatArray:
     """Figures of an experiment's splits, (f,), of all answers or ``without`` (n,) the marked ones.
 
-    Raises :class:`InputError` as :func:`estimates` does.
+    Raises :class:`InputError` as :func:`repeated` does.
     """
+    judgements = read_ties(judgements, protocol)
     places = kept(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
     return figures([split(judgements, places, size, seed, protocol, without=without) for seed in protocol.seeds])
@@ -298,35 +363,98 @@ def run(judgements: Judgements, protocol: Protocol) -> JuryExperiment:
 
     Raises :class:`InputError` as :func:`kept`, :func:`calibration_size` and the rules do.
     """
-    names = with_baselines(protocol.rules)
+    names = with_baselines(usable_rules(judgements, protocol.rules))
 
     def figures(splits: Sequence[Split]) -> FloatArray:
         return rule_figures(splits, [decided(names, of.case) for of in splits])
 
     values, left_out = repeated(judgements, protocol, figures)
-    return tried(judgements, protocol, values, *ends(values, left_out, least=-1.0, most=1.0))
+    return tried(judgements, protocol, values, *rule_ends(judgements, protocol, values, left_out))
 
 
-def decided(rules: Sequence[str], case: Case) -> dict[str, BoolArray]:
+def decided(rules: Sequence[str], case: Case) -> dict[str, FloatArray]:
     """The verdicts (n,) of each of these rules."""
     return {name: adjudicate(name, case) for name in rules}
 
 
-def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, BoolArray]]) -> FloatArray:
+def rule_figures(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArray]]) -> FloatArray:
     """The figures of an experiment from the verdicts of its rules on each split, flat.
 
-    First come six for each rule, in the order of ``verdicts``: the four measures and the two differences to
-    :data:`BASELINES`, which have to be among the rules. Then comes the accuracy of each juror.
+    First come those of each rule, in the order of ``verdicts``, :data:`WIDTH` in all: the four measures; the two
+    differences to :data:`BASELINES`, which have to be among the rules; the shares of the answers :data:`BEHIND`
+    precision, recall and F1; and for each baseline, how often the rule alone is right and how often the baseline alone
+    is. Then comes the accuracy of each juror.
     """
     names = list(verdicts[0])
-    # measured (rules, 4): the four measures, averaged over splits
+    places = [names.index(other) for other in BASELINES]
+    # measured (rules, 7): the four measures and what is behind them, averaged over splits
     measured = np.mean(
         [[_measures(said[name], of) for name in names] for of, said in zip(splits, verdicts, strict=True)], axis=0
     )
-    accuracies = measured[:, 0]
-    against = [accuracies - accuracies[names.index(other)] for other in BASELINES]
+    accuracies, width = measured[:, 0], len(MEASURES)
+    against = [accuracies - accuracies[place] for place in places]
+    alone = np.mean([_alone(of, said, places) for of, said in zip(splits, verdicts, strict=True)], axis=0)
     jurors = np.mean([of.case.asked.right.mean(axis=0) for of in splits], axis=0)
-    return np.concatenate([np.column_stack([measured, *against]).ravel(), jurors])
+    return np.concatenate(
+        [np.column_stack([measured[:, :width], *against, measured[:, width:], alone]).ravel(), jurors]
+    )
+
+
+def _alone(of: Split, verdicts: dict[str, FloatArray], places: Sequence[int]) -> FloatArray:
+    """How often each rule alone is right, and how often a baseline alone is, for each baseline, (rules, 4)."""
+    right = 1 - np.abs(np.stack(list(verdicts.values())) - of.case.asked.labels)
+    return np.column_stack(
+        [np.maximum(sign * (right - right[place]), 0).mean(axis=1) for place in places for sign in (1, -1)]
+    )
+
+
+def tested(judgements: Judgements, protocol: Protocol) -> tuple[int, int]:
+    """The number of different answers that the splits test, and of their questions."""
+    judgements = read_ties(judgements, protocol)
+    places, clusters = kept(judgements, protocol), judgements.clusters
+    size = calibration_size(judgements, places, protocol)
+    own = None if protocol.share is None else clusters
+    rows = np.unique(np.concatenate([sides(places, size, seed, own)[1] for seed in protocol.seeds]))
+    return len(rows), len(rows) if clusters is None else len(np.unique(clusters[rows]))
+
+
+def rule_ends(
+    judgements: Judgements, protocol: Protocol, values: FloatArray, left_out: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of the 95% intervals of :func:`rule_figures` (f,), (f,) each, from the same figures without each group
+    of answers (g, f). They are NaN for figures that are not shown, for a rule minus itself, and for one question."""
+    n, questions = tested(judgements, protocol)
+    low, high = np.full((2, len(values)), np.nan)
+    if questions < 2:
+        return low, high
+    jurors = len(judgements.jurors)
+    rules = values[:-jurors].reshape(-1, WIDTH)
+    of_rules, of_jurors = left_out[:, :-jurors].reshape(len(left_out), -1, WIDTH), left_out[:, -jurors:]
+    ends = np.full((2, *rules.shape), np.nan)
+    behind = rules[:, len(MEASURES) + len(BASELINES) :][:, : len(BEHIND)]
+    for place, name in enumerate(MEASURES):
+        share = behind[:, BEHIND.index(name)] if name in BEHIND else np.ones(len(rules))
+        shares, without = rules[:, place], of_rules[:, :, place]
+        if name == "f1":  # F1 = 2s / (1 + s), with s the share of hits among answers that are right or judged right
+            shares, without = shares / (2 - shares), without / (2 - without)
+        found = np.stack(share_ends(shares, without, *counts_behind(share, n, questions)))
+        ends[:, :, place] = 2 * found / (1 + found) if name == "f1" else found
+    for i in range(len(BASELINES)):
+        place = len(MEASURES) + i
+        only = len(MEASURES) + len(BASELINES) + len(BEHIND) + 2 * i
+        found = difference_ends(
+            rules[:, only], rules[:, only + 1], of_rules[:, :, place], *counts_behind(np.ones(len(rules)), n, questions)
+        )
+        ends[:, :, place] = np.minimum(found[0], rules[:, place]), np.maximum(found[1], rules[:, place])
+    low[:-jurors], high[:-jurors] = ends.reshape(2, -1)
+    counts = counts_behind(np.ones(jurors), n, questions)
+    low[-jurors:], high[-jurors:] = share_ends(values[-jurors:], of_jurors, *counts)
+    return low, high
+
+
+def counts_behind(share: FloatArray, n: int, questions: int) -> tuple[IntArray, IntArray]:
+    """The number of answers and of questions behind figures of a share (f,) of n answers to so many questions."""
+    return np.ceil(share * n - 1e-9).astype(np.int64), np.ceil(share * questions - 1e-9).astype(np.int64)
 
 
 def tried(
@@ -334,40 +462,80 @@ def tried(
 ) -> JuryExperiment:
     """The experiment whose figures (:func:`rule_figures`) are ``values``, with the ends of their intervals.
 
-    The rules are those of the protocol and :data:`BASELINES` (:func:`with_baselines`). The ends are NaN if only the
-    figures themselves are computed.
+    The rules are those of the protocol that can be used (:func:`usable_rules`) and :data:`BASELINES`
+    (:func:`with_baselines`). The ends are NaN if only the figures themselves are computed.
     """
+    judgements = read_ties(judgements, protocol)
     places = kept(judgements, protocol)
     size = calibration_size(judgements, places, protocol)
-    names = with_baselines(protocol.rules)
+    shown = usable_rules(judgements, protocol.rules)
+    names = with_baselines(shown)
     found = [Estimate(*map(float, one)) for one in zip(values, low, high, strict=True)]
-    width = len(MEASURES) + len(BASELINES)
-    by_rule = {name: found[i * width : (i + 1) * width] for i, name in enumerate(names)}
+    own = len(MEASURES) + len(BASELINES)
+    by_rule = {name: found[i * WIDTH : i * WIDTH + own] for i, name in enumerate(names)}
+    for i, name in enumerate(BASELINES):  # a rule minus itself
+        by_rule[name][len(MEASURES) + i] = Estimate(0.0, float("nan"), float("nan"))
     splits = [split(judgements, places, size, seed, protocol) for seed in protocol.seeds]
+    calibrate = round(float(np.mean([len(of.calibration) for of in splits])))
     return JuryExperiment(
         protocol=protocol,
         kept_of=len(judgements),
         n=len(places),
-        n_calibration=size,
-        n_test=len(places) - size,
+        n_calibration=calibrate,
+        n_test=len(places) - calibrate,
         right=float(judgements.labels[places].mean()),
-        outcomes=tuple(RuleResult(name, *by_rule[name]) for name in protocol.rules),
+        outcomes=tuple(RuleResult(name, *by_rule[name]) for name in shown),
         jurors=tuple(
-            JurorOutcome(name, of) for name, of in zip(judgements.jurors, found[len(names) * width :], strict=True)
+            JurorOutcome(name, of) for name, of in zip(judgements.jurors, found[len(names) * WIDTH :], strict=True)
         ),
         ece=_mean_ece([(of.case.confidence, of.case.asked.right) for of in splits]),
         ece_raw=_mean_ece([(of.case.asked.top, of.case.asked.right) for of in splits]),
+        n_questions=len(places) if judgements.clusters is None else len(np.unique(judgements.clusters[places])),
+        notes=notes(judgements, protocol),
     )
 
 
-def _mean_ece(splits: Sequence[tuple[FloatArray, BoolArray]]) -> float:
+def notes(judgements: Judgements, protocol: Protocol) -> tuple[str, ...]:
+    """Sentences about rules that are left out, ties, and questions that occur several times."""
+    found = []
+    if len(usable_rules(judgements, protocol.rules)) < len(protocol.rules):
+        found.append(f"Dawid–Skene is left out: it {TOO_FEW}.")
+    ties = int((np.abs(judgements.p_true - judgements.p_false) <= TIE).sum())
+    if ties:
+        how = (
+            "count half for each side"
+            if protocol.half_ties
+            else "count as False, as in the published experiment; use another protocol to count them half for each side"
+        )
+        found.append(f"{counted_ties(ties)} of equal probabilities {how}.")
+    places, clusters = kept(judgements, protocol), judgements.clusters
+    own = within(clusters, places) if clusters is not None else None
+    if own is not None:
+        what = "pairs" if judgements.pairwise else "answers"
+        units = "clusters" if judgements.cluster_names else "questions"
+        found.append(
+            f"{len(places):,} {what}, {count(own, len(places)):,} {units}: {what} of one {units[:-1]} count as one "
+            "unit in every interval."
+        )
+        if protocol.share is None:
+            found.append(
+                f"The source's own split may have {what} of one {units[:-1]} on both sides, which flatters fitted "
+                "rules; give a calibration share to keep them together."
+            )
+    return tuple(found)
+
+
+def counted_ties(ties: int) -> str:
+    """How many judgements are ties, as the subject of a sentence in the plural."""
+    return f"{ties:,} judgements" if ties > 1 else "Judgements (1)"
+
+
+def _mean_ece(splits: Sequence[tuple[FloatArray, FloatArray]]) -> float:
     """The mean over splits of the ECE of all jurors' confidences together.
 
     Each split has the confidences (n, j) and whether the verdicts are right (n, j).
     """
-    return float(
-        np.mean([top_errors(TopLabel(sure.ravel(), right.ravel().astype(np.float64))).ece for sure, right in splits])
-    )
+    return float(np.mean([top_errors(TopLabel(sure.ravel(), right.ravel())).ece for sure, right in splits]))
 
 
 def with_baselines(rules: Sequence[str]) -> list[str]:
@@ -375,18 +543,65 @@ def with_baselines(rules: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*rules, *BASELINES]))
 
 
-def _measures(verdict: BoolArray, of: Split) -> list[float]:
-    return list(measures(verdict, of.case.asked.labels).values())
+def _measures(verdict: FloatArray, of: Split) -> list[float]:
+    """The four measures, and the shares of the answers :data:`BEHIND` three of them."""
+    asked = of.case.asked
+    sides = _sides(verdict, asked.labels, both=asked.pairwise and asked.half_ties)
+    return [
+        *_measured(sides, verdict, asked.labels).values(),
+        *(_behind([getattr(side, name) for side in sides], len(asked)) for name in BEHIND),
+    ]
 
 
-def measures(verdict: BoolArray, labels: BoolArray) -> dict[str, float]:
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One side, True or False, as the positive class: its hits, and the numbers of answers behind each measure."""
+
+    hits: float
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        return self.precision + self.recall - self.hits
+
+
+def _sides(verdict: FloatArray, labels: BoolArray, *, both: bool) -> list[_Side]:
+    hits, said, right, n = float(verdict[labels].sum()), float(verdict.sum()), float(labels.sum()), len(labels)
+    true = _Side(hits, said, right)
+    return [true, _Side(n - said - right + hits, n - said, n - right)] if both else [true]
+
+
+def _behind(counts: Sequence[float], n: int) -> float:
+    """The share of n answers that a measure is a share of. The mean of two shares, of so many answers each, has the
+    variance of one share of 4 / Σ(1/count)."""
+    if len(counts) == 1:
+        return counts[0] / n
+    first, second = counts
+    return 4 * first * second / (first + second) / n if first + second else 0.0
+
+
+def measures(verdict: FloatArray | BoolArray, labels: BoolArray, *, both: bool = False) -> dict[str, float]:
     """Accuracy, precision, recall and F1 of verdicts (n,), n ≥ 1; a right answer is the positive class.
 
-    A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no answer is right.
+    A tie, ½, counts half on either side. With ``both``, precision, recall and F1 are means over True and False as the
+    positive class. A measure is 0 if its denominator is 0: precision if no answer is judged right, recall if no answer
+    is right.
 
     >>> measures(np.array([True, True, False]), np.array([True, False, False]))["precision"]
     0.5
     """
-    hits, said, right = int((verdict & labels).sum()), int(verdict.sum()), int(labels.sum())
-    parts = (int((verdict == labels).sum()), len(labels)), (hits, said), (hits, right), (2 * hits, said + right)
-    return {name: part / of if of else 0.0 for name, (part, of) in zip(MEASURES, parts, strict=True)}
+    values = np.asarray(verdict, dtype=np.float64)
+    return _measured(_sides(values, labels, both=both), values, labels)
+
+
+def _measured(sides: Sequence[_Side], verdict: FloatArray, labels: BoolArray) -> dict[str, float]:
+    def share(part: str) -> float:
+        counts = [
+            (2 * side.hits, side.precision + side.recall) if part == "f1" else (side.hits, getattr(side, part))
+            for side in sides
+        ]
+        return sum(hits / of if of else 0.0 for hits, of in counts) / len(counts)
+
+    right = len(labels) - float(np.abs(verdict - labels).sum())
+    return {"accuracy": right / len(labels), **{name: share(name) for name in BEHIND}}

@@ -1,7 +1,8 @@
 """Judgements: what each juror said about each answer, and whether the answer was right.
 
-A juror's judgement is a probability of True and a probability of False. Its verdict is True only if the first is
-larger.
+A juror's judgement is a probability of True and a probability of False. Its verdict is the larger one. If both are
+equal within rounding, the judgement is a tie and counts half for each side, so that its sides can be swapped. The
+published experiment reads a tie as False (:attr:`Judgements.half_ties`).
 
 A jury may also judge pairs of answers. Then True means that the first answer of the pair is better.
 """
@@ -10,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from core.clusters import numbered
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:  # pandas is slow to import and not needed to list names
 
 COLUMNS = ("id", "question", "answer", "juror", "p_true", "p_false", "label", "part")
 """The columns of the tidy table, which has one row per answer and juror. ``p_false``, ``id`` and ``part`` may be
-missing."""
+missing. A further column, ``cluster``, may name what an answer belongs to, such as its question or passage."""
 PARTS = ("calibration", "test", "")
 FIRST, SECOND = "first", "second"
 """Labels of a table of pairs: which of the two answers is better."""
@@ -32,6 +34,9 @@ PAIR = re.compile(r"(?i)pair\b\W*\d*")
 Cell = TypeVar("Cell")
 SLACK = 1e-3
 """The largest allowed difference between p_true + p_false and 1."""
+TIE = 1e-6
+"""The probabilities of True and False are equal if they differ by no more than this. float32 can't tell them apart."""
+DECIMALS = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +45,11 @@ class Judgements:
 
     ``labels`` (n,) says whether each answer is right. ``p_true`` and ``p_false`` (n, j) are in [0, 1] and sum to 1
     within 1e-3. ``parts`` (n,) is the source's purpose for each row, ``"calibration"`` or ``"test"``, or ``""`` if it
-    gives none. If ``pairwise``, a row is a pair of answers, and True means that the first one is better. Raises
-    :class:`InputError` for fewer than two jurors, repeated names of jurors, no rows, or invalid probabilities.
+    gives none. If ``pairwise``, a row is a pair of answers, and True means that the first one is better.
+    ``cluster_names`` (n,) name what each answer belongs to; without them (empty), answers of one question belong
+    together. ``verdicts`` (n, j) are 1 for True, 0 for False, and ½ for a tie, or 0 for a tie without ``half_ties``.
+
+    Raises :class:`InputError` for fewer than two jurors, repeated names of jurors, no rows, or invalid probabilities.
     """
 
     jurors: tuple[str, ...]
@@ -53,7 +61,9 @@ class Judgements:
     p_false: FloatArray
     parts: tuple[str, ...]
     pairwise: bool = False
-    verdicts: BoolArray = field(init=False)
+    cluster_names: tuple[str, ...] = ()
+    half_ties: bool = True
+    verdicts: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
         n, j = len(self.ids), len(self.jurors)
@@ -85,7 +95,12 @@ class Judgements:
             )
         if not len(self.questions) == len(self.answers) == len(self.labels) == len(self.parts) == n:
             raise InputError("questions, answers, labels and parts must be as many as the answers' ids")
-        object.__setattr__(self, "verdicts", self.p_true > self.p_false)
+        if self.cluster_names and len(self.cluster_names) != n:
+            raise InputError(f"there are {len(self.cluster_names)} clusters of {n} answers; give one for each answer")
+        verdicts = np.asarray(self.p_true > self.p_false, dtype=np.float64)
+        if self.half_ties:
+            verdicts[np.abs(self.p_true - self.p_false) <= TIE] = 0.5
+        object.__setattr__(self, "verdicts", verdicts)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -96,14 +111,21 @@ class Judgements:
         return np.maximum(self.p_true, self.p_false)
 
     @property
-    def right(self) -> BoolArray:
-        """Whether each juror's verdict is right, (n, j)."""
-        return np.asarray(self.verdicts == self.labels[:, None], dtype=np.bool_)
+    def right(self) -> FloatArray:
+        """Whether each juror's verdict is right, (n, j): 1 or 0, and ½ for a tie."""
+        return 1 - np.abs(self.verdicts - self.labels[:, None])
 
     @property
     def disagreed(self) -> BoolArray:
-        """Whether the jurors' verdicts on each answer differ, (n,)."""
-        return np.asarray(self.verdicts.any(axis=1) & ~self.verdicts.all(axis=1), dtype=np.bool_)
+        """Whether the jurors do not all give the same verdict on an answer, (n,). A tie is no verdict."""
+        return np.asarray((self.verdicts.max(axis=1) > 0) & (self.verdicts.min(axis=1) < 1), dtype=np.bool_)
+
+    @property
+    def clusters(self) -> IntArray | None:
+        """The number of what each answer belongs to, (n,); None if every answer belongs to another question."""
+        if self.cluster_names:
+            return numbered(self.cluster_names)
+        return numbered([text.strip() or place for place, text in enumerate(self.questions)])
 
     def rows(self, chosen: IntArray | BoolArray) -> Judgements:
         """Only the chosen answers, by index or mask, in that order. Raises :class:`InputError` if there are none."""
@@ -119,21 +141,18 @@ class Judgements:
             self.p_false[places],
             tuple(self.parts[i] for i in pick),
             self.pairwise,
+            tuple(self.cluster_names[i] for i in pick) if self.cluster_names else (),
+            self.half_ties,
         )
 
     def without(self, juror: int) -> Judgements:
         """The jury without one juror. Raises :class:`InputError` if only one juror would be left."""
         kept = [i for i in range(len(self.jurors)) if i != juror]
-        return Judgements(
-            tuple(self.jurors[i] for i in kept),
-            self.ids,
-            self.questions,
-            self.answers,
-            self.labels,
-            self.p_true[:, kept],
-            self.p_false[:, kept],
-            self.parts,
-            self.pairwise,
+        return replace(
+            self,
+            jurors=tuple(self.jurors[i] for i in kept),
+            p_true=self.p_true[:, kept],
+            p_false=self.p_false[:, kept],
         )
 
     def table(self) -> pd.DataFrame:
@@ -153,6 +172,8 @@ class Judgements:
         columns["label"] = np.repeat(self.labels, j)
         columns["part"] = np.repeat(np.array(self.parts, dtype=object), j)
         table = pd.DataFrame(columns)[list(COLUMNS)]
+        if self.cluster_names:
+            table["cluster"] = np.repeat(np.array(self.cluster_names, dtype=object), j)
         return table.assign(pairwise=self.pairwise) if self.pairwise or _named_as_pairs(self.answers) else table
 
 
@@ -161,12 +182,14 @@ def joined(
     *,
     ids: Sequence[str] = (),
     pairwise: bool = False,
+    clusters: Sequence[str] = (),
 ) -> Judgements:
     """Join the judgements of several jurors, given as one list of rows per juror.
 
     A row is (part, question, answer, label, p_true, p_false). Rows of different jurors belong to the same answer if
     part, question and answer are equal; repeated ones are matched in their order. The order is that of the first juror.
-    ``ids`` (n,) name the first juror's rows; without them the rows are numbered from 1. Raises :class:`InputError` if
+    ``ids`` (n,) name the first juror's rows; without them the rows are numbered from 1. ``clusters`` (n,) name what
+    the first juror's rows belong to. Raises :class:`InputError` if
     jurors judged different answers or have different labels for the same answer.
     """
     tables = []
@@ -194,6 +217,7 @@ def joined(
         np.array([[table[key][2] for _, table in tables] for key in keys], dtype=np.float64).reshape(len(keys), -1),
         tuple(key[0] for key in keys),
         pairwise,
+        tuple(clusters),
     )
 
 
@@ -223,6 +247,7 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
     """Judgements from a tidy table of any number of jurors.
 
     The table needs the columns question, answer, juror, p_true and label; without the column p_false it is 1 − p_true.
+    A column cluster names what each answer belongs to (a question, a passage); rows of one name are one unit.
     The rows are pairs of answers if a column pairwise says so in every row. Without that column they are pairs if the
     labels are "first" and "second", or if every answer matches :data:`PAIR`. Raises :class:`InputError`, starting with
     ``where``, for missing columns, cells or labels, and as :func:`joined` does.
@@ -233,7 +258,7 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
             f"{where}: expected the columns question, answer, juror, p_true and label, found no {', '.join(lacking)}"
         )
     p_true = _numbers(table["p_true"], where)
-    p_false = _numbers(table["p_false"], where) if "p_false" in table.columns else 1 - p_true
+    p_false = _numbers(table["p_false"], where) if "p_false" in table.columns else np.round(1 - p_true, DECIMALS)
     by_place = {str(cell).strip().lower() for cell in table["label"]} <= {FIRST, SECOND}
     labels = _each(_first if by_place else truth, table["label"], where)
     flags = _each(truth, table["pairwise"], where) if "pairwise" in table.columns else []
@@ -241,14 +266,27 @@ def from_table(table: pd.DataFrame, *, where: str = "the table") -> Judgements:
     parts = _each(_part, table.get("part", [""] * len(table)), where)
     jurors: dict[str, list[tuple[str, str, str, bool, float, float]]] = {}
     names: dict[str, list[str]] = {}
-    columns = (table["question"], table["answer"], table["juror"], table.get("id", [""] * len(table)))
-    for row, (question, answer, juror, name) in enumerate(zip(*columns, strict=True)):
+    clusters: dict[str, list[str]] = {}
+    none = [""] * len(table)
+    columns = (table["question"], table["answer"], table["juror"], table.get("id", none), table.get("cluster", none))
+    for row, (question, answer, juror, name, cluster) in enumerate(zip(*columns, strict=True)):
         said = (parts[row], str(question), str(answer), labels[row], float(p_true[row]), float(p_false[row]))
         jurors.setdefault(str(juror), []).append(said)
-        names.setdefault(str(juror), []).append("" if name is None or name != name else str(name))
+        names.setdefault(str(juror), []).append(_text(name))
+        clusters.setdefault(str(juror), []).append(_text(cluster))
     first = names[next(iter(names))] if names else []
     unique = first if all(first) and len(set(first)) == len(first) else ()
-    return joined(list(jurors.items()), ids=unique, pairwise=pairwise)
+    belongs = clusters[next(iter(clusters))] if clusters else []
+    if any(belongs) and not all(belongs):
+        raise InputError(
+            f"{where}: expected a cluster in every row of column cluster, found none for answer "
+            f"{belongs.index('') + 1}; fill it in, or leave out the column"
+        )
+    return joined(list(jurors.items()), ids=unique, pairwise=pairwise, clusters=belongs if any(belongs) else ())
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None or cell != cell else str(cell)
 
 
 def _each(read: Callable[[object], Cell], cells: Iterable[object], where: str) -> list[Cell]:

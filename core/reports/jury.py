@@ -11,13 +11,14 @@ import pandas as pd
 
 from core.calibration.binned import binned_estimates
 from core.calibration.bins import TopLabel
-from core.calibration.jackknife import ends, share_ends
+from core.calibration.jackknife import difference_ends, share_ends
+from core.clusters import within
 from core.conformal.coverage import Ties, beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.jury import experiment
-from core.jury.adjudication import RULES, Case, adjudicate, pooled, sureness
+from core.jury.adjudication import CONSTANT, RULES, Case, adjudicate, pooled, sureness
 from core.jury.agreement import Agreement
 from core.jury.confidence import confidence
 from core.jury.dawid_skene import FEWEST
@@ -30,7 +31,7 @@ from core.reports.report import finite
 
 def to_json(found: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
     """What ``jury evaluate --json`` prints: ``rules`` with the four measures of each, and all other figures; ``errors``
-    are those of :func:`calibration_errors`."""
+    are those of :func:`calibration_errors`. Ends of intervals are null if there is no interval."""
     values: dict[str, Any] = finite(
         {
             "rules": {of.rule: {name: getattr(of, name).value for name in MEASURES} for of in found.outcomes},
@@ -43,8 +44,10 @@ def to_json(found: JuryExperiment, errors: pd.DataFrame) -> dict[str, Any]:
             ],
             "ece": found.ece,
             "ece_raw": found.ece_raw,
+            "best_constant": found.best_constant.rule if found.best_constant else None,
             "answers": found.kept_of,
             "kept": found.n,
+            "n_questions": found.n_questions,
             "n_calibration": found.n_calibration,
             "n_test": found.n_test,
             "share_right": found.right,
@@ -68,7 +71,8 @@ def agreement_json(found: Agreement) -> dict[str, Any]:
 class SetsFigures:
     """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on m test rows.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone,
+    which is not known (NaN) if several answers belong to one question.
     """
 
     alpha: int
@@ -91,7 +95,9 @@ def pooled_sets(of: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
     true, false = sets.members.T
     counts = [int(x.sum()) for x in (true & ~false, ~true & false, true & false, ~true & ~false)]
     ties = Ties.of(own, true_scores(scores, labels[1]))
-    band = beta_binomial_band(len(labels[0]), len(labels[1]), alpha, ties=ties)
+    repeated = any(rows.clusters is not None for rows in (of.case.calibration, of.case.asked))
+    n, m = len(labels[0]), len(labels[1])
+    band = (float("nan"),) * 2 if repeated else beta_binomial_band(n, m, alpha, ties=ties)
     return sets.members, SetsFigures(alpha, q, coverage(sets, labels[1]), band, *counts)
 
 
@@ -128,7 +134,7 @@ def bench(judgements: Judgements, protocol: Protocol, seed: int) -> JurySplit:
             f"c{j}": of.case.confidence[:, j],
             f"v{j}": asked.verdicts[:, j],
         }
-    for name in RULES:
+    for name in experiment.usable_rules(judgements, tuple(RULES)):
         said = adjudicate(name, of.case)
         columns |= {f"r_{name}": said, f"s_{name}": sureness(of.case, said)}
     return JurySplit(asked.jurors, len(of.calibration), pd.DataFrame(columns))
@@ -156,18 +162,17 @@ def rules(judgements: Judgements, protocol: Protocol, *, intervals: bool = True)
 
     Raises :class:`InputError` as :func:`core.jury.experiment.run` does.
     """
-    names = experiment.with_baselines(protocol.rules)
-    width = 2 * len(protocol.rules) * len(SURENESS)
+    shown = experiment.usable_rules(judgements, protocol.rules)
+    names = experiment.with_baselines(shown)
+    width = 2 * len(shown) * len(SURENESS)
 
     def figures(splits: Sequence[Split]) -> FloatArray:
         verdicts = [experiment.decided(names, of.case) for of in splits]
-        return np.concatenate(
-            [_abstention(splits, verdicts, protocol.rules), experiment.rule_figures(splits, verdicts)]
-        )
+        return np.concatenate([_abstention(splits, verdicts, shown), experiment.rule_figures(splits, verdicts)])
 
     if intervals:
         values, left_out = experiment.repeated(judgements, protocol, figures)
-        low, high = ends(values[width:], left_out[:, width:], least=-1.0, most=1.0)
+        low, high = experiment.rule_ends(judgements, protocol, values[width:], left_out[:, width:])
     else:
         values = experiment.once(judgements, protocol, figures)
         left_out, low, high = None, *np.full((2, len(values) - width), np.nan)
@@ -188,15 +193,15 @@ def risk(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     return rules(judgements, protocol).risk
 
 
-def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, BoolArray]], names: Sequence[str]) -> FloatArray:
+def _abstention(splits: Sequence[Split], verdicts: Sequence[dict[str, FloatArray]], names: Sequence[str]) -> FloatArray:
     """(2 · r · 101): the share of the test answers that each rule judges, and the share of those that it judges
     wrongly."""
     counts = np.zeros((2, len(names), len(SURENESS)))
     for of, said in zip(splits, verdicts, strict=True):
         for i, name in enumerate(names):
             sure = sureness(of.case, said[name])
-            wrong = said[name] != of.case.asked.labels
-            counts[:, i] += _as_sure(sure), _as_sure(sure[wrong])
+            wrong = np.abs(said[name] - of.case.asked.labels)
+            counts[:, i] += _as_sure(sure), (_as_sure(sure[wrong == 1]) + _as_sure(sure[wrong > 0])) / 2
     answered, wrong = counts.reshape(2, -1)
     tested = sum(len(of.case.asked) for of in splits)
     return np.concatenate([answered / tested, np.where(answered > 0, wrong / np.maximum(answered, 1), np.nan)])
@@ -212,14 +217,18 @@ def _risk_table(
 ) -> pd.DataFrame:
     """The table of :func:`risk`; ``left_out`` (g, 2 · r · 101) is None if no intervals are computed."""
     answered, wrong = values.reshape(2, -1)
+    shown = experiment.usable_rules(judgements, protocol.rules)
     low = high = np.full(len(wrong), np.nan)
     if left_out is not None:
-        n = len(experiment.kept(judgements, protocol))
-        low, high = share_ends(wrong, left_out[:, len(answered) :], np.ceil(answered * n).astype(np.int64))
+        n, questions = experiment.tested(judgements, protocol)
+        if questions > 1:
+            low, high = share_ends(
+                wrong, left_out[:, len(answered) :], *experiment.counts_behind(answered, n, questions)
+            )
     return pd.DataFrame(
         {
-            "rule": np.repeat(protocol.rules, len(SURENESS)),
-            "at": np.tile(SURENESS, len(protocol.rules)),
+            "rule": np.repeat(shown, len(SURENESS)),
+            "at": np.tile(SURENESS, len(shown)),
             "answered": answered,
             "wrong": wrong,
             "low": low,
@@ -239,42 +248,53 @@ def left_out(judgements: Judgements, protocol: Protocol) -> pd.DataFrame:
     """The contribution of each juror: every rule's accuracy with all jurors and with one left out, on the same answers.
 
     One row per rule and juror: rule, juror, accuracy (all), without, gain = accuracy − without with the ends of its 95
-    % interval, gain_low and gain_high (:func:`core.jury.experiment.estimates`). Empty for two jurors. Dawid–Skene is
-    left out if it would have fewer jurors than it needs.
+    % interval, gain_low and gain_high (:func:`core.calibration.jackknife.difference_ends`). Empty for two jurors.
+    Dawid–Skene is left out if it would have fewer jurors than it needs.
     """
     j = len(judgements.jurors)
     if j < 3:
         return pd.DataFrame(columns=["rule", "juror", "accuracy", "without", "gain", "gain_low", "gain_high"])
-    none = {"always_false"} | ({"dawid_skene"} if j - 1 < FEWEST else set())
+    none = {*CONSTANT} | ({"dawid_skene"} if j - 1 < FEWEST else set())
     rules = [name for name in RULES if name not in none]
 
-    def accuracies(case: Case) -> list[float]:
-        return [float((adjudicate(name, case) == case.asked.labels).mean()) for name in rules]
+    def right(case: Case) -> FloatArray:
+        """(r, n): whether each rule is right on each answer."""
+        return 1 - np.abs(np.stack([adjudicate(name, case) for name in rules]) - case.asked.labels)
+
+    def measured(of: Split) -> FloatArray:
+        """(1 + 2 · j, r): accuracy with all; how often the rule is right with all jurors alone, and how often without
+        each juror alone."""
+        every = right(of.case)
+        apart = [every - right(_without(of.case, left)) for left in range(j)]
+        parts = [every, *(np.maximum(sign * each, 0) for sign in (1, -1) for each in apart)]
+        return np.stack([part.mean(axis=1) for part in parts])
 
     def figures(splits: Sequence[Split]) -> FloatArray:
-        """By rule (r, 1 + 2 · j), flat: accuracy with all, without each juror, and what each adds."""
-        each = [[accuracies(of.case), *(accuracies(_without(of.case, left)) for left in range(j))] for of in splits]
-        means = np.mean(each, axis=0).T
-        return np.column_stack([means, means[:, :1] - means[:, 1:]]).ravel()
+        """(1 + 3 · j, r), flat: the same, averaged over splits, and the difference of each juror's two shares."""
+        means = np.mean([measured(of) for of in splits], axis=0)
+        return np.concatenate([means, means[1 : 1 + j] - means[1 + j :]]).ravel()
 
-    found = experiment.estimates(judgements, protocol, figures, least=-1.0, most=1.0)
-    rows = []
-    for i, name in enumerate(rules):
-        own = found[i * (1 + 2 * j) : (i + 1) * (1 + 2 * j)]
-        for left, juror in enumerate(judgements.jurors):
-            gain = own[1 + j + left]
-            rows.append(
-                {
-                    "rule": name,
-                    "juror": juror,
-                    "accuracy": own[0].value,
-                    "without": own[1 + left].value,
-                    "gain": gain.value,
-                    "gain_low": gain.low,
-                    "gain_high": gain.high,
-                }
-            )
-    return pd.DataFrame(rows)
+    values, left_out = experiment.repeated(judgements, protocol, figures)
+    by_juror = values.reshape(1 + 3 * j, -1)
+    accuracy, gain = by_juror[0], by_juror[1 + 2 * j :]
+    only, only_without = by_juror[1 : 1 + j].ravel(), by_juror[1 + j : 1 + 2 * j].ravel()
+    n, questions = experiment.tested(judgements, protocol)
+    low, high = np.full((2, *gain.shape), np.nan)
+    if questions > 1:
+        counts = experiment.counts_behind(np.ones(gain.size), n, questions)
+        found = difference_ends(only, only_without, left_out[:, (1 + 2 * j) * len(rules) :], *counts)
+        low, high = (end.reshape(gain.shape) for end in found)
+    return pd.DataFrame(
+        {
+            "rule": np.repeat(rules, j),
+            "juror": np.tile(np.array(judgements.jurors, dtype=object), len(rules)),
+            "accuracy": np.repeat(accuracy, j),
+            "without": (accuracy - gain).T.ravel(),
+            "gain": gain.T.ravel(),
+            "gain_low": low.T.ravel(),
+            "gain_high": high.T.ravel(),
+        }
+    )
 
 
 def _without(case: Case, juror: int) -> Case:
@@ -302,7 +322,7 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
         for scale, sure in enumerate((of.case.confidence, of.case.asked.top)):
             index = np.clip(np.ceil(sure * bins).astype(int) - 1, 0, bins - 1)
             held = index[..., None] == np.arange(bins)
-            parts = held, held & of.case.asked.right[..., None], held * sure[..., None]
+            parts = held, held * of.case.asked.right[..., None], held * sure[..., None]
             found[:, :, scale] = [part.sum(axis=0) for part in parts]
         return found.reshape(3, -1)
 
@@ -316,8 +336,11 @@ def reliability(judgements: Judgements, protocol: Protocol, *, bins: int = 10) -
     width = len(n)
     tested = n.reshape(j, 2, bins).sum(axis=2, keepdims=True)
     shares = (n.reshape(j, 2, bins) / tested).ravel()
-    distinct = np.ceil(shares * len(experiment.kept(judgements, protocol))).astype(np.int64)  # over all splits together
-    low, high = share_ends(right, left_out[:, width : 2 * width], distinct)
+    low = high = np.full(width, np.nan)
+    tested_answers, questions = experiment.tested(judgements, protocol)  # over all splits together
+    if questions > 1:
+        counts = experiment.counts_behind(shares, tested_answers, questions)
+        low, high = share_ends(right, left_out[:, width : 2 * width], *counts)
     edges = np.tile(np.arange(bins), 2 * j)
     table = pd.DataFrame(
         {
@@ -356,11 +379,15 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
     ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond luck, ``low`` to ``high`` (:func:`core.calibration.binned.binned_estimates`).
+    error beyond luck, ``low`` to ``high`` (:func:`core.calibration.binned.binned_estimates`). Both are for independent
+    answers, so they are NaN if several answers belong to one question.
     """
+    judgements = experiment.read_ties(judgements, protocol)
     of = split(judgements, protocol, protocol.seeds[0])
     halves = judgements.rows(of.calibration), of.case.asked
-    right = np.concatenate([half.right for half in halves]).astype(np.float64)
+    right = np.concatenate([half.right for half in halves])
+    places = np.concatenate([of.calibration, of.test])
+    repeated = judgements.clusters is not None and within(judgements.clusters, places) is not None
     sure = {
         "confidence": [confidence(protocol.confidence, halves[1], halves[0]), of.case.confidence],
         "raw": [half.top for half in halves],
@@ -369,8 +396,9 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
             found = binned_estimates(TopLabel(np.concatenate(values)[:, j], right[:, j]))["ece"]
-            row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value, "luck": found.bias}
-            rows.append(row | {"low": found.low, "high": found.high})
+            luck = {"luck": found.bias, "low": found.low, "high": found.high}
+            row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value}
+            rows.append(row | (dict.fromkeys(luck, float("nan")) if repeated else luck))
     return pd.DataFrame(rows)
 
 
@@ -387,8 +415,8 @@ def accuracy_rows(found: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFr
 
 def vote_rows(judgements: Judgements) -> pd.DataFrame:
     """How many answers have each number of jurors who say True, by what the label says: ``votes`` (0 … j), ``label``
-    (``True`` or ``False``) and ``answers``."""
-    votes, j = judgements.verdicts.sum(axis=1), len(judgements.jurors)
+    (``True`` or ``False``) and ``answers``. Jurors that are tied count half, and a half is rounded up."""
+    votes, j = np.floor(judgements.verdicts.sum(axis=1) + 0.5), len(judgements.jurors)
     rows = [
         {"votes": count, "label": str(label), "answers": int(((votes == count) & (judgements.labels == label)).sum())}
         for count in range(j + 1)
@@ -415,7 +443,8 @@ def provenance(found: JuryExperiment, called: str) -> Provenance:
             ("Confidence", asked.confidence),
             (
                 "Intervals",
-                "95%, by the jackknife over groups of answers: the whole experiment is repeated without each group",
+                "95%, Clopper–Pearson or Tango, with the number of independent answers that the jackknife finds: the "
+                "whole experiment is repeated without each group of questions",
             ),
         )
     )

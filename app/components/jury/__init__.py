@@ -21,7 +21,7 @@ from app.components.shared.seed import browser_shows, seed
 from app.state.jury import JuryView
 from charts.scripts import bundle
 from core.jury.adjudication import RULES
-from core.jury.experiment import MEASURES
+from core.jury.experiment import MEASURES, JuryExperiment
 from core.reports.jury import JurySplit, RulesOfJury
 
 KEY = "jury"
@@ -58,7 +58,7 @@ def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, 
             "texts": pa.Table.from_pandas(bench.rows[texts], preserve_index=False),
             "pairwise": pairwise,
             "splits": len(tried.protocol.seeds),
-            "always_false": next(of.accuracy.value for of in tried.outcomes if of.rule == "always_false"),
+            "constant": _constant(tried, pairwise),
             "view": start.start,
             "revision": start.revision,
         },
@@ -67,10 +67,20 @@ def jury(bench: JurySplit, found: RulesOfJury, *, complete: bool, version: str, 
 
 
 def _numbers(bench: JurySplit) -> Any:
-    """The rows without their texts, with verdicts as 0 and 1."""
+    """The rows without their texts, with verdicts as 0, ½ and 1."""
     rows = bench.rows.drop(columns=["id", "question", "answer"])
-    flags = [name for name in rows.columns if rows[name].dtype == bool]
-    return rows.astype(dict.fromkeys(flags, "uint8"))
+    verdicts = [name for name in rows.columns if name[:2] == "r_" or name[:1] == "v"]
+    return rows.astype({"label": "uint8", **dict.fromkeys(verdicts, "float32")})
+
+
+def _constant(tried: JuryExperiment, pairwise: bool) -> str:
+    """A sentence about the better of the two rules that ignore the jurors."""
+    best = tried.best_constant
+    if best is None:
+        return ""
+    verdict = best.rule == "always_true"
+    always = f"preferring the {'first' if verdict else 'second'} answer" if pairwise else f"saying {verdict}"
+    return f"Always {always} {'agrees with the label' if pairwise else 'is right'} on {best.accuracy.value:.1%}."
 
 
 def _rule(of: Any, risk: pd.DataFrame) -> dict[str, Any]:

@@ -26,12 +26,13 @@ def agreement_figures(record: JuryRecord, pairwise: bool) -> None:
     st.subheader(f"Do the jurors agree, {then}", anchor=False)
     with style.stacked_when_narrow("agreement"):
         left, right = st.columns([3, 2], gap="large")
+    of_questions = f" to {found.n_questions:,} questions" if found.n_questions < found.n else ""
     with right:
         st.markdown(
             plain(
                 f"The jurors are unanimous on {percent(found.unanimous)} of all {found.n:,} "
-                f"{'pairs' if pairwise else 'answers'}. Even so, {percent(found.unanimous_wrong)} of these unanimous "
-                f"verdicts are {'against the label' if pairwise else 'wrong'}."
+                f"{'pairs' if pairwise else 'answers'}{of_questions}. Even so, {percent(found.unanimous_wrong)} of "
+                f"these unanimous verdicts are {'against the label' if pairwise else 'wrong'}."
             )
             if found.n_unanimous
             else "There is no answer on which the jurors are unanimous."
@@ -83,10 +84,10 @@ def _coefficient(title: str, of: Estimate) -> dict[str, str]:
     return {
         "Agreement": title,
         "Figure": f"{of.value:.2f}" if known else "not defined",
-        "95% interval": f"{of.low:.2f} to {of.high:.2f}" if known else "",
+        "95% interval": f"{of.low:.2f} to {of.high:.2f}" if of.low == of.low else "none" if known else "",
     }
 
 
 def percent(of: Estimate) -> str:
     """A share with its 95% interval."""
-    return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})"
+    return f"{of.value:.1%} ({of.low:.1%} to {of.high:.1%})" if of.low == of.low else f"{of.value:.1%} (no interval)"

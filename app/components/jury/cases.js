@@ -2,12 +2,14 @@
 
 import { draw, make } from "../shared/dom.js";
 import { percent } from "../shared/formatting.js";
-import { answered, isWrong, yes } from "./verdicts.js";
+import { answered, isTie, isWrong, yes } from "./verdicts.js";
 
 const HIGH = 18;
 const WIDE = 200;
 // For a pair of answers, True means that the first is better.
-const word = ({ pairwise }, verdict) => (pairwise ? (verdict ? "First" : "Second") : verdict ? "True" : "False");
+const word = ({ pairwise }, verdict) =>
+  isTie(verdict) ? "Tie" : pairwise ? (verdict ? "First" : "Second") : verdict ? "True" : "False";
+const shade = (verdict) => (verdict === 1 ? "true" : "");
 
 function tag(text, kind = "", title = "") {
   const made = make("span", `tag ${kind}`.trim(), text);
@@ -27,11 +29,12 @@ function tagsOf(state, i) {
     ),
   );
   if (rows.said[rule][i] !== rows.said.majority[i]) made.append(tag("against majority", "plain"));
-  if (answered(rows, rule, i, at)) made.append(tag(word(state, rows.said[rule][i]), rows.said[rule][i] ? "true" : ""));
+  if (answered(rows, rule, i, at)) made.append(tag(word(state, rows.said[rule][i]), shade(rows.said[rule][i])));
   else made.append(tag("abstains", "plain"));
   const would = answered(rows, rule, i, at) ? "" : "would be ";
   const [good, bad] = pairwise ? ["as labelled", "against the label"] : ["right", "wrong"];
-  made.append(
+  if (isTie(rows.said[rule][i])) made.append(tag("half right", "plain", "A tie counts half for each side."));
+  else made.append(
     isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"),
   );
   return made;
@@ -48,7 +51,7 @@ function lean(p, verdict, said) {
   });
   const [from, to] = p >= 0.5 ? [0.5, p] : [p, 0.5];
   draw(svg, "rect", {
-    class: verdict ? "true" : "",
+    class: shade(verdict),
     x: from * WIDE,
     width: Math.max(1, (to - from) * WIDE),
     y: 3,
@@ -71,7 +74,7 @@ function jurorTable(state, i) {
     const p = rows.p[j][i];
     const verdict = rows.v[j][i];
     const verdictCell = make("td");
-    verdictCell.append(tag(word(state, verdict), verdict ? "true" : ""));
+    verdictCell.append(tag(word(state, verdict), shade(verdict)));
     line.append(
       make("td", "", name),
       lean(p, verdict, `${name}: probability of ${word(state, true)} ${p.toFixed(3)}`),
@@ -92,7 +95,7 @@ function ruleList(state, i) {
   for (const { name, title } of rules) {
     const item = make("li");
     const said = rows.said[name][i];
-    item.append(tag(`${title}: ${word(state, said)}`, `${said ? "true" : ""}${name === rule ? " chosen" : ""}`));
+    item.append(tag(`${title}: ${word(state, said)}`, `${shade(said)}${name === rule ? " chosen" : ""}`));
     list.append(item);
   }
   return list;

@@ -14,7 +14,7 @@ from app.serving.background import arrived, in_place
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability
-from core.jury.adjudication import RULES
+from core.jury.adjudication import CONSTANT, RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury_pipeline.jury_store import JuryRecord
@@ -36,8 +36,8 @@ def gains(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
         st.caption(
             "This needs at least three jurors, because each one is left out in turn."
             if table.empty
-            else "The rule Always False ignores the jurors, so none of them adds anything."
-            if view.rule == "always_false"
+            else f"The rule {RULES[view.rule].title} ignores the jurors, so none of them adds anything."
+            if view.rule in CONSTANT
             else f"{RULES[view.rule].title} needs at least three jurors. With two, it can't tell which one is reliable."
         )
         return
@@ -77,8 +77,8 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
             "Confidence": scale_title,
             "Agrees with the label" if pairwise else "Right": percent(found.jurors[i].accuracy),
             "ECE": f"{row.ece:.3f}",
-            "By luck": f"{row.luck:.3f}",
-            "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}",
+            "By luck": f"{row.luck:.3f}" if row.low == row.low else "–",
+            "Beyond luck (95% interval)": f"{row.low:.3f} to {row.high:.3f}" if row.low == row.low else "–",
         }
         for i, name in enumerate(record.jurors)
         for scale, scale_title in (("confidence", title), ("raw", "Raw probability"))
@@ -88,5 +88,6 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
     st.caption(
         "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
         "“By luck” is what a perfectly calibrated juror would show, and “beyond luck” is the error that remains. "
-        "Each answer counts once here: the halves of the first split calibrate each other's confidences."
+        "Each answer counts once here: the halves of the first split calibrate each other's confidences. Neither is "
+        "computed for questions with several answers, because it holds only for independent answers."
     )

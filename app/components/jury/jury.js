@@ -21,9 +21,11 @@ const MEASURE_HOVERS = {
 };
 const PAIR_HOVERS = {
   accuracy: "The share of pairs on which the verdict agrees with the label.",
-  f1: "The harmonic mean of precision and recall. “The first is better” is the positive class.",
-  precision: "Of the pairs for which the jury prefers the first answer, the share in which it is better.",
-  recall: "Of the pairs whose first answer is better, the share for which the jury prefers it.",
+  f1: "The harmonic mean of precision and recall, averaged over the first and the second answer.",
+  precision:
+    "Of the pairs for which the jury prefers the first answer, the share in which it is better, and the same of the second, averaged.",
+  recall:
+    "Of the pairs whose first answer is better, the share for which the jury prefers it, and the same of the second, averaged.",
 };
 const percent1 = (share) => `${(100 * share).toFixed(1)}%`;
 const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points).toFixed(1)}`;
@@ -164,8 +166,8 @@ class Jury {
     const sorted = [...this.rules].sort((a, b) => b.measures[order] - a.measures[order]);
     const { complete } = this.data;
     const values = sorted.map(({ measures }) => measures[order]);
-    const lows = complete ? sorted.map(({ intervals }) => intervals[order][0]) : values;
-    const highs = complete ? sorted.map(({ intervals }) => intervals[order][1]) : values;
+    const lows = sorted.map(({ intervals }, i) => intervals[order][0] ?? values[i]);
+    const highs = sorted.map(({ intervals }, i) => intervals[order][1] ?? values[i]);
     const from = Math.min(...lows);
     const to = Math.max(...highs, from + 1e-6);
     const x = (value) => 4 + (192 * (value - from)) / (to - from);
@@ -192,7 +194,7 @@ class Jury {
           y2: 22,
           "vector-effect": "non-scaling-stroke",
         });
-        if (complete)
+        if (low !== null)
           draw(svg, "line", {
             class: "span",
             x1: x(low),
@@ -203,7 +205,7 @@ class Jury {
           });
         draw(svg, "rect", { class: "point", x: x(of.measures[order]) - 2.5, y: 6, width: 5, height: 10 });
         const [gain, least, most] = of.gain.map((share) => 100 * share);
-        const ends = complete ? ` (${signed(least)} to ${signed(most)})` : "";
+        const ends = of.gain[1] === null ? "" : ` (${signed(least)} to ${signed(most)})`;
         const said = of.name === "majority" ? "" : `${signed(gain)}${ends}`;
         line.append(first, make("td", "value", percent1(of.measures[order])), plot, make("td", "of-gain", said));
         return line;
@@ -263,7 +265,7 @@ class Jury {
     const dot = draw(svg, "circle", { class: "dot", r: 6 });
     this.mark = (share, risk, low, high) => {
       dot.style.display = share > 0 ? "" : "none";
-      whisker.style.display = share > 0 && this.data.complete ? "" : "none";
+      whisker.style.display = share > 0 && this.named(this.rule).risk.low[this.at] !== null ? "" : "none";
       put(dot, { cx: x(share), cy: y(risk) });
       put(whisker, { x1: x(share), x2: x(share), y1: y(Math.min(low, most)), y2: y(Math.min(high, most)) });
     };
@@ -296,20 +298,24 @@ class Jury {
       this.find("[data-figure=risk-interval]"),
       share > 0
         ? complete
-          ? `${percent1(low)} to ${percent1(high)}`
+          ? this.named(rule).risk.low[at] === null
+            ? "no interval from one question"
+            : `${percent1(low)} to ${percent1(high)}`
           : "computing its interval …"
         : "no answer gets a verdict",
     );
     const [accuracy, least, most] = [of.measures.accuracy, ...of.intervals.accuracy].map(percent1);
-    const interval = complete
-      ? `, with a 95% interval from ${least} to ${most}`
-      : ". Its 95% interval is being computed";
+    const interval = !complete
+      ? ". Its 95% interval is being computed"
+      : of.intervals.accuracy[0] === null
+        ? ". One question is too few for an interval"
+        : `, with a 95% interval from ${least} to ${most}`;
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
     say(
       this.find(".verdict"),
-      `Mean over ${splits} splits${interval}. ${pairwise ? "Always preferring the second answer agrees with the label on" : "Always saying False is right on"} ${percent1(this.data.always_false)}.`,
+      `Mean over ${splits} splits${interval}. ${this.data.constant}`,
     );
     clearTimeout(this.speaking);
     this.speaking = setTimeout(

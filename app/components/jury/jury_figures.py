@@ -45,7 +45,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "Each row is a pair of answers. A verdict says which of the two is better. Accuracy is the share of "
             "verdicts that agree with the label."
         )
-    for note in (record.origin, *record.notes):
+    for note in (record.origin, *record.notes, *found.notes):
         st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)

@@ -25,7 +25,9 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
             st.metric(
                 "Hold the truth",
                 f"{found.coverage:.1%}",
-                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
+                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws."
+                if low == low
+                else "Several answers belong to one question, so the range expected by chance is not known.",
                 width="content",
             )
             for name, count in (

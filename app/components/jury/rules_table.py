@@ -55,7 +55,9 @@ def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
 def _with_interval(row: dict[str, float], name: str) -> str:
     value, low, high = (100 * row[of] for of in (name, f"{name}_low", f"{name}_high"))
     if name.startswith("to_"):
-        if row[name] == row[f"{name}_low"] == row[f"{name}_high"] == 0:
+        if row[name] == 0 and low != low:
             return "–"  # the rule itself
+        if low != low:
+            return f"{signed(value, 1)} (no interval)"
         return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
-    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)"
+    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)" if low == low else f"{value:.1f}% (no interval)"

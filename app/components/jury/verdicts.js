@@ -27,7 +27,9 @@ export function readRows(table, jurors, rules) {
 }
 
 export const answered = (rows, rule, i, at) => rows.sure[rule][i] >= at / 100 - SLACK;
-export const isWrong = (rows, rule, i) => rows.said[rule][i] !== rows.label[i];
+// A tie, ½, is neither right nor wrong.
+export const isTie = (verdict) => verdict === 0.5;
+export const isWrong = (rows, rule, i) => rows.said[rule][i] === 1 - rows.label[i];
 
 export const yes = (rows, i) => rows.v.reduce((sum, verdicts) => sum + verdicts[i], 0);
 
@@ -43,7 +45,7 @@ export function isOf(kind, rows, rule, i, at) {
       return (
         new Set(
           Object.keys(rows.said)
-            .filter((name) => name !== "always_false")
+            .filter((name) => !name.startsWith("always_"))
             .map((name) => rows.said[name][i]),
         ).size > 1
       );

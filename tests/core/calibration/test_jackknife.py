@@ -1,35 +1,39 @@
-"""The jackknife: a mean's known variance, equal groups counted as often as they come, and shares."""
+"""The jackknife: shares and differences that are worth as many answers as their variance says."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from core.calibration.jackknife import ends, random_groups, share_ends
+from core.calibration.jackknife import difference_ends, random_groups, share_ends
 
 pytestmark = pytest.mark.quick
 
 
-def without_each(values):
-    return np.array([[np.delete(values, i).mean()] for i in range(len(values))])
+def test_a_difference_has_tangos_interval_and_a_width_without_a_discordant_answer():
+    """Tango's ends solve |b − c − n·d| = z·√(n·(2q + d(1 − d))); of 0 and 0 they are ±z² / (n + z²)."""
+    z, alike = stats.norm.ppf(0.975), np.tile([0.0, 0.18], (20, 1))
+    low, high = difference_ends(np.array([0.0, 12 / 50]), np.array([0.0, 3 / 50]), alike, np.array([50, 50]))
+    assert (low[0], high[0]) == pytest.approx((-(z**2) / (50 + z**2), z**2 / (50 + z**2)))
+    assert (low[1], high[1]) == pytest.approx((0.031, 0.330), abs=5e-4)  # 12 and 3 of 50
 
 
-def test_of_a_mean_it_is_students_interval():
-    values = np.random.default_rng(0).normal(size=25)
-    low, high = ends(values.mean(keepdims=True), without_each(values))
-    found = stats.t.interval(0.95, 24, loc=values.mean(), scale=values.std(ddof=1) / 5)
-    assert (low[0], high[0]) == pytest.approx(found)
+def test_a_difference_has_the_interval_of_the_answers_that_its_variance_is_worth():
+    rng = np.random.default_rng(3)
+    left_out = 0.1 + 0.01 * rng.normal(size=(20, 1))
+    variance = 19 / 20 * ((left_out - left_out.mean()) ** 2).sum()
+    worth = (0.3 + 0.2 - 0.1**2) / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
+    few, own = (
+        np.concatenate(difference_ends(np.array([0.3]), np.array([0.2]), left_out, np.array([n])))
+        for n in (10**6, round(worth))
+    )
+    assert few == pytest.approx(own, abs=1e-3)
+    assert difference_ends(np.array([1.0]), np.array([0.0]), np.ones((20, 1)), np.array([30]))[1][0] == 1
 
 
-def test_equal_groups_count_as_often_as_they_come():
-    values = np.repeat([1.0, 2.0, 5.0], [7, 4, 2])
-    kinds = without_each(values)[[0, 7, 11]]
-    once = ends(values.mean(keepdims=True), kinds, times=np.array([7, 4, 2]))
-    assert np.concatenate(once) == pytest.approx(np.concatenate(ends(values.mean(keepdims=True), without_each(values))))
-
-
-def test_no_end_goes_beyond_what_can_be():
-    low, high = ends(np.array([0.5]), np.array([[0.0], [1.0]]), least=0.0, most=1.0)
-    assert (low[0], high[0]) == (0, 1)
+def test_a_figure_without_variance_is_worth_its_questions():
+    alike = np.ones((20, 1))
+    low, _ = share_ends(np.array([1.0]), alike, np.array([100]), np.array([20]))
+    assert low[0] == pytest.approx(0.025 ** (1 / 20))
 
 
 def test_a_share_has_the_interval_of_the_answers_that_its_variance_is_worth():
@@ -70,14 +74,6 @@ def test_groups_are_the_same_at_every_call_and_in_every_version():
     assert random_groups(6, groups=3).tolist() == [0, 0, 1, 2, 1, 2]
     assert np.array_equal(random_groups(50), random_groups(50))
     assert not np.array_equal(random_groups(40) % 20, random_groups(60)[:40])
-
-
-def test_both_ends_are_kept_within_what_can_be():
-    low, high = ends(np.array([0.9, -0.9]), np.array([[0.2, -0.1], [1.6, -1.7]]), least=-0.5, most=0.5)
-    assert low.tolist() == [-0.5, -0.5]
-    assert high.tolist() == [0.5, 0.5]
-    close = ends(np.array([3.0, -3.0]), np.array([[3.0, -3.0], [3.0, -3.0]]), least=-1.0, most=1.0)
-    assert [of.tolist() for of in close] == [[1.0, -1.0], [1.0, -1.0]]
 
 
 def test_a_share_that_varies_much_is_worth_less_than_an_answer():

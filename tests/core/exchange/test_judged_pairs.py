@@ -59,7 +59,7 @@ def test_an_evaluator_of_llmbar_is_a_juror_in_each_order(tmp_path):
     assert by_name["Falcon Swap CoT"] == [1, 0, 0.5, 0]
     assert jury.answers[0] == "First: one 0\n\nSecond: two 0"
     (note,) = found["Natural"].notes
-    assert note.endswith("read as “the second is better”: Falcon Swap CoT 1.")
+    assert note.endswith("counts half for each answer of a pair: Falcon Swap CoT 1.")
 
 
 def test_sets_of_llmbar_are_juries_of_their_own(tmp_path):

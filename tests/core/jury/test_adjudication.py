@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 
 from core.errors import InputError
-from core.jury.adjudication import PUBLISHED_RULES, RULES, Case, adjudicate, best_juror, pooled, sureness
-from core.jury.confidence import confidence
+from core.jury.adjudication import CONSTANT, PUBLISHED_RULES, RULES, Case, adjudicate, best_juror, pooled, sureness
+from core.jury.confidence import CONFIDENCES, confidence
 from core.jury.dawid_skene import DawidSkene
 from core.jury.judgements import Judgements
 from tests.core.jury.verdicts import jury, seeded_jury
@@ -49,21 +49,81 @@ def test_each_published_rule_by_hand() -> None:
     assert said("mean_probability", of) == [True]  # .5967
 
 
-def test_ties_are_false_or_go_to_the_first_juror() -> None:
+def published(of: Case) -> Case:
+    """The same with ties as in the published experiment."""
+    return replace(of, asked=replace(of.asked, half_ties=False))
+
+
+def test_a_tie_counts_half_and_as_published_is_false_or_goes_to_the_first_juror() -> None:
     even = case([[0.7, 0.3], [0.3, 0.7]], [[0.8, 0.8], [0.8, 0.8]])
-    for rule in ("majority", "confidence_sum", "confidence_product", "mean_probability", "veto"):
-        assert said(rule, even) == [False, False], rule
+    for rule in ("majority", "confidence_sum", "confidence_product", "mean_probability"):
+        assert said(rule, even) == [0.5, 0.5], rule
+        assert said(rule, published(even)) == [0, 0], rule
     for rule in ("max_confidence", "max_probability"):
-        assert said(rule, even) == [True, False], rule
+        assert said(rule, even) == [0.5, 0.5], rule
+        assert said(rule, published(even)) == [1, 0], rule
+    assert said("veto", even) == [0, 0]
+
+
+def test_a_sum_that_differs_by_rounding_is_a_tie() -> None:
+    # .1 + .2 is more than .3 in binary, and .7 · .4 is less than .28.
+    assert said("confidence_sum", case([[0.9, 0.9, 0.1]], [[0.6, 0.7, 0.8]])) == [0.5]
+    assert said("confidence_product", case([[0.9, 0.9, 0.1]], [[0.3, 0.6, 0.72]])) == [0.5]
+
+
+def test_a_juror_that_can_not_decide_counts_half_for_each_side() -> None:
+    # The third juror is tied, so the two others decide; where they part, nobody does.
+    of = case([[0.9, 0.7, 0.5], [0.9, 0.3, 0.5], [0.2, 0.5, 0.5], [0.5, 0.5, 0.5]], [[0.9, 0.7, 0.6]] * 4)
+    assert said("majority", of) == [1, 0.5, 0, 0.5]
+    assert said("confidence_sum", of) == [1, 1, 0, 0.5]
+    assert said("max_probability", of) == [1, 1, 0, 0.5]
+    assert said("veto", of) == [0.5, 0, 0, 0.5]
+    # A tied juror is no surer of one side than of the other, and neither is a jury that is tied.
+    assert sureness(of, np.array([1, 0.5, 0, 0.5])).tolist() == pytest.approx(
+        [(0.9 + 0.7 + 0.5) / 3, 0.5, (0.9 + 0.5 + 0.5) / 3, 0.5]
+    )
+    assert said("majority", published(of)) == [1, 0, 0, 0]  # as if the tied juror had said False
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 300), scale=st.sampled_from(list(CONFIDENCES)))
+def test_swapping_the_answers_of_every_pair_swaps_every_verdict(seed: int, scale: str) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.arange(60) % 3 > 0
+    p = np.where(rng.random((60, 3)) < 0.7, labels[:, None], ~labels[:, None]) * 0.8 + 0.1
+    p = np.where(rng.random((60, 3)) < 0.3, 0.5, np.where(rng.random((60, 3)) < 0.3, 1 - p / 2, p))
+    pairs = replace(jury(p, labels), pairwise=True)
+    swapped = replace(pairs, p_true=pairs.p_false, p_false=pairs.p_true, labels=~labels)
+    cases = []
+    for each in (pairs, swapped):
+        fitted, asked = each.rows(np.arange(30)), each.rows(np.arange(30, 60))
+        cases.append(Case(asked, confidence(scale, fitted, asked), fitted))
+    for rule in set(RULES) - set(CONSTANT):
+        first, second = (adjudicate(rule, of) for of in cases)
+        np.testing.assert_array_equal(first, 1 - second, err_msg=rule)
+
+
+def test_two_jurors_do_not_determine_dawid_and_skenes_model() -> None:
+    with pytest.raises(InputError, match=r"needs at least 3 jurors, because .*, got 2"):
+        adjudicate("dawid_skene", Case(seeded_jury(20, 2), np.ones((20, 2)), seeded_jury(20, 2)))
+
+
+def test_a_tie_says_nothing_about_a_jurors_reliability() -> None:
+    """A juror that is tied on half of the answers has the rates of the other half."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(20_000) < 0.5
+    verdicts = np.where(rng.random((20_000, 3)) < 0.85, truth[:, None], ~truth[:, None]) * 1.0
+    verdicts[rng.random(20_000) < 0.5, 2] = 0.5
+    np.testing.assert_allclose(DawidSkene.fit(verdicts).says_true[1], 0.85, atol=0.03)
 
 
 def test_the_largest_confidence_is_rounded_to_hundredths() -> None:
-    of = case([[0.7, 0.3], [0.7, 0.3]], [[0.801, 0.804], [0.80, 0.81]])
+    of = published(case([[0.7, 0.3], [0.7, 0.3]], [[0.801, 0.804], [0.80, 0.81]]))
     assert said("max_confidence", of) == [True, False]
 
 
 def test_the_largest_probability_is_rounded_to_ten_thousandths() -> None:
-    of = case([[0.70001, 0.29998], [0.7, 0.2998]], [[0.5, 0.5], [0.5, 0.5]])
+    of = published(case([[0.70001, 0.29998], [0.7, 0.2998]], [[0.5, 0.5], [0.5, 0.5]]))
     assert said("max_probability", of) == [True, False]
 
 
@@ -74,13 +134,15 @@ def test_a_unanimous_jury_gives_its_verdict_under_every_rule(data: st.DataObject
     sure = data.draw(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=3))
     of = case([p if side else [1 - x for x in p]], [sure])
     for rule in RULES:
-        assert said(rule, of) == [side if rule != "always_false" else False], rule
+        assert said(rule, of) == [{"always_false": False, "always_true": True}.get(rule, side)], rule
 
 
 @given(st.lists(st.lists(st.floats(0, 1), min_size=3, max_size=3), min_size=1, max_size=8))
 def test_veto_is_never_true_where_anyone_says_false(p: list[list[float]]) -> None:
     of = case(p)
-    assert not (adjudicate("veto", of) & ~of.verdicts.all(axis=1)).any()
+    verdicts = adjudicate("veto", of)
+    assert (verdicts[(of.verdicts == 0).any(axis=1)] == 0).all()
+    assert (verdicts[(of.verdicts == 1).all(axis=1)] == 1).all()
 
 
 @settings(max_examples=25)
@@ -201,9 +263,8 @@ def test_each_rule_is_its_loop_over_answers_and_jurors(rule: str) -> None:
     rng = np.random.default_rng(8)
     for jurors in (2, 3, 4):
         asked = jury(rng.choice([0.1, 0.25, 0.3, 0.6, 0.75, 0.95], (60, jurors)), np.ones(60))
-        of = Case(asked, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION)
+        of = published(Case(asked, rng.choice(np.array([0.25, 0.4375, 0.625, 0.75, 0.875]), (60, jurors)), CALIBRATION))
         found = adjudicate(rule, of)
-        assert found.dtype == np.bool_
         assert found.tolist() == by_loops(rule, of)
         assert RULES[rule].decide(of).shape == (60,)
 
@@ -213,7 +274,8 @@ def test_always_false_and_the_best_juror_say_what_they_are_called() -> None:
     calibration, asked = judged.rows(np.arange(30)), judged.rows(np.arange(30, 60))
     of = Case(asked, asked.top, calibration)
     never = adjudicate("always_false", of)
-    assert (never.dtype, never.tolist()) == (np.bool_, [False] * 30)
+    assert never.tolist() == [False] * 30
+    assert adjudicate("always_true", of).tolist() == [True] * 30
     best = int(calibration.right.mean(axis=0).argmax())
     assert adjudicate("best_juror", of).tolist() == asked.verdicts[:, best].tolist()
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from core.conformal.coverage import share_interval
@@ -17,7 +17,6 @@ from core.jury.agreement import (
     effective_votes,
     error_correlation,
     fleiss_kappa,
-    jackknifed,
     krippendorff_alpha,
 )
 from tests.core.jury.verdicts import SHAPES, jury, seeded_jury, seeded_verdicts
@@ -90,34 +89,79 @@ def test_errors_that_avoid_each_other_count_as_at_most_twice_the_jurors() -> Non
     assert effective_votes(some) == pytest.approx(2 / 0.6)
 
 
-def left_out_by_hand(figure, values: np.ndarray, least: float, most: float) -> tuple[float, float, float]:
-    """A figure and its jackknifed interval: every row left out in turn, those that are alike too."""
-    n, value = len(values), figure(values)
-    without = np.array([figure(np.delete(values, i, axis=0)) for i in range(n)])
-    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
-    return value, max(value - reach, least), min(value + reach, most)
+def test_a_correlation_has_the_interval_of_the_share_of_shared_errors() -> None:
+    """Two jurors err 4 times each of 100, never together: Clopper and Pearson's upper end for 0 of 8 is .369, and a
+    juror then errs on .08 · (1 + .369) / 2 of the answers."""
+    wrong = np.zeros((100, 2), dtype=bool)
+    wrong[:4, 0] = wrong[4:8, 1] = True
+    p = np.where(wrong, 0.1, 0.9)
+    of = agreement(jury(p, np.ones(100))).pairs[0].error_correlation
+    assert of.value == pytest.approx(-0.0016 / (0.04 * 0.96))
+    both, each = 0.08 * share_interval(0, 8)[1], 0.08 * (1 + share_interval(0, 8)[1]) / 2
+    assert of.high == pytest.approx((both - each**2) / (each * (1 - each)))
+    most = share_interval(8, 100)[1] / 2  # jurors that err more often, and never together
+    assert of.low == pytest.approx(-(most**2) / (most * (1 - most)))
 
 
-def test_every_coefficient_has_the_interval_of_leaving_one_answer_out() -> None:
-    judged = seeded_jury(60, 4, seed=2)
-    found, wrong = agreement(judged), ~judged.right
-    for name, figure, values, least, most in (
-        ("fleiss", fleiss_kappa, judged.verdicts, -1, 1),
-        ("krippendorff", krippendorff_alpha, judged.verdicts, -1, 1),
-        ("effective_votes", effective_votes, wrong, 0, 8),
+def test_accurate_jurors_have_no_interval_that_is_a_point() -> None:
+    for right in (1, 2, 5):  # so many answers that one juror, and then another, gets wrong
+        p = np.full((200, 3), 0.9)
+        p[:right, 0], p[right : 2 * right, 1] = 0.2, 0.2
+        found = agreement(jury(p, np.ones(200)))
+        for of in (
+            found.pairs[0].error_correlation,
+            found.effective_votes,
+            found.fleiss,
+            found.krippendorff,
+            found.pairs[0].kappa,
+        ):
+            assert of.low < of.value < of.high
+            assert of.high - of.low > 0.01
+        assert found.effective_votes.low < 3 < found.effective_votes.high  # independent jurors are still possible
+
+
+def test_an_interval_of_many_answers_is_that_of_the_jackknife() -> None:
+    judged = seeded_jury(4000, 3, seed=2)
+    found, wrong = agreement(judged), 1 - judged.right
+
+    def reach(figure, values: np.ndarray) -> float:
+        groups = np.arange(4000) % 400
+        without = np.array([figure(values[groups != one]) for one in range(400)])
+        return 1.96 * np.sqrt(399 / 400 * ((without - without.mean()) ** 2).sum())
+
+    for of, figure, values in (
+        (found.fleiss, fleiss_kappa, judged.verdicts),
+        (found.pairs[0].kappa, lambda v: cohen_kappa(v[:, 0], v[:, 1]), judged.verdicts),
+        (found.pairs[0].error_correlation, lambda v: error_correlation(v[:, 0], v[:, 1]), wrong),
+        (found.effective_votes, effective_votes, wrong),
     ):
-        of = getattr(found, name)
-        assert (of.value, *of.ends) == pytest.approx(left_out_by_hand(figure, values, least, most)), name
-    assert found.n == 60
-    assert len(found.pairs) == 6
-    pair = next(one for one in found.pairs if (one.first, one.second) == ("juror1", "juror3"))
-    two, errors = judged.verdicts[:, [1, 3]], wrong[:, [1, 3]]
-    kappa = left_out_by_hand(lambda v: cohen_kappa(v[:, 0], v[:, 1]), two, -1, 1)
-    together = left_out_by_hand(lambda v: error_correlation(v[:, 0], v[:, 1]), errors, -1, 1)
-    assert (pair.kappa.value, *pair.kappa.ends) == pytest.approx(kappa)
-    assert (pair.error_correlation.value, *pair.error_correlation.ends) == pytest.approx(together)
-    same = int((two[:, 0] == two[:, 1]).sum())
-    assert (pair.agreement.value, *pair.agreement.ends) == pytest.approx((same / 60, *share_interval(same, 60)))
+        assert (of.high - of.low) / 2 == pytest.approx(reach(figure, values), rel=0.15)
+
+
+def test_answers_of_one_question_are_one_unit() -> None:
+    one = seeded_jury(60, 3, seed=4)
+    five = one.rows(np.repeat(np.arange(60), 5))
+    single, repeated = agreement(one), agreement(five)
+    assert (single.n, single.n_questions, repeated.n, repeated.n_questions) == (60, 60, 300, 60)
+    for name in ("fleiss", "krippendorff", "effective_votes", "unanimous", "unanimous_wrong"):
+        first, second = getattr(single, name), getattr(repeated, name)
+        assert second.value == pytest.approx(first.value, abs=0.01), name
+        assert second.high - second.low == pytest.approx(first.high - first.low, rel=0.1), name
+    named = replace(one, cluster_names=tuple(str(i // 6) for i in range(60)))
+    assert agreement(named).n_questions == 10
+
+
+def test_a_tie_is_half_an_agreement() -> None:
+    # Two jurors agree on the first answer, part on the second, and one is tied on the third: (1 + 0 + ½) / 3.
+    judged = jury(np.array([[0.9, 0.8], [0.9, 0.2], [0.9, 0.5]]), np.ones(3))
+    turned = replace(judged, p_true=judged.p_false, p_false=judged.p_true, labels=~judged.labels)
+    for each in (judged, turned):
+        found = agreement(each)
+        assert found.pairs[0].agreement.value == pytest.approx(0.5)
+        assert (found.n_unanimous, found.unanimous_wrong.value) == (1, 0)
+    assert fleiss_kappa(judged.verdicts) == pytest.approx(fleiss_kappa(turned.verdicts))
+    # Shares of True 1 and ½; expected agreement ½.
+    assert agreement(judged).pairs[0].kappa.value == pytest.approx(0.0)
 
 
 def test_unanimous_answers_and_the_wrong_ones_among_them_by_hand() -> None:
@@ -129,22 +173,13 @@ def test_unanimous_answers_and_the_wrong_ones_among_them_by_hand() -> None:
     assert (found.unanimous_wrong.value, *found.unanimous_wrong.ends) == pytest.approx((1 / 2, *share_interval(2, 4)))
 
 
-def test_no_interval_goes_beyond_what_a_coefficient_can_be() -> None:
-    verdicts = np.array([[1, 0], [0, 1]] * 2 + [[1, 1]], dtype=bool)
-    found = jackknifed(lambda v: cohen_kappa(v[:, 0], v[:, 1]), verdicts, least=-1.0, most=1.0)
-    assert found.low == -1
-    assert found.value < found.high < 1
-    assert jackknifed(lambda v: float(v.mean()), verdicts[:2], least=0.0, most=0.6).high == 0.5
-    one = jackknifed(lambda v: float(v.mean()), verdicts[:1], least=0.0, most=1.0)
-    assert np.isnan([one.value, *one.ends]).all()
-
-
-def test_a_coefficient_that_a_single_answer_holds_up_is_not_defined() -> None:
+def test_a_coefficient_that_a_single_answer_holds_up_has_a_wide_interval() -> None:
     # Without the last answer every verdict is True, and chance alone explains that.
-    verdicts = np.array([[1, 1], [1, 1], [1, 1], [0, 1]], dtype=bool)
-    assert cohen_kappa(verdicts[:, 0], verdicts[:, 1]) == 0
-    found = jackknifed(lambda v: cohen_kappa(v[:, 0], v[:, 1]), verdicts, least=-1.0, most=1.0)
-    assert np.isnan([found.value, *found.ends]).all()
+    judged = jury(np.array([[0.9, 0.9], [0.9, 0.9], [0.9, 0.9], [0.1, 0.9]]), np.ones(4))
+    kappa = agreement(judged).pairs[0].kappa
+    assert kappa.value == 0
+    assert kappa.low < -0.1
+    assert kappa.high > 0.9
 
 
 def test_krippendorff_and_errors_by_hand() -> None:
@@ -160,13 +195,13 @@ def test_krippendorff_and_errors_by_hand() -> None:
     assert effective_votes(three) == pytest.approx(3 / (1 + 2 * rho))
 
 
-def test_every_coefficient_of_few_answers_ends_at_what_it_can_be() -> None:
-    # Two jurors that agree on half of four answers: leaving one out changes every coefficient by so much that the
-    # intervals would go beyond −1 and 1, and beyond 0 and 4 votes.
+def test_every_coefficient_of_few_answers_stays_in_its_range() -> None:
+    # Two jurors that agree on half of four answers.
     found = agreement(jury(np.array([[0.9, 0.1], [0.1, 0.9], [0.9, 0.9], [0.1, 0.1]]), np.ones(4)))
     pair = found.pairs[0]
     for of in (pair.kappa, pair.error_correlation, found.fleiss, found.krippendorff):
-        assert of.ends == (-1, 1)
-    assert (found.effective_votes.value, *found.effective_votes.ends) == (2, 0, 4)
+        assert -1 <= of.low < 0 < of.high <= 1
+    assert found.effective_votes.value == 2
+    assert 1 <= found.effective_votes.low < 2 < found.effective_votes.high <= 4
     none = agreement(jury(np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([True, False]))).unanimous_wrong
     assert np.isnan([none.value, *none.ends]).all()

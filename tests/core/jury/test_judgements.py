@@ -23,9 +23,10 @@ def rows(*labels: bool) -> list[tuple[str, str, str, bool, float, float]]:
 
 
 def test_what_jurors_say_by_hand() -> None:
-    assert TWO.verdicts.tolist() == [[True, False], [False, True], [False, False]]  # ½ is False
+    assert TWO.verdicts.tolist() == [[1, 0.5], [0, 1], [0, 0]]
+    assert replace(TWO, half_ties=False).verdicts.tolist() == [[1, 0], [0, 1], [0, 0]]  # as published, ½ is False
     assert TWO.top.tolist() == [[0.9, 0.5], [0.8, 0.7], [0.9, 0.6]]
-    assert TWO.right.tolist() == [[True, False], [True, False], [False, False]]
+    assert TWO.right.tolist() == [[1, 0.5], [1, 0], [0, 0]]
     assert TWO.disagreed.tolist() == [True, True, False]
     assert len(TWO) == 3
 
@@ -167,3 +168,37 @@ def test_an_answer_has_one_label_and_a_jury_its_jurors() -> None:
         joined([])
     with pytest.raises(InputError, match=r"got 1 \(a\)"):
         joined([("a", rows(True))])
+
+
+def test_a_tie_is_one_within_rounding() -> None:
+    # .1 + .2 + .2 and its complement differ by 1e-16 in binary, and float32 knows seven digits.
+    p = np.array([[0.1 + 0.2 + 0.2, 0.50000002], [1 - 0.9 + 0.4, 0.500002]])
+    assert jury(p, np.ones(2)).verdicts.tolist() == [[0.5, 0.5], [0.5, 1]]
+
+
+def test_clusters_are_questions_or_what_a_column_names() -> None:
+    judged = seeded_jury(4)
+    assert judged.clusters is None
+    asked = replace(judged, questions=("a", "b", "a", ""))
+    assert asked.clusters.tolist() == [0, 1, 0, 2]
+    assert replace(asked, questions=("", "", "", "")).clusters is None  # no texts, no repeats
+    named = replace(judged, cluster_names=("x", "x", "y", "y"))
+    assert named.clusters.tolist() == [0, 0, 1, 1]
+    assert named.rows(np.array([3, 0])).cluster_names == ("y", "x")
+    again = from_table(named.table())
+    assert again.cluster_names == named.cluster_names
+    table = named.table()
+    table.loc[table["id"] == "2", "cluster"] = None
+    with pytest.raises(InputError, match="found none for answer 3"):
+        from_table(table)
+    with pytest.raises(InputError, match="there are 2 clusters of 4 answers"):
+        replace(judged, cluster_names=("x", "y"))
+
+
+def test_p_false_is_exactly_what_a_swapped_table_would_say() -> None:
+    table = seeded_jury(30).table().drop(columns="p_false")
+    table["p_true"] = table["p_true"].round(3)
+    swapped = table.assign(p_true=(1 - table["p_true"]).round(3))
+    first, second = from_table(table), from_table(swapped)
+    np.testing.assert_array_equal(first.p_true, second.p_false)
+    np.testing.assert_array_equal(first.p_false, second.p_true)
