@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import FloatArray, IntArray, LogitArray, OptionLogits
 
 ROW_SUM_TOLERANCE = 1e-6
 GRID = 1e12
@@ -15,7 +14,7 @@ TIES = ("later", "first")
 """Which of several equally probable options is ranked first."""
 
 
-def softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
+def softmax(logits: LogitArray) -> FloatArray:
     """Probabilities (n, k) of logits (n, k), in float64; a logit of −inf is a probability of 0.
 
     >>> softmax(np.array([[0.0, 0.0]]))
@@ -62,7 +61,7 @@ def log(probabilities: FloatArray) -> FloatArray:
         return np.asarray(np.log(probabilities), dtype=np.float64)
 
 
-def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
+def log_softmax(logits: LogitArray) -> FloatArray:
     """Log-probabilities (n, k) of logits (n, k), in float64: ``z − max z − log Σ exp(z − max z)``.
 
     They stay finite even if the probability itself is too small for a float64. A logit of −inf stays −inf.
@@ -73,6 +72,20 @@ def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
     values = np.asarray(logits, dtype=np.float64)
     shifted = values - values.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float64)
+
+
+def option_shares(scored: OptionLogits) -> tuple[FloatArray, FloatArray]:
+    """Each question's option probabilities (n, k) and their logarithms, in float64.
+
+    Probabilities that the source gave stay as they are. A row that does not sum to 1 within 1e-6 (rounded figures, or
+    those of a few letters among all tokens) is divided by its sum. Logits become probabilities by a softmax.
+    """
+    given = scored.probabilities
+    if given is None:
+        return softmax(scored.logits), log_softmax(scored.logits)
+    sums = given.sum(axis=1, keepdims=True)
+    p = np.where(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, given, given / sums)
+    return p, log(p)
 
 
 def check_probabilities(probabilities: FloatArray) -> FloatArray:
