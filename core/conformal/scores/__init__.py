@@ -49,7 +49,7 @@ SCORE_NAMES = tuple(SCORES)
 
 def score_named(name: str) -> Score:
     """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
-    if name not in SCORES:
+    if not isinstance(name, str) or name not in SCORES:
         raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
     return SCORES[name]
 
