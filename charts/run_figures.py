@@ -256,7 +256,10 @@ def _sizes_when_right(of: FigureRequest) -> list[Drawing]:
 
 def _risk_coverage(of: FigureRequest) -> list[Drawing]:
     curves = pd.concat([risk_frame(run, name) for run, name in zip(of.runs, of.broken(LEGEND), strict=True)])
-    reading = "The share of wrong answers among the questions with the highest top probability."
+    reading = (
+        "The share of wrong answers among the questions with the highest top probability. Ties count as the mean over "
+        "their orders."
+    )
     return [Drawing(risk_curves(curves), "Error where only the surest are answered", reading, True, of.legend_rows)]
 
 

@@ -38,10 +38,11 @@ def questions_table(questions: Sequence[Question], roles: Sequence[Role], cluste
 
 
 def logits_table(scored: OptionLogits) -> pa.Table:
-    """A row per question: id, logits (k), letter_mass, and option_tokens (k), bounded (k) and top_token if known."""
+    """A row per question: id, logits (k), letter_mass, and option_tokens (k), bounded (k), top_token and probabilities
+    (k) if known."""
     columns = {
         "id": texts(scored.ids),
-        "logits": number_rows(scored.logits.astype(np.float32)),
+        "logits": number_rows(scored.logits),
         "letter_mass": numbers(scored.letter_mass.astype(np.float32)),
     }
     if scored.option_tokens is not None:
@@ -50,6 +51,8 @@ def logits_table(scored: OptionLogits) -> pa.Table:
         columns["bounded"] = number_rows(scored.bounded.astype(np.int32))
     if scored.top_tokens is not None:
         columns["top_token"] = texts(scored.top_tokens)
+    if scored.probabilities is not None:
+        columns["probabilities"] = number_rows(scored.probabilities)
     return pa.table(columns)
 
 
@@ -63,11 +66,12 @@ def option_logits(table: pa.Table) -> OptionLogits:
     known = set(table.column_names)
     return OptionLogits(
         ids=tuple(table["id"].to_pylist()),
-        logits=rows("logits").astype(np.float32, copy=False),
+        logits=rows("logits"),
         letter_mass=table["letter_mass"].to_numpy().astype(np.float32, copy=False),
         option_tokens=rows("option_tokens") if "option_tokens" in known else None,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in known else None,
         bounded=rows("bounded").astype(np.bool_) if "bounded" in known else None,
+        probabilities=rows("probabilities") if "probabilities" in known else None,
     )
 
 

@@ -29,6 +29,7 @@ Number = TypeVar("Number", bound=np.generic)
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
+LogitArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,22 +100,24 @@ class Prompt:
 class OptionLogits:
     """What a model said about n questions of k options.
 
-    ``logits`` (n, k) float32; a softmax over a row gives the option probabilities. ``letter_mass`` (n,) is the share
-    of the whole next-token probability that fell on the k option letters, from 0 to 1 (NaN if the source does not
-    say). Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their tokens'
-    log-probabilities and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer
-    than k options have -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens
-    as text, where letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the
-    source said only that they are less probable than what it listed: their logits are upper bounds. None if all are
-    exact.
+    ``logits`` (n, k) are float32 where a model computed them, and float64 where a source gave them; a softmax over a
+    row gives the option probabilities. ``probabilities`` (n, k) float64 are those that a source gave, as it gave them;
+    if there are any, they count, and the logits are only their logarithms in float32. ``letter_mass`` (n,) is the share
+    of the whole next-token probability that fell on the k option letters, from 0 to 1 (NaN if the source does not say).
+    Where options were scored as text (cloze), ``logits`` are the unnormalised sums of their tokens' log-probabilities
+    and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer than k options have
+    -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens as text, where
+    letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the source said only
+    that they are less probable than what it listed: their logits are upper bounds. None if all are exact.
     """
 
     ids: tuple[str, ...]
-    logits: npt.NDArray[np.float32]
+    logits: LogitArray
     letter_mass: npt.NDArray[np.float32]
     option_tokens: npt.NDArray[np.int32] | None = None
     top_tokens: tuple[str, ...] | None = None
     bounded: BoolArray | None = None
+    probabilities: FloatArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -129,6 +132,8 @@ class OptionLogits:
             )
         if self.bounded is not None and self.bounded.shape != self.logits.shape:
             raise InputError(f"bounds of shape {self.bounded.shape} do not fit logits of shape {self.logits.shape}")
+        if self.probabilities is not None:
+            _check_given(self.ids, self.probabilities, self.logits.shape)
         if self.top_tokens is not None and len(self.top_tokens) != n:
             raise InputError(f"{len(self.top_tokens)} top tokens do not belong to {n} questions")
         if np.isnan(self.logits).any() or np.isposinf(self.logits).any():
@@ -136,6 +141,18 @@ class OptionLogits:
             raise InputError(
                 f"question {self.ids[row]!r} has logits {self.logits[row].tolist()}; every logit must be a number"
             )
+
+
+def _check_given(ids: Sequence[str], probabilities: FloatArray, shape: tuple[int, ...]) -> None:
+    if probabilities.shape != shape:
+        raise InputError(f"probabilities of shape {probabilities.shape} do not fit logits of shape {shape}")
+    bad = ~(np.isfinite(probabilities) & (probabilities >= 0)).all(axis=1) | ~(probabilities.sum(axis=1) > 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"question {ids[row]!r} has probabilities {probabilities[row].tolist()}; they must be 0 or more, and not "
+            "all 0"
+        )
 
 
 def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> OptionLogits:

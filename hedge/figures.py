@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from charts.html_page import fragment
-from core.conformal.alpha import thousandths
-from core.conformal.scores import SCORES
+from core.conformal.alpha import THOUSAND, thousandths
+from core.conformal.scores import SCORES, score_named
 from core.errors import InputError
 from core.estimates import interval_text
 from core.records import BoolArray, IntArray
@@ -26,7 +26,7 @@ from core.reports.scored_sets import form
 from core.reports.titles import run_title
 
 Split = float | Sequence[int] | npt.NDArray[Any]
-"""The share of questions that calibrate, their row numbers, or a mask."""
+"""The share of questions that calibrate, their row numbers, or a mask of true and false, or of 1 and 0."""
 ARRAYS = "Your probabilities"
 CELL = "text-align: left; padding: 0.2em 1.2em 0.2em 0; font-variant-numeric: tabular-nums"
 
@@ -68,7 +68,8 @@ class SetFigures:
 
     @property
     def threshold(self) -> float:
-        """The largest score with which an option is in the set."""
+        """The largest score with which an option is in the set. Scores are rounded to 12 decimals before they are
+        compared with it, so that ties count."""
         return self.figures.threshold
 
     @property
@@ -140,10 +141,11 @@ def sets(
     :class:`~core.errors.InputError` if these are no probabilities, or for an unknown score or an invalid alpha.
     """
     at = thousandths(alpha)
+    score = score_named(score).name
     run = of_arrays(probabilities, labels, calibration=calibration, clusters=clusters, seed=seed)
     figures = figures_of(run, at, scores=(score,), empty=empty).scores[score]
     members = form(run, score, at, empty=empty).members
-    return SetFigures(alpha, score, members, run.test, questions_of(run, run.test), figures)
+    return SetFigures(at / THOUSAND, score, members, run.test, questions_of(run, run.test), figures)
 
 
 def report(
@@ -165,7 +167,14 @@ def report(
     """
     at = thousandths(alpha)
     of = evaluation(run, labels, calibration=calibration, clusters=clusters, seed=seed)
-    return RunFigures(title_of(of), figures_of(of, at, scores=tuple(scores), empty=empty))
+    return RunFigures(title_of(of), figures_of(of, at, scores=score_names(scores), empty=empty))
+
+
+def score_names(scores: Any) -> tuple[str, ...]:
+    """The names of scores. Raises :class:`~core.errors.InputError` for anything else than a list of names."""
+    if isinstance(scores, str) or not isinstance(scores, Iterable):
+        raise InputError(f"scores must be a list of names, such as ['lac'], got {scores!r}")
+    return tuple(score_named(name).name for name in scores)
 
 
 def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int, clusters: Any = None) -> Evaluation:

@@ -40,7 +40,7 @@ from core.exchange.inspect_log import (
     unshuffled,
 )
 from core.records import LETTERS
-from core.reports.array_evaluation import of_arrays
+from core.reports.array_evaluation import check_seed, check_share, of_arrays
 from core.reports.report import report
 
 KEY = "hedge"
@@ -98,9 +98,12 @@ def hedge_sets(alpha: float = 0.1, score: str = "lac", calibration: float = 0.5,
     share of samples that calibrate, drawn with ``seed``. Raises :class:`InputError` if one of them can't be used, or a
     sample has no choices or several right answers.
     """
-    if not 0 < calibration < 1:
-        raise InputError(f"the share of samples that calibrate must lie in (0, 1), got {calibration:g}; try 0.5")
-    asked = {"alpha": thousandths(alpha), "score": score_named(score).name, "calibration": calibration, "seed": seed}
+    asked = {
+        "alpha": thousandths(alpha),
+        "score": score_named(score).name,
+        "calibration": check_share(calibration),
+        "seed": check_seed(seed),
+    }
 
     async def scored(state: TaskState, target: Target) -> Score:
         where = f"sample {state.sample_id}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any
 
 from charts import lab_outside
 from core import extras
-from core.conformal.alpha import thousandths
-from core.conformal.scores import score_named
+from core.conformal.alpha import THOUSAND, thousandths
 from core.conformal.sets import check_empty
 from core.errors import InputError
 from core.reports import frames
 from core.reports.file_names import slug
-from hedge.figures import Split, evaluation, title_of
+from hedge.figures import Split, evaluation, score_names, title_of
 
 
 def lab(
@@ -34,10 +33,16 @@ def lab(
     lab follows when it is set. ``scores`` are the two that stand side by side, ``questions`` the texts of arrays'
     questions. Raises :class:`~core.errors.InputError` as :func:`hedge.report` does, and where anywidget is missing.
     """
+    at = thousandths(alpha)
+    names = score_names(scores)
+    if len(names) != 2:
+        raise InputError(f"the lab shows two scores side by side, got {len(names)}: {', '.join(names)}")
+    left, right = names
+    if not isinstance(name, str):
+        raise InputError(f"the name must be a text, got {name!r} ({type(name).__name__})")
+    if isinstance(questions, str) or not isinstance(questions, Sized):
+        raise InputError(f"questions must be a list of texts, got {questions!r}")
     of = evaluation(run, labels, calibration=calibration, seed=seed)
-    if len(scores) != 2:
-        raise InputError(f"the lab shows two scores side by side, got {len(scores)}: {', '.join(scores)}")
-    left, right = (score_named(score).name for score in scores)
     tables = frames.lab_tables(of) if isinstance(run, str) else frames.lab_tables_of_arrays(of, questions)
     title = name or title_of(of)
     data = lab_outside.data(
@@ -45,7 +50,7 @@ def lab(
         version=of.run_id,
         name=title,
         file_stem=f"hedge_{slug(title)}",
-        alpha=thousandths(alpha),
+        alpha=at,
         empty=check_empty(empty),
         left=left,
         right=right,
@@ -55,7 +60,7 @@ def lab(
 
     return LabWidget(
         data=data,
-        alpha=alpha,
+        alpha=at / THOUSAND,
         page={"html": lab_outside.page(), "css": lab_outside.css()},
         themes={theme: lab_outside.theme(theme) for theme in ("light", "dark")},
     )

@@ -187,7 +187,7 @@ def _read_setup(run_id: str, ended: float) -> RunSetup:
         task=calibration[0].task,
         demonstrations=tuple(demonstrations),
         compared=tuple(compared),
-        recorded=scored.logits[[row_of[question.id] for question in compared]],
+        recorded=scored.logits[[row_of[question.id] for question in compared]].astype(np.float32),
     )
 
 

@@ -1,8 +1,7 @@
 """Probabilities, scores and calibration of a class, of one seat and of the model, on the same few questions.
 
-A run keeps logarithms, so 0% is taken as 0.1%: a share of s per cent among k options becomes (s + 0.1) / (100 + 0.1 k).
-A question without an answer counts as equally sure of every option. The class's shares of a question are the mean of
-those who answered it.
+A share of 60% is the probability 0.6. A question without an answer counts as equally sure of every option. The class's
+shares of a question are the mean of those who answered it.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from core.classroom.quiz import Quiz
-from core.conformal.probabilities import softmax, top_shares
+from core.conformal.probabilities import top_shares
 from core.conformal.published import scores_for
 from core.records import FloatArray, IntArray
 
 SCORES = ("lac", "aps")
-FLOOR = 0.1
 GROUPS = ((0, 40), (40, 60), (60, 80), (80, 100))
 """Groups of answers by the share of their top option in per cent: above the first number, up to the second."""
 
@@ -38,11 +36,9 @@ def mean_shares(seats: Sequence[Shares], quiz: Quiz) -> FloatArray:
     return found
 
 
-def logits(shares: FloatArray) -> Any:
-    """The logits (n, k), in float32 as a run keeps them, of shares (n, k) in per cent; NaN stands for no answer."""
-    k = shares.shape[1]
-    filled = np.where(np.isnan(shares), 100 / k, shares)
-    return np.log((filled + FLOOR) / (100 + FLOOR * k)).astype(np.float32)
+def probabilities(shares: FloatArray) -> FloatArray:
+    """The probabilities (n, k) of shares (n, k) in per cent; NaN stands for no answer."""
+    return np.where(np.isnan(shares), 1 / shares.shape[1], shares / 100)
 
 
 def labels(quiz: Quiz) -> IntArray:
@@ -50,13 +46,14 @@ def labels(quiz: Quiz) -> IntArray:
     return np.array([q.label for q in quiz.questions], dtype=np.int64)
 
 
-def scores(values: Any, quiz: Quiz, *, rows: range) -> dict[str, dict[str, Any]]:
-    """For LAC and APS the sorted scores of the true options that calibrate, and the scores of all options of ``rows``.
+def scores(p: FloatArray, quiz: Quiz, *, rows: range) -> dict[str, dict[str, Any]]:
+    """From probabilities (n, k), for LAC and APS: the sorted scores of the true options that calibrate, and the scores
+    of all options of ``rows``.
 
     With these a browser finds every set by comparing numbers: an option is in the set if its score is at most the
     ⌈(m + 1)(1 − alpha)⌉-th smallest of the m that calibrate.
     """
-    p, first = softmax(values), np.arange(quiz.calibration)
+    first = np.arange(quiz.calibration)
     found = {}
     for name in SCORES:
         own, asked = scores_for(name, p, labels(quiz), calibration=first, test=np.array(rows))
@@ -95,7 +92,7 @@ def sureness(seats: Sequence[Shares], quiz: Quiz) -> Sureness:
 
 def model_sureness(quiz: Quiz) -> Sureness:
     """The same of the model's recorded probabilities."""
-    return _sureness(100 * softmax(np.array(quiz.logits)), labels(quiz))
+    return _sureness(100 * quiz.probabilities, labels(quiz))
 
 
 def _sureness(shares: FloatArray, truth: IntArray) -> Sureness:
@@ -111,8 +108,8 @@ def _sureness(shares: FloatArray, truth: IntArray) -> Sureness:
     return Sureness(len(top), float(top.mean()) if len(top) else 0.0, float(right.sum()), groups)
 
 
-def right_of(values: Any, quiz: Quiz) -> float:
-    """How many of the questions that test have the truth on top; r equal top options count 1/r."""
+def right_of(p: FloatArray, quiz: Quiz) -> float:
+    """By probabilities (n, k), how many of the questions that test have the truth on top; r equal ones count 1/r."""
     m = quiz.calibration
-    shares = top_shares(softmax(values))[m:]
+    shares = top_shares(p)[m:]
     return float(shares[np.arange(len(shares)), labels(quiz)[m:]].sum())

@@ -11,10 +11,10 @@ from core.access import UserRole
 from core.classroom import class_figures
 from core.classroom.lecture import check_seats, led
 from core.classroom.live_class import LiveClass
-from core.classroom.quiz import scored
+from core.classroom.quiz import given, scored
 from core.errors import InputError
 from core.exchange.imported import ImportedRun, fingerprint, save
-from core.records import LETTERS, Role
+from core.records import LETTERS, OptionLogits, Role
 from core.runs.spec import RunSpec
 
 ORIGIN = "classroom"
@@ -28,10 +28,10 @@ def save_class(code: str) -> tuple[str, str]:
     """
     live = _finished(code)
     seats = list(live.all_shares().values())
-    mean = class_figures.logits(class_figures.mean_shares(seats, live.quiz))
+    mean = class_figures.probabilities(class_figures.mean_shares(seats, live.quiz))
     about = {"seats": len(seats), "answers": sum(map(len, seats))}
-    own = _run(live, f"class-{live.code.lower()}", mean, about)
-    model = _run(live, f"{live.quiz.model}-in-class-{live.code.lower()}", live.quiz.logits, {"run": live.quiz.run_id})
+    own = _run(live, f"class-{live.code.lower()}", given(live.quiz, mean), about)
+    model = _run(live, f"{live.quiz.model}-in-class-{live.code.lower()}", scored(live.quiz), {"run": live.quiz.run_id})
     first, second = save([own, model])
     return first, second
 
@@ -47,9 +47,9 @@ def save_seat(code: str, seat: int) -> str:
     own = live.shares_of(seat)
     if not own:
         raise InputError(f"seat {seat} has not answered any question, so there is nothing to save; choose another seat")
-    values = class_figures.logits(class_figures.mean_shares([own], live.quiz))
+    p = class_figures.probabilities(class_figures.mean_shares([own], live.quiz))
     about = {"seats": 1, "answers": len(own)}
-    return save([_run(live, f"class-{live.code.lower()}-seat-{seat}", values, about)])[0]
+    return save([_run(live, f"class-{live.code.lower()}-seat-{seat}", given(live.quiz, p), about)])[0]
 
 
 @access.needs(UserRole.LAUNCHER, "export a class")
@@ -83,15 +83,15 @@ def _role(question: int, calibration: int) -> Role:
     return "calibration" if question < calibration else "test"
 
 
-def _run(live: LiveClass, model: str, logits: Any, about: dict[str, Any]) -> ImportedRun:
+def _run(live: LiveClass, model: str, answers: OptionLogits, about: dict[str, Any]) -> ImportedRun:
     quiz = live.quiz
-    answers = scored(quiz, logits)
+    figures = answers.logits if answers.probabilities is None else answers.probabilities
     spec = RunSpec(
         model=model,
         task=quiz.task,
         calibration_share=quiz.calibration / live.n,
         origin=ORIGIN,
-        fingerprint=fingerprint(answers.logits.tobytes(), "".join(answers.ids).encode()),
+        fingerprint=fingerprint(figures.tobytes(), "".join(answers.ids).encode()),
     )
     return ImportedRun(
         spec=spec,

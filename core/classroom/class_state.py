@@ -10,7 +10,6 @@ import numpy as np
 from core import quotas
 from core.classroom import class_figures
 from core.classroom.live_class import LiveClass
-from core.conformal.probabilities import softmax
 
 TRUTH_KNOWN = ("shown", "results")
 
@@ -35,7 +34,7 @@ def for_phones(live: LiveClass) -> dict[str, Any]:
     if live.phase in TRUTH_KNOWN:
         seats = live.all_shares()
         mean = class_figures.mean_shares(list(seats.values()), quiz)
-        made = {"class": class_figures.logits(mean), "model": np.array(quiz.logits)}
+        made = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
         rows = tested(live)
         if rows:
             said["scores"] = {side: class_figures.scores(values, quiz, rows=rows) for side, values in made.items()}
@@ -69,7 +68,7 @@ def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
         "truth": live.quiz.questions[position].label,
         "shares": {
             "class": None if np.isnan(shares).any() else np.round(shares).astype(int).tolist(),
-            "model": np.round(100 * softmax(np.array(live.quiz.logits))[position]).astype(int).tolist(),
+            "model": np.round(100 * live.quiz.probabilities[position]).astype(int).tolist(),
         },
         "answers": sum(1 for of, question in live.answers.copy() if question == position),
     }
@@ -115,7 +114,7 @@ def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
     own = {question: shares for question, shares in own.items() if question < known}
     said: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
     if rows := tested(live):
-        values = class_figures.logits(class_figures.mean_shares([own], quiz))
+        values = class_figures.probabilities(class_figures.mean_shares([own], quiz))
         said["scores"] = class_figures.scores(values, quiz, rows=rows)
     if live.phase == "results":
         said["sureness"] = asdict(class_figures.sureness([own], quiz))

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from core.conformal.probabilities import softmax
 from core.errors import InputError
-from core.records import OptionLogits, Question
+from core.records import FloatArray, LogitArray, OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
@@ -39,6 +40,11 @@ class Quiz:
     def k(self) -> int:
         """The number of options of a question."""
         return len(self.questions[0].options)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The model's option probabilities, (n, k)."""
+        return softmax(np.array(self.logits))
 
     def to_json(self) -> dict[str, Any]:
         """The quiz as JSON values."""
@@ -76,10 +82,20 @@ def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6
     return Quiz(task, bank, model, run_id, calibration, questions, logits)
 
 
-def scored(quiz: Quiz, logits: Any) -> OptionLogits:
-    """Logits (n, k) of the quiz's questions as the record that a run stores."""
-    values = np.asarray(logits, dtype=np.float32)
-    return OptionLogits(tuple(q.id for q in quiz.questions), values, np.full(len(values), np.nan, dtype=np.float32))
+def scored(quiz: Quiz) -> OptionLogits:
+    """The model's recorded logits (n, k) of the quiz's questions as the record that a run stores."""
+    return _record(quiz, np.asarray(quiz.logits, dtype=np.float32), None)
+
+
+def given(quiz: Quiz, probabilities: FloatArray) -> OptionLogits:
+    """People's probabilities (n, k) of the quiz's questions as the record that a run stores."""
+    with np.errstate(divide="ignore"):
+        return _record(quiz, np.log(probabilities).astype(np.float32), probabilities)
+
+
+def _record(quiz: Quiz, logits: LogitArray, probabilities: FloatArray | None) -> OptionLogits:
+    mass = np.full(len(logits), np.nan, dtype=np.float32)
+    return OptionLogits(tuple(q.id for q in quiz.questions), logits, mass, probabilities=probabilities)
 
 
 def _question(row: Mapping[str, Any]) -> Question:

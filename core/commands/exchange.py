@@ -23,7 +23,7 @@ from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
 from core.reports.imported_figures import figures as imported_figures
-from core.reports.imported_figures import stored_as
+from core.reports.imported_figures import is_rounded, stored_as
 from core.runs import store
 
 if TYPE_CHECKING:  # pandas, which most commands do without
@@ -106,6 +106,12 @@ def _keep(found: FoundJury) -> str:
     return jury_store.save(found.jury.judgements, name=name, origin=origin, notes=found.jury.notes)
 
 
+def _here(run: ImportedRun, run_id: str) -> str:
+    if is_rounded(run, run_id):
+        return " (was here already, rounded by an earlier version; delete it and import the file again for all digits)"
+    return " (was here already)"
+
+
 def _told(
     reading: Reading,
     runs: list[tuple[str, ImportedRun, bool]],
@@ -117,8 +123,8 @@ def _told(
     shown = {run_id: imported_figures(run) for run_id, run, _ in runs}
     lines = [
         f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
-        f"{shown[run_id].mean_set_size:.2f}{' (was here already)' if here else ''}"
-        for run_id, _, here in runs
+        f"{shown[run_id].mean_set_size:.2f}{_here(run, run_id) if here else ''}"
+        for run_id, run, here in runs
     ]
     lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
     lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]

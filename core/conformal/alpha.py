@@ -7,6 +7,8 @@ function below, and the browser, takes alpha as an integer from 1 to 999.
 from __future__ import annotations
 
 import math
+import numbers
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,18 @@ ALPHAS: IntArray = np.arange(1, THOUSAND, dtype=np.int64)
 ALPHAS.setflags(write=False)
 
 
+def number(value: Any, what: str) -> float:
+    """A number of Python or NumPy as a float; one in single precision is the decimal that it prints.
+
+    Raises :class:`InputError` for text, truth values, None and everything else.
+    """
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise InputError(f"{what} must be a number, got {str(value)[:80]!r} ({type(value).__name__})")
+    return float(str(value)) if isinstance(value, np.floating) else float(value)
+
+
 def thousandths(alpha: float) -> int:
     """alpha as a whole number of thousandths, from 1 to 999.
 
@@ -27,6 +41,7 @@ def thousandths(alpha: float) -> int:
     >>> thousandths(0.1)
     100
     """
+    alpha = number(alpha, "alpha")
     if not math.isfinite(alpha) or not 0 < alpha < 1:
         raise InputError(f"alpha must lie in (0, 1), got {alpha:g}")
     count = round(alpha * THOUSAND)

@@ -1,19 +1,20 @@
-"""Option probabilities (n, k) and labels (n,): softmax, input checks and ranking."""
+"""Option probabilities (n, k) and labels (n,): softmax, input checks, ranking, and which figures are equal."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
-from core.records import FloatArray, IntArray
+from core.records import FloatArray, IntArray, LogitArray, OptionLogits
 
 ROW_SUM_TOLERANCE = 1e-6
+GRID = 1e12
+NEAR_AN_END = 1e-6
 TIES = ("later", "first")
 """Which of several equally probable options is ranked first."""
 
 
-def softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
+def softmax(logits: LogitArray) -> FloatArray:
     """Probabilities (n, k) of logits (n, k), in float64; a logit of −inf is a probability of 0.
 
     >>> softmax(np.array([[0.0, 0.0]]))
@@ -24,13 +25,43 @@ def softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
     return np.asarray(shifted / shifted.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
+def on_grid(values: FloatArray, *, share: FloatArray | None = None) -> FloatArray:
+    """Values rounded to 12 decimals, ``⌊10¹² · value + ½⌋ / 10¹²``, in the same shape, so that values that differ only
+    by rounding become equal.
+
+    In float64, 0.6 − 0.2 is a little smaller than 0.4 − 0, although both are 0.4. A sum of a few probabilities is off
+    by less than 10⁻¹⁵. So equal ones get the same value, for decimals and for shares such as votes, of up to a
+    thousand. The order of two values never changes.
+
+    A value that is less than 10⁻⁶ from 0 or 1, and not equal to it, is kept as it is: there, the tiny probabilities of
+    a confident model decide, which the grid would make equal. ``share`` are the probabilities of which this is asked,
+    if the values are these and a cost. The browser computes the same (``app/components/shared/scores/grid.js``).
+
+    >>> bool(on_grid(np.array([0.6 - 0.2]))[0] == on_grid(np.array([0.4 - 0.0]))[0] == 0.4)
+    True
+    """
+    values = np.asarray(values, dtype=np.float64)
+    share = values if share is None else share
+    with np.errstate(invalid="ignore", over="ignore"):
+        rounded = values * GRID
+        rounded += 0.5
+        np.floor(rounded, out=rounded)
+        rounded /= GRID
+        distance = share + 0.5
+        np.floor(distance, out=distance)
+        distance -= share
+        np.abs(distance, out=distance)
+        near = (distance > 0) & (distance < NEAR_AN_END)
+    return np.where(near, values, rounded)
+
+
 def log(probabilities: FloatArray) -> FloatArray:
     """``log p`` in the same shape; −inf if p is 0."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(probabilities), dtype=np.float64)
 
 
-def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
+def log_softmax(logits: LogitArray) -> FloatArray:
     """Log-probabilities (n, k) of logits (n, k), in float64: ``z − max z − log Σ exp(z − max z)``.
 
     They stay finite even if the probability itself is too small for a float64. A logit of −inf stays −inf.
@@ -41,6 +72,20 @@ def log_softmax(logits: FloatArray | npt.NDArray[np.float32]) -> FloatArray:
     values = np.asarray(logits, dtype=np.float64)
     shifted = values - values.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float64)
+
+
+def option_shares(scored: OptionLogits) -> tuple[FloatArray, FloatArray]:
+    """Each question's option probabilities (n, k) and their logarithms, in float64.
+
+    Probabilities that the source gave stay as they are. A row that does not sum to 1 within 1e-6 (rounded figures, or
+    those of a few letters among all tokens) is divided by its sum. Logits become probabilities by a softmax.
+    """
+    given = scored.probabilities
+    if given is None:
+        return softmax(scored.logits), log_softmax(scored.logits)
+    sums = given.sum(axis=1, keepdims=True)
+    p = np.where(np.abs(sums - 1) <= ROW_SUM_TOLERANCE, given, given / sums)
+    return p, log(p)
 
 
 def check_probabilities(probabilities: FloatArray) -> FloatArray:
@@ -78,27 +123,28 @@ def check_labels(labels: IntArray, *, n: int, k: int) -> IntArray:
 
 
 def ranking(probabilities: FloatArray) -> IntArray:
-    """Option indices by decreasing probability, (n, k); among equal ones the later option comes first.
+    """Option indices by decreasing probability, (n, k); among equal ones (:func:`on_grid`) the later comes first.
 
     >>> ranking(np.array([[0.4, 0.2, 0.4]]))
     array([[2, 0, 1]])
     """
-    return np.argsort(probabilities, axis=1, kind="stable")[:, ::-1]
+    return np.argsort(on_grid(probabilities), axis=1, kind="stable")[:, ::-1]
 
 
 def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
     """The index of the most probable option of each row, (…) from (…, k); NaN means that a question lacks the option.
 
-    If several options are equally probable, the last of them is taken. It is also the first of :func:`ranking` and has
-    rank 1 in :func:`core.conformal.scores.ranks`. ``ties="first"`` takes the first of them, as the published tools do
-    (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for any other value of ``ties``.
+    If several options are equally probable (:func:`on_grid`), the last of them is taken. It is also the first of
+    :func:`ranking` and has rank 1 in :func:`core.conformal.scores.ranks`. ``ties="first"`` takes the first of them, as
+    the published tools do (:data:`core.conformal.published.TOP_TIES`). Raises :class:`InputError` for any other value
+    of ``ties``.
 
     >>> top_options(np.array([[0.4, 0.2, 0.4]])), top_options(np.array([[0.4, 0.2, 0.4]]), ties="first")
     (array([2]), array([0]))
     """
     if ties not in TIES:
         raise InputError(f"unknown order of equal options {ties!r}; choose from {', '.join(TIES)}")
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = on_grid(probabilities)
     p = np.where(np.isnan(p), -np.inf, p)
     if ties == "first":
         return np.asarray(np.argmax(p, axis=-1), dtype=np.int64)
@@ -108,11 +154,11 @@ def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
 def top_shares(probabilities: FloatArray) -> FloatArray:
     """Each option's share of being the top option, (…, k): 1 for the most probable option, otherwise 0.
 
-    If several options are equally and most probable, each has an equal share.
+    If several options are equally and most probable (:func:`on_grid`), each has an equal share.
 
     >>> top_shares(np.array([[0.4, 0.2, 0.4]]))
     array([[0.5, 0. , 0.5]])
     """
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = on_grid(probabilities)
     top = p == np.nanmax(p, axis=-1, keepdims=True)
     return np.asarray(top / top.sum(axis=-1, keepdims=True), dtype=np.float64)

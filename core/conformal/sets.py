@@ -13,7 +13,7 @@ EMPTY_POLICIES = ("allow", "top1")
 
 def check_empty(policy: str) -> str:
     """Return the policy for empty sets if it is known; raises :class:`InputError` otherwise."""
-    if policy not in EMPTY_POLICIES:
+    if not isinstance(policy, str) or policy not in EMPTY_POLICIES:
         raise InputError(f"unknown policy for empty sets {policy!r}; choose from {', '.join(EMPTY_POLICIES)}")
     return policy
 

@@ -19,6 +19,7 @@ from core.records import FloatArray, IntArray
 
 DRAWS = 999
 RIDGE = 1.0
+WHOLE = 2**52
 LARGEST_WEIGHT = 20.0
 """Odds are clipped at this value and its inverse, so that no single calibration question decides the threshold."""
 
@@ -87,9 +88,10 @@ def weighted_thresholds(
     """
     check_thousandths(alpha)
     order = np.argsort(calibration_scores, kind="stable")
+    weights, own = _whole(calibration_weights, test_weights)
     # Both sides of the inequality are multiplied by 1000: gathered (n,) is the left one, wanted (m,) the right one.
-    gathered = np.cumsum(calibration_weights[order]) * THOUSAND
-    wanted = (THOUSAND - alpha) * (calibration_weights.sum() + test_weights)
+    gathered = np.cumsum(weights[order]) * THOUSAND
+    wanted = (THOUSAND - alpha) * (weights.sum() + own)
     place = np.searchsorted(gathered, wanted, side="left")
     return np.asarray(np.append(calibration_scores[order], np.inf)[place], dtype=np.float64)
 
@@ -107,12 +109,21 @@ def weighted_curve(
     s already reaches the right side of the inequality in :func:`weighted_thresholds`. ``test_scores`` are (m, k).
     """
     order = np.argsort(calibration_scores, kind="stable")
-    gathered = np.append(0.0, np.cumsum(calibration_weights[order]) * THOUSAND)
+    weights, own = _whole(calibration_weights, test_weights)
+    gathered = np.append(0, np.cumsum(weights[order]) * THOUSAND)
     # below (m, k): 1000·Σ wᵢ over the calibration scores sᵢ < s of each option
     below = gathered[np.searchsorted(calibration_scores[order], test_scores, side="left")]
     below_true = below[np.arange(len(test_labels)), test_labels]
-    total = calibration_weights.sum() + test_weights
+    total = weights.sum() + own
     wanted = [(THOUSAND - int(alpha)) * total for alpha in ALPHAS]
     coverage = np.array([(below_true < w).mean() for w in wanted])
     size = np.array([(below < w[:, None]).sum() / len(test_labels) for w in wanted])
     return coverage, size
+
+
+def _whole(calibration_weights: FloatArray, test_weights: FloatArray) -> tuple[IntArray, IntArray]:
+    """The weights (n,) and (m,) in whole parts of the largest one, so that sums of equal weights are exact."""
+    parts = WHOLE // (len(calibration_weights) + 1)  # their sum times 1000 is below 2⁶³
+    largest = max(calibration_weights.max(initial=0), test_weights.max(initial=0)) or 1.0
+    first, second = (np.rint(w / largest * parts).astype(np.int64) for w in (calibration_weights, test_weights))
+    return first, second

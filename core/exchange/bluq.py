@@ -77,8 +77,9 @@ def _read_run(path: Path) -> ImportedRun:
         raise InputError(f"{path}: calibration and test have {[p.shape[1] for p in probabilities]} options")
     for question in questions:
         check_row(f"{path}, {question.id}", len(question.options), question.label, question.options)
+    shares = np.concatenate(probabilities).astype(np.float64)
     with np.errstate(divide="ignore"):
-        logits = np.log(np.concatenate(probabilities)).astype(np.float32)
+        logits = np.log(shares).astype(np.float32)
     check_not_flat(logits, path)
     return ImportedRun(
         spec=RunSpec(
@@ -91,7 +92,12 @@ def _read_run(path: Path) -> ImportedRun:
         ),
         questions=tuple(questions),
         roles=tuple(roles),
-        scored=OptionLogits(tuple(q.id for q in questions), logits, np.full(len(questions), np.nan, dtype=np.float32)),
+        scored=OptionLogits(
+            tuple(q.id for q in questions),
+            logits,
+            np.full(len(questions), np.nan, dtype=np.float32),
+            probabilities=shares,
+        ),
         provenance={"file": path.name},
     )
 

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
-from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question, Role
+from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, FloatArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tasks.identity import question_clusters
 from core.tasks.near_duplicates import clusters, likeness
 from core.tasks.rotation import asked_again
 
+LARGEST_LOGIT = float(np.finfo(np.float32).max)
 COMPARED = 30_000
 """Up to this many questions, all pairs are compared for near duplicates. With more, only equal questions are found."""
 
@@ -78,18 +78,25 @@ def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance
     )
 
 
-def padded(rows: Sequence[Sequence[float]]) -> npt.NDArray[np.float32]:
+def padded(rows: Sequence[Sequence[float]]) -> FloatArray:
     """Rows of any length as one array (n, k), filled up with −∞."""
     k = max(len(row) for row in rows)
     filled = np.full((len(rows), k), -np.inf)
     for i, row in enumerate(rows):
         filled[i, : len(row)] = row
-    with np.errstate(over="ignore"):
-        return filled.astype(np.float32)
+    return in_range(filled)
 
 
-def check_not_flat(logits: npt.NDArray[np.float32], path: Path) -> None:
+def in_range(logits: FloatArray) -> FloatArray:
+    """Logits of any shape as they are kept: one below −3.4e38 rules its option out, and one above 3.4e38 is infinite,
+    which is refused."""
+    kept = np.where(logits < -LARGEST_LOGIT, -np.inf, logits)
+    return np.where(kept > LARGEST_LOGIT, np.inf, kept)
+
+
+def check_not_flat(values: LogitArray, path: Path) -> None:
     """:class:`InputError` where every question's options are all alike: that is no model's output."""
+    logits = values.astype(np.float32)
     real = np.isfinite(logits)
     highest = np.where(real, logits, -np.inf).max(axis=1)
     lowest = np.where(real, logits, np.inf).min(axis=1)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core import access, quotas
 from core.access import UserRole
+from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.exchange.safe_read import check_readable
-from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, OptionLogits, Question, Role
+from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -95,14 +95,32 @@ def _check_stored(run: ImportedRun) -> None:
     stored = list(zip(*(labels[name].to_pylist() for name in ("id", "label", "role")), strict=True))
     rows = [(one.id, one.label, role) for one, role in zip(run.questions, run.roles, strict=True)]
     scored = store.read_logits(run_id)
-    logits = scored.logits.astype(np.float32), run.scored.logits.astype(np.float32)
     if (
         store.read_record(run_id).spec != run.spec
         or stored != rows
         or scored.ids != run.scored.ids
-        or not np.array_equal(*logits, equal_nan=True)
+        or not same_figures(run.scored, scored)
     ):
         raise InputError(f"other data are stored as {run_id} already; delete that run first, then import this one")
+
+
+def same_figures(read: OptionLogits, stored: OptionLogits) -> bool:
+    """Whether two records of the same questions hold the same figures, in their order.
+
+    Earlier versions kept all figures as logits in float32; they are compared in that precision.
+    """
+    if read.logits.shape != stored.logits.shape:
+        return False
+    if read.probabilities is not None and stored.probabilities is not None:
+        return bool(np.array_equal(option_shares(read)[0], option_shares(stored)[0]))
+    precision = min(read.logits.dtype, stored.logits.dtype)
+    return bool(np.array_equal(read.logits.astype(precision), stored.logits.astype(precision), equal_nan=True))
+
+
+def is_coarser(read: OptionLogits, stored: OptionLogits) -> bool:
+    """Whether the stored figures are those of an earlier version, rounded to float32, and the file has all digits."""
+    coarse = stored.probabilities is None and stored.logits.dtype == np.float32
+    return coarse and (read.probabilities is not None or read.logits.dtype != np.float32)
 
 
 def _write(part: Path, run: ImportedRun) -> None:
@@ -153,7 +171,7 @@ def read_bytes(path: Path) -> bytes:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
 
 
-def logits_dtype(logits: npt.NDArray[np.float32]) -> str:
+def logits_dtype(logits: LogitArray) -> str:
     """The coarsest of the half precisions that holds every value exactly, else float32.
 
     A model's logits say in which precision its head ran: float16 values survive a trip through float16.

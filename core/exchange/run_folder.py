@@ -19,14 +19,15 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
+from core.conformal.probabilities import option_shares, softmax
 from core.errors import InputError
-from core.exchange.build_run import check_not_flat
+from core.exchange.build_run import check_not_flat, in_range
 from core.exchange.imported import ImportedRun
 from core.exchange.safe_read import json_document, reason, shown
 from core.files.tables import read_table
 from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
-from core.records import OptionLogits, Question, Role
+from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
@@ -71,6 +72,7 @@ LONGEST_NAME = 100
 LONGEST_TEXT = 20_000
 MOST_KEPT = 10_000
 DEEPEST = 4
+LOGARITHMS_WITHIN = 1e-4
 
 
 def is_record(values: Any) -> bool:
@@ -114,9 +116,8 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite, which is refused
-            scored = _logits(read_table(folder / LOGITS))
-    except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+        scored = _logits(read_table(folder / LOGITS))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise InputError(
             f"{path}: the questions and logits of a run can't be read from it ({reason(error)})"
         ) from error
@@ -132,6 +133,7 @@ def read(folder: Path) -> ImportedRun:
     if not parts >= {"calibration", "test"} or scored.logits.size == 0:
         raise InputError(f"{path}: expected logits of questions that calibrate and of questions that test, found none")
     check_not_flat(scored.logits, path)
+    _check_logarithms(scored, path)
     _check_widths({question.id: len(question.options) for question in questions}, scored, path)
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
@@ -146,6 +148,19 @@ def _check_widths(options: Mapping[str, int], scored: OptionLogits, path: Path) 
     if (counts > scored.logits.shape[1]).any() or np.isfinite(scored.logits[behind]).any():
         raise InputError(
             f"{path}: expected as many logits as a question has options, found others; take the whole folder"
+        )
+
+
+def _check_logarithms(scored: OptionLogits, path: Path) -> None:
+    """Raise :class:`InputError` where the logits are not the logarithms of the probabilities beside them."""
+    if scored.probabilities is None:
+        return
+    p = option_shares(scored)[0]
+    apart = np.abs(softmax(scored.logits) - p).max(axis=1)
+    if (apart > LOGARITHMS_WITHIN).any():
+        raise InputError(
+            f"{path}: expected logits that are the logarithms of the probabilities, found others for question "
+            f"{scored.ids[int(np.argmax(apart))]!r}; take the whole folder"
         )
 
 
@@ -224,7 +239,8 @@ def _data_fingerprint(
         default=str,
     )
     digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass"))
-    for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded):
+    given = [] if scored.probabilities is None else [scored.probabilities]  # runs without them keep their ids
+    for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded, *given):
         digest.update(b"-" if numbers is None else f"{numbers.dtype}{numbers.shape}".encode() + numbers.tobytes())
     return digest.hexdigest()[:32]
 
@@ -241,11 +257,18 @@ def _logits(table: pa.Table) -> OptionLogits:
     bounded = None
     if "bounded" in table.column_names:
         bounded = np.array(table["bounded"].to_pylist(), dtype=np.bool_)
+    given = None
+    if "probabilities" in table.column_names:
+        given = np.array(table["probabilities"].to_pylist(), dtype=np.float64)
+    logits: LogitArray = in_range(np.array(table["logits"].to_pylist(), dtype=np.float64))
+    if not pa.types.is_float64(table["logits"].type.value_type):
+        logits = logits.astype(np.float32)
     return OptionLogits(
         ids=tuple(map(str, table["id"].to_pylist())),
-        logits=np.array(table["logits"].to_pylist(), dtype=np.float32),
+        logits=logits,
         letter_mass=np.array(table["letter_mass"].to_pylist(), dtype=np.float32),
         option_tokens=tokens,
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
         bounded=bounded,
+        probabilities=given,
     )

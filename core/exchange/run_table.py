@@ -1,7 +1,7 @@
 """A run as one table with one row per scored question, which holds everything its figures are computed from.
 
-Read back by :mod:`core.exchange.table`, it gives the same report to the last digit: logits travel as they are, as
-float32, and the columns of the run say what it was.
+Read back by :mod:`core.exchange.table`, it gives the same report to the last digit: probabilities that were given and
+logits travel as they are, and the columns of the run say what it was.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
+from core.conformal.probabilities import option_shares
 from core.errors import InputError
-from core.exchange.table_columns import BANK, RUN_COLUMNS
+from core.exchange.table_columns import BANK, PRECISION, RUN_COLUMNS
 from core.records import LETTERS
 from core.runs import store
 from core.tasks import bank_names
@@ -21,7 +22,11 @@ from core.tasks import bank_names
 def run_table(run_id: str) -> pa.Table:
     """``run`` and the columns that name it, ``bank``, ``id``, ``split``, ``group``, ``context``, ``question``,
     ``option_A …``, ``label`` (its letter), ``letter_mass`` and ``logit_A …``; what a question hasn't got is missing.
-    Where rows repeat a question, ``cluster`` numbers the question of each row."""
+    Where rows repeat a question, ``cluster`` numbers the question of each row.
+
+    A run whose source gave probabilities has ``p_A …`` instead. One whose source gave logits in double precision has
+    the column ``precision``.
+    """
     record = store.read_record(run_id)
     if record.bounded:
         raise InputError(
@@ -49,10 +54,13 @@ def run_table(run_id: str) -> pa.Table:
     }
     columns["label"] = pa.array([LETTERS[label] for label in rows["label"].to_pylist()])
     columns["letter_mass"] = pa.array(scored.letter_mass, mask=np.isnan(scored.letter_mass))
-    columns |= {f"logit_{LETTERS[j]}": pa.array(scored.logits[:, j], mask=counts <= j) for j in range(k)}
+    name, figures = ("logit", scored.logits) if scored.probabilities is None else ("p", option_shares(scored)[0])
+    if name == "logit" and figures.dtype == np.float64:
+        columns[PRECISION] = pa.repeat(pa.scalar("float64"), n)
+    columns |= {f"{name}_{LETTERS[j]}": pa.array(figures[:, j], mask=counts <= j) for j in range(k)}
     return pa.table(columns)
 
 
 def runs_table(run_ids: Sequence[str]) -> pa.Table:
     """The tables of several runs concatenated. Columns that a run lacks are missing in its rows."""
-    return pa.concat_tables([run_table(run_id) for run_id in run_ids], promote_options="default")
+    return pa.concat_tables([run_table(run_id) for run_id in run_ids], promote_options="permissive")

@@ -19,11 +19,11 @@ import numpy as np
 from core.conformal.probabilities import softmax
 from core.errors import InputError
 from core.exchange import npy_headers
-from core.exchange.build_run import check_not_flat, check_split, split
+from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.safe_read import check_count
-from core.exchange.table_values import recognised_values
-from core.records import LETTERS, FloatArray, IntArray, OptionLogits, Question, Role
+from core.exchange.table_values import SHARES, recognised_values
+from core.records import LETTERS, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tasks.identity import cluster_name
 
@@ -179,7 +179,7 @@ def _built(
         row = int(np.argwhere(bad)[0][-2])
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
     with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
-        logits, kind, mass = _logits(values, path)
+        logits, shares, kind, mass = _logits(values, path)
     bad_rows = ~np.isfinite(logits.max(axis=1))
     if bad_rows.any():
         row = int(np.argmax(bad_rows))
@@ -208,7 +208,7 @@ def _built(
         spec=RunSpec(model=about.get("model") or "unknown", task=task, origin=ORIGIN, fingerprint=finger),
         questions=questions,
         roles=roles,
-        scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32)),
+        scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32), probabilities=shares),
         provenance={
             "file": files,
             "bank": {"name": task},
@@ -232,20 +232,23 @@ def _labels(labels: np.ndarray[Any, np.dtype[Any]], n: int, k: int, path: Path) 
     return found
 
 
-def _logits(values: FloatArray, path: Path) -> tuple[np.ndarray[Any, np.dtype[np.float32]], str, FloatArray]:
-    """Logits (n, k), what the values were, and the letter mass (n,), NaN where nothing is said of it."""
+def _logits(values: FloatArray, path: Path) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
+    """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN where
+    nothing is said of it."""
     kind = recognised_values(values.reshape(-1, values.shape[-1]))
-    shares = kind in ("probabilities", "next-token probabilities", "percentages")
+    are_shares = kind in SHARES
+    if kind == "percentages":
+        values = values / 100
     if values.ndim == 3:
-        values = (
-            values.mean(axis=0)
-            if shares
-            else softmax(values.reshape(-1, values.shape[-1])).reshape(values.shape).mean(axis=0)
-        )
-        shares, kind = True, kind if shares else "probabilities"
+        if not are_shares:
+            values = softmax(values.reshape(-1, values.shape[-1])).reshape(values.shape)
+            are_shares, kind = True, "probabilities"
+        values = values.mean(axis=0)
     mass = values.sum(axis=1) if kind == "next-token probabilities" else np.full(len(values), np.nan)
-    if shares and (values < 0).any():
+    if not are_shares:
+        return in_range(values), None, kind, mass
+    if (values < 0).any():
         row = int(np.argmax((values < 0).any(axis=1)))
         raise InputError(f"{path}, row {row + 1}: expected probabilities, found {values[row].tolist()}")
-    with np.errstate(divide="ignore", over="ignore"):
-        return (np.log(values) if shares else values).astype(np.float32), kind, mass
+    with np.errstate(divide="ignore"):
+        return np.log(values).astype(np.float32), values, kind, mass

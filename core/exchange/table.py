@@ -15,18 +15,37 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.list_columns import widened
 from core.exchange.safe_read import check_count, shown
-from core.exchange.table_columns import BANK, HENDRYCKS, ROLES, RUN_COLUMNS, Columns, checked, naming, recognise
+from core.exchange.table_columns import (
+    BANK,
+    HENDRYCKS,
+    PRECISION,
+    ROLES,
+    RUN_COLUMNS,
+    Columns,
+    checked,
+    naming,
+    recognise,
+)
 from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.exchange.tabular import Sheet, meant, open_sheets
-from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, FloatArray, IntArray, OptionLogits, Question, Role
+from core.records import (
+    DONT_KNOW,
+    LETTERS,
+    NONE_OF_ABOVE,
+    FloatArray,
+    IntArray,
+    LogitArray,
+    OptionLogits,
+    Question,
+    Role,
+)
 from core.runs.spec import RunSpec
 from core.tasks.identity import cluster_name
 
@@ -50,10 +69,21 @@ def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> li
     finger = fingerprint_of(path)
     if columns:  # another meaning of the columns makes other data
         finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
-    found = [widened(sheet) for sheet in open_sheets(path)]
+    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
     return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
+
+
+def _by_figures(sheet: Sheet) -> list[Sheet]:
+    """The sheet, or that of the runs with probabilities and that of the runs with logits if Hedge exported both."""
+    if not {*RUN_COLUMNS, "p_A", "logit_A"} <= set(sheet.names):
+        return [sheet]
+    parts = []
+    for own, other in (("p_", "logit_"), ("logit_", "p_")):
+        rows = np.array([cell not in (None, "") for cell in sheet.table[f"{own}A"].to_pylist()])
+        parts.append(sheet.part(rows, [name for name in sheet.names if not name.startswith(other)]))
+    return parts
 
 
 def _recognised(sheet: Sheet) -> bool:
@@ -76,7 +106,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(values), np.nan)
     if kind == "next-token probabilities" and not columns.mass:
         mass = np.where(np.isnan(values), 0, values).sum(axis=1)
-    logits = logits_of(sheet, values, counts, kind)
+    logits, probabilities = logits_of(sheet, values, counts, kind)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
     labels = labels_of(sheet, columns, counts, texts.options)
@@ -94,7 +124,9 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             for name, value in zip(named, key, strict=True)
         }
         spec = _spec(about | told, sheet, sheet.path, finger, rows[0])
-        run = _run(sheet, columns, spec, np.array(rows), logits, counts, labels, texts, mass)
+        is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
+        figures = logits.astype(np.float32) if is_single else logits, probabilities
+        run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
         more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
@@ -163,13 +195,14 @@ def _run(
     columns: Columns,
     spec: RunSpec,
     rows: IntArray,
-    logits: npt.NDArray[np.float32],
+    figures: tuple[LogitArray, FloatArray | None],
     counts: IntArray,
     labels: IntArray,
     texts: _Texts,
     mass: FloatArray,
 ) -> ImportedRun:
     picked = rows.tolist()
+    logits, probabilities = figures
     seen: dict[str, int] = {}
     for i in picked:
         if (first := seen.setdefault(texts.ids[i], i)) != i:
@@ -204,7 +237,10 @@ def _run(
         questions=tuple(questions),
         roles=_roles(sheet, columns, questions, picked, texts),
         scored=OptionLogits(
-            tuple(q.id for q in questions), np.ascontiguousarray(logits[rows, :k]), mass[rows].astype(np.float32)
+            tuple(q.id for q in questions),
+            logits[rows, :k].copy(),
+            mass[rows].astype(np.float32),
+            probabilities=None if probabilities is None else probabilities[rows, :k].copy(),
         ),
         provenance={"file": sheet.path.name, "columns": columns.to_json(), "texts": bool(texts.questions)},
     )

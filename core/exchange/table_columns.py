@@ -20,6 +20,8 @@ RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_fo
 """Columns that say of which run a row is."""
 BANK = "bank"
 """The column that names the bank of its questions; tables that Hedge wrote before there were banks lack it."""
+PRECISION = "precision"
+"""The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
     **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
-from core.exchange.build_run import check_not_flat
+from core.exchange.build_run import LARGEST_LOGIT, check_not_flat, in_range
 from core.exchange.table_columns import Columns
 from core.exchange.tabular import Sheet
-from core.records import FloatArray, IntArray
+from core.records import FloatArray, IntArray, LogitArray
 
 VALUES = (
     *("probabilities", "next-token probabilities", "percentages", "log-probabilities", "negative log-probabilities"),
@@ -17,6 +16,7 @@ VALUES = (
 )
 """What cells can be. Next-token probabilities are those of the options' letters among all tokens: they sum to less than
 1, their sum is the letter mass, and they are divided by it."""
+SHARES = ("probabilities", "next-token probabilities", "percentages")
 SUM_WITHIN = 0.01
 """How far the sum of a row's probabilities may be from 1. They are often rounded."""
 
@@ -65,13 +65,16 @@ def refined(said: str, seen: str) -> str:
     Names can't tell probabilities, per cent and next-token probabilities apart, nor logits from log-probabilities; the
     cells can.
     """
-    shares = ("probabilities", "next-token probabilities", "percentages")
-    if said == "probabilities" and seen in shares:
+    if said == "probabilities" and seen in SHARES:
         return seen
     return said or seen
 
 
-def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> npt.NDArray[np.float32]:
+def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> tuple[LogitArray, FloatArray | None]:
+    """The logits (n, k) of the cells of options, and the cells themselves where they are probabilities (else None).
+
+    Logits are float64. Those of probabilities are their logarithms in float32, because the probabilities count.
+    """
     there = ~np.isnan(values)
     if kind == "percentages":
         values = values / 100
@@ -85,8 +88,6 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
                 f"{sheet.where(row)}: expected probabilities from 0 to 1 with sum 1, found {_listed(values[row])} with "
                 f"sum {sums[row]:.6g}"
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.log(values)
     elif kind == "next-token probabilities":
         bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0).sum(axis=1) > 1 + SUM_WITHIN)
         if bad.any():
@@ -95,8 +96,6 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
                 f"{sheet.where(row)}: expected next-token probabilities from 0 to 1 with a sum up to 1, found "
                 f"{_listed(values[row])}"
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            values = np.log(values)
     elif kind == "negative log-probabilities":
         bad = (np.where(there, values, 1) < -SUM_WITHIN).any(axis=1)
         if bad.any():
@@ -110,15 +109,21 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
         if bad.any():
             row = int(np.argmax(bad))
             raise InputError(f"{sheet.where(row)}: expected log-probabilities up to 0, found {_listed(values[row])}")
-    filled = np.where(there, values, -np.inf)
-    with np.errstate(over="ignore"):
-        logits = filled.astype(np.float32)
-    bad = ~np.isfinite(logits).any(axis=1) | np.isposinf(logits).any(axis=1)
+    shares = np.where(there, values, 0.0) if kind in SHARES else None
+    with np.errstate(divide="ignore"):
+        logits = np.where(there, values, -np.inf) if shares is None else np.log(shares)
+    if (logits > LARGEST_LOGIT).any():
+        row = int(np.argmax((logits > LARGEST_LOGIT).any(axis=1)))
+        raise InputError(
+            f"{sheet.where(row)}: expected numbers up to 3.4e38, found {logits[row].max():g}, which is too large"
+        )
+    logits = in_range(logits)
+    bad = ~np.isfinite(logits).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(f"{sheet.where(row)}: expected numbers of which one is finite, found {_listed(values[row])}")
+        raise InputError(f"{sheet.where(row)}: expected an option that is not ruled out, found {_listed(values[row])}")
     check_not_flat(logits, sheet.path)
-    return logits
+    return (logits, None) if shares is None else (logits.astype(np.float32), shares)
 
 
 def _listed(row: FloatArray) -> str:

@@ -13,7 +13,7 @@ import math
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 from core.errors import InputError
 from core.exchange.json_table import MOST_COLUMNS, json_columns
 from core.exchange.safe_read import check_size, reason, shown
-from core.records import FloatArray
+from core.records import BoolArray, FloatArray
 
 MOST_UNPACKED = 4_000_000_000
 """The most bytes that a Parquet file may unpack to."""
@@ -68,10 +68,24 @@ class Sheet:
         if self.kind == "xlsx" and self.lines is not None:
             return f"{self.path}, sheet {self.name!r}, row {self.lines[row]}"
         if self.kind in ("parquet", "json"):
-            return f"{self.path}, row {row + 1}"
+            return f"{self.path}, row {self.lines[row] if self.lines else row + 1}"
         if self.lines is not None:
             return f"{self.path}, line {self.lines[row]}"
         return f"{self.path}, line {2 + self.skipped + row + self._newlines(row)}"
+
+    def part(self, rows: BoolArray, columns: Sequence[str]) -> Sheet:
+        """Some rows (n,) and columns, which keep their places in the file."""
+        lines = self.lines
+        if lines is None and self.kind in ("parquet", "json"):
+            lines = tuple(range(1, len(rows) + 1))
+        elif lines is None:
+            within = np.zeros(len(rows), dtype=np.int64)  # line ends within each row's cells
+            for one in self.table.columns:
+                if pa.types.is_string(one.type) or pa.types.is_large_string(one.type):
+                    within += pc.fill_null(pc.count_substring(one, "\n"), 0).to_numpy()
+            lines = tuple((2 + self.skipped + np.arange(len(rows)) + np.cumsum(within) - within).tolist())
+        table = self.table.select(list(columns)).filter(pa.array(rows))
+        return replace(self, table=table, lines=tuple(np.array(lines)[rows].tolist()))
 
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""

@@ -12,7 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-_TYPES = {np.dtype(np.float32): pa.float32(), np.dtype(np.int32): pa.int32(), np.dtype(np.int16): pa.int16()}
+_TYPES = {
+    np.dtype(np.float64): pa.float64(),
+    np.dtype(np.float32): pa.float32(),
+    np.dtype(np.int32): pa.int32(),
+    np.dtype(np.int16): pa.int16(),
+}
+Numbers = npt.NDArray[np.float64] | npt.NDArray[np.float32] | npt.NDArray[np.int32] | npt.NDArray[np.int16]
 
 
 def texts(values: Sequence[str]) -> pa.StringArray:
@@ -29,12 +35,12 @@ def text_lists(values: Sequence[Sequence[str]]) -> pa.ListArray:
     return pa.Array.from_buffers(pa.list_(pa.string()), len(values), buffers, children=[within])
 
 
-def numbers(values: npt.NDArray[np.float32] | npt.NDArray[np.int32] | npt.NDArray[np.int16]) -> pa.Array:
+def numbers(values: Numbers) -> pa.Array:
     """A column of numbers from an array of shape ``(n,)``."""
     return pa.Array.from_buffers(_TYPES[values.dtype], len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 
 
-def number_rows(values: npt.NDArray[np.float32] | npt.NDArray[np.int32]) -> pa.FixedSizeListArray:
+def number_rows(values: Numbers) -> pa.FixedSizeListArray:
     """A column of lists of one length from an array of shape ``(n, length)``."""
     return pa.FixedSizeListArray.from_arrays(numbers(values.ravel()), values.shape[1])
 

@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
 from core.prompting.strategies import CONTEXT_NAMES, assemble
-from core.records import FloatArray, Prompt, Question
+from core.records import FloatArray, LogitArray, Prompt, Question
 
 INSTRUCTION = "Answer each question below in a few words."
 ANSWER = "Answer:"
@@ -54,7 +53,7 @@ class OptionTexts:
     alone: dict[str, FloatArray]
 
 
-def normalised(raw: npt.NDArray[np.float32], texts: OptionTexts, *, by: str) -> FloatArray:
+def normalised(raw: LogitArray, texts: OptionTexts, *, by: str) -> FloatArray:
     """Scores (n, k) by one of the :data:`NORMALISATIONS`; higher is better, -inf where there is no option.
 
     Raises :class:`InputError` for an unknown name, and where the run did not score the texts on their own.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.clusters import joined
+from core.conformal.alpha import number
 from core.conformal.draws import SPLIT, first_part
 from core.conformal.probabilities import check_labels, check_probabilities, log
 from core.errors import InputError
@@ -34,15 +35,16 @@ def of_arrays(
     question lacks.
 
     ``calibration`` is the share of questions that calibrate, drawn with ``seed``, or their row numbers, or a mask (n,)
-    of true and false. All others test. ``clusters`` (n,), numbers or names, say which rows repeat a question or belong
-    together: these stay on one side of a drawn split, one random row of each calibrates, and they count as one in
-    every interval. ``name`` is the name of the questions. Raises :class:`InputError` for invalid
-    probabilities or labels, or if one side of the split has no question.
+    of true and false, or of 1 and 0. All others test. ``clusters`` (n,), numbers or names, say which rows repeat a
+    question or belong together: these stay on one side of a drawn split, one random row of each calibrates, and they
+    count as one in every interval. ``name`` is the name of the questions. Raises :class:`InputError` for invalid
+    probabilities or labels, a split that can't be read, or one with an empty side.
 
     >>> run = of_arrays([[0.9, 0.1], [0.2, 0.8]], [0, 1], calibration=[0])
     >>> run.calibration.tolist(), run.test.tolist()
     ([0], [1])
     """
+    seed = check_seed(seed)
     p, counts = _probabilities(probabilities)
     n, k = p.shape
     y = check_labels(_array(labels, "labels"), n=n, k=k)
@@ -101,8 +103,11 @@ def _array(values: Any, what: str) -> npt.NDArray[Any]:
 
 def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
     """Probabilities with 0 for options that a question lacks, and how many options each question has."""
+    given = _array(values, "probabilities")
+    if given.dtype.kind not in "buifO":
+        raise InputError(f"the probabilities are no array of numbers: their type is {given.dtype}")
     try:
-        p = _array(values, "probabilities").astype(np.float64)
+        p = given.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"the probabilities are no array of numbers: {str(error)[:120]}") from error
     if p.ndim != 2 or not 2 <= p.shape[1] <= len(LETTERS):
@@ -118,21 +123,43 @@ def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
     return check_probabilities(np.where(lacking, 0.0, p)), counts
 
 
+def check_seed(seed: Any) -> int:
+    """The seed as an integer. Raises :class:`InputError` for anything else than a whole number."""
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)):
+        raise InputError(f"the seed must be a whole number, got {seed!r} ({type(seed).__name__})")
+    return int(seed)
+
+
+def check_share(share: Any) -> float:
+    """The share of questions that calibrate. Raises :class:`InputError` if it is no number in (0, 1)."""
+    value = number(share, "the share of questions that calibrate")
+    if not 0 < value < 1:
+        raise InputError(f"the share of questions that calibrate must lie in (0, 1), got {value:g}; try 0.5")
+    return value
+
+
 def _split(calibration: float | Sequence[int] | npt.NDArray[Any], places: IntArray, seed: int) -> npt.NDArray[np.bool_]:
     """Which questions calibrate, (n,); those of one place (n,) are drawn together."""
     n = len(places)
     given = _array(calibration, "calibration rows")
     if given.ndim == 0:
-        share = float(given)
-        if not 0 < share < 1:
-            raise InputError(f"the share of questions that calibrate must lie in (0, 1), got {share:g}; try 0.5")
-        return first_part(places, round(share * n), seed=seed, purpose=SPLIT)
+        if given.dtype.kind not in "uif":
+            raise InputError(
+                f"calibration must be a share, a mask, or row numbers, got {str(calibration)[:80]!r} "
+                f"({type(calibration).__name__})"
+            )
+        return first_part(places, round(check_share(given) * n), seed=seed, purpose=SPLIT)
     if given.dtype == np.bool_:
         if given.shape != (n,):
             raise InputError(f"the mask of calibration questions has shape {given.shape}; expected ({n},)")
         return given
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or ((given < 0) | (given >= n)).any():
         raise InputError(f"calibration must be a share, a mask, or row numbers from 0 to {n - 1}")
+    if len(given) == n and (given <= 1).all():  # as row numbers, no n of them leave a question to test
+        return given == 1
+    rows, counts = np.unique(given, return_counts=True)
+    if (counts > 1).any():
+        raise InputError(f"calibration names row {rows[counts > 1][0]} more than once; name each row once")
     calibrates = np.zeros(n, dtype=np.bool_)
     calibrates[given] = True
     return calibrates

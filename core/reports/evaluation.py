@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.conformal.draws import one_each
-from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, softmax
+from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, option_shares, softmax
 from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
 from core.prompting.cloze import OptionTexts, normalised, said
-from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits, Question
+from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
@@ -35,9 +35,10 @@ AnyType = TypeVar("AnyType", bound=np.generic)
 class Evaluation:
     """The option probabilities of one finished run, n questions in file order. All arrays are read-only.
 
-    ``probabilities`` (n, k) float64, a softmax of the run's logits; ``log_probabilities`` (n, k), their logarithms
-    computed from the logits, which stay finite where a probability is too small for a float64; ``labels`` (n,) 0-based;
-    ``ids`` and ``groups`` (n,) text; ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
+    ``probabilities`` (n, k) float64 are a softmax of the run's logits, or those that its source gave
+    (:func:`~core.conformal.probabilities.option_shares`). ``log_probabilities`` (n, k) are their logarithms; those of a
+    softmax stay finite where a probability is too small for a float64. ``labels`` (n,) are 0-based, ``ids`` and
+    ``groups`` (n,) text; ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
     ``letters`` are those of the k options. ``normalisation`` is how option texts were scored
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
@@ -186,17 +187,21 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
-    logits = scored.logits if normalisation == "raw" else _normalised(answers, normalisation)
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
     own, left_out = calibrating(calibrates, test, clusters, seed=record.spec.seed)
+    if normalisation == "raw":
+        probabilities, log_probabilities = option_shares(scored)
+    else:
+        logits = _normalised(answers, normalisation)
+        probabilities, log_probabilities = softmax(logits), log_softmax(logits)
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
         ids=_frozen(np.array(scored.ids)),
         groups=_frozen(groups),
-        probabilities=_frozen(check_probabilities(softmax(logits))),
-        log_probabilities=_frozen(log_softmax(logits)),
+        probabilities=_frozen(check_probabilities(probabilities)),
+        log_probabilities=_frozen(log_probabilities),
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(own),
         test=_frozen(test),
@@ -275,7 +280,7 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
     return OptionTexts(tokens, characters, sizes, {by: of for by, of in alone.items() if not np.isnan(of).any()})
 
 
-def _counts(questions: pa.Table, logits: npt.NDArray[np.float32], run_id: str) -> IntArray:
+def _counts(questions: pa.Table, logits: LogitArray, run_id: str) -> IntArray:
     """How many options each question has; the logits behind them must be those of no option."""
     counts = np.asarray(pc.list_value_length(questions["options"]).to_numpy(), dtype=np.int64)
     behind = np.arange(logits.shape[1]) >= counts[:, None]

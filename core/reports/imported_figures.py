@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.calibration import metrics
-from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, softmax
+from core.conformal.probabilities import check_labels, check_probabilities, option_shares
 from core.conformal.published import top_ties_of
-from core.exchange.imported import ImportedRun
+from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.records import LETTERS, OptionLogits
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
@@ -53,13 +53,14 @@ def evaluation(run: ImportedRun) -> Evaluation:
     questions = [run.questions[row] for row in rows]
     roles = np.array([run.roles[row] for row in rows])
     n, k = run.scored.logits.shape
+    probabilities, log_probabilities = option_shares(run.scored)
     return Evaluation(
         run_id=run.spec.run_id,
         spec=run.spec,
         ids=np.array(run.scored.ids),
         groups=np.array([one.group for one in questions]),
-        probabilities=check_probabilities(softmax(run.scored.logits)),
-        log_probabilities=log_softmax(run.scored.logits),
+        probabilities=check_probabilities(probabilities),
+        log_probabilities=log_probabilities,
         labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
         calibration=np.flatnonzero(roles == "calibration"),
         test=np.flatnonzero(roles == "test"),
@@ -78,9 +79,19 @@ def stored_as(run: ImportedRun) -> str:
     return ""
 
 
+def is_rounded(run: ImportedRun, stored: str) -> bool:
+    """Whether an earlier version stored this run under the id ``stored``, rounded to single precision."""
+    return is_coarser(run.scored, store.read_logits(stored))
+
+
 def _same(scored: OptionLogits, stored: OptionLogits) -> bool:
-    """Whether the logits are equal, question by question."""
-    if set(scored.ids) != set(stored.ids) or scored.logits.shape != stored.logits.shape:
+    """Whether the figures are equal, question by question."""
+    if set(scored.ids) != set(stored.ids) or len(scored.ids) != len(stored.ids):
         return False
     places = {name: i for i, name in enumerate(stored.ids)}
-    return bool(np.array_equal(scored.logits, stored.logits[[places[name] for name in scored.ids]]))
+    rows = [places[name] for name in scored.ids]
+    given = None if stored.probabilities is None else stored.probabilities[rows]
+    ordered = replace(
+        stored, ids=scored.ids, logits=stored.logits[rows], probabilities=given, bounded=None, option_tokens=None
+    )
+    return same_figures(scored, ordered)

@@ -74,12 +74,13 @@ class ScoreReport:
     (:func:`core.conformal.coverage.coverage_law`), and ``p_value`` the probability of a coverage this low or lower in
     that case. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The intervals
     of set size and UAcc estimate the figure that other calibration and test questions give on average
-    (:mod:`core.conformal.set_sizes`). ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of
-    each size. ``threshold`` is NaN if each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a
-    letter) to thresholds. ``strata`` has the coverage within each subject, or within each true letter if letters have
-    thresholds of their own. ``n_calibration`` questions calibrate this score. ``parameters`` and ``tuned_on``, the
-    number of calibration questions set aside to choose them (0: untuned), are None for a score without parameters.
-    ``notes`` say what a reader of the figures needs to know.
+    (:mod:`core.conformal.set_sizes`). ``empty_rate`` is the share of sets that are empty, after the policy for them.
+    ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of each size. ``threshold`` is NaN if
+    each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a letter) to thresholds. ``strata`` has
+    the coverage within each subject, or within each true letter if letters have thresholds of their own.
+    ``n_calibration`` questions calibrate this score. ``parameters`` and ``tuned_on``, the number of calibration
+    questions set aside to choose them (0: untuned), are None for a score without parameters. ``notes`` say what a
+    reader of the figures needs to know.
     """
 
     threshold: float
@@ -280,7 +281,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
         ),
         mean_set_size=size,
         mean_set_size_interval=likely.mean_set_size.ends,
-        empty_rate=float(made.empty.mean()),
+        empty_rate=float((sizes == 0).mean()),
         uacc=likely.uacc.value,
         uacc_interval=likely.uacc.ends,
         sizes=tuple(counts.tolist()),

@@ -23,8 +23,8 @@ class FormedSets:
     """The sets ``members`` (m, k) of the test questions by the score ``name``, with what forms them.
 
     ``threshold`` is the one threshold of all, or NaN if there are several; ``thresholds`` names each by its stratum
-    (``all``, a subject, a letter). ``empty`` (m,) says which sets were empty before they were filled;
-    ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of all.
+    (``all``, a subject, a letter). ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of
+    all.
     """
 
     name: str
@@ -34,7 +34,6 @@ class FormedSets:
     threshold: float
     thresholds: dict[str, float]
     members: BoolArray
-    empty: BoolArray
 
 
 def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
@@ -77,6 +76,5 @@ def form(
     else:
         members, limits = class_members(own, run.labels[tuned.calibration], asked, alpha)
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
-    lonely = members.sum(axis=1) == 0
     members = filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
-    return FormedSets(name, tuned, own, asked, q, thresholds, members, lonely)
+    return FormedSets(name, tuned, own, asked, q, thresholds, members)

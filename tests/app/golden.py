@@ -250,7 +250,7 @@ def _figures(seen: Evaluation, members: BoolArray, empty: str) -> tuple[BoolArra
     covered = members[:, np.arange(m), labels]
     counted = [(sizes == j).sum(axis=1) for j in range(k + 1)]
     held = [((sizes == j) & covered).sum(axis=1) for j in range(k + 1)]
-    return members, [covered.mean(axis=1), sizes.mean(axis=1), lonely.mean(axis=1), *counted, *held]
+    return members, [covered.mean(axis=1), sizes.mean(axis=1), (sizes == 0).mean(axis=1), *counted, *held]
 
 
 def _redrawn(

@@ -52,6 +52,18 @@ def test_the_report_of_a_run_is_its_report(home):
     ("call", "said"),
     [
         (lambda: hedge.sets(PROBABILITIES, LABELS, alpha=1.5), r"alpha must lie in \(0, 1\), got 1\.5"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, alpha="0.1"), r"alpha must be a number, got '0\.1' \(str\)"),
+        (lambda: hedge.report(PROBABILITIES, LABELS, alpha=None), r"alpha must be a number, got 'None' \(NoneType\)"),
+        (lambda: hedge.lab(PROBABILITIES, LABELS, alpha=[0.1]), r"alpha must be a number, got '\[0\.1\]' \(list\)"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, alpha=True), r"alpha must be a number, got 'True' \(bool\)"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, alpha=float("nan")), r"alpha must lie in \(0, 1\), got nan"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, seed=None), "seed must be a whole number, got None"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, score=["lac"]), r"unknown score \['lac'\]"),
+        (lambda: hedge.report(PROBABILITIES, LABELS, scores="lac"), "scores must be a list of names"),
+        (lambda: hedge.report(PROBABILITIES, LABELS, scores=None), "scores must be a list of names"),
+        (lambda: hedge.sets(PROBABILITIES, LABELS, empty=None), "unknown policy for empty sets None"),
+        (lambda: hedge.lab(PROBABILITIES, LABELS, name=5), "name must be a text, got 5"),
+        (lambda: hedge.lab(PROBABILITIES, LABELS, questions=None), "questions must be a list of texts"),
         (lambda: hedge.sets(PROBABILITIES, LABELS, score="lacs"), "unknown score 'lacs'"),
         (lambda: hedge.sets(PROBABILITIES, LABELS, empty="fill"), "unknown policy for empty sets"),
         (lambda: hedge.report(PROBABILITIES), "probabilities need labels"),
@@ -64,6 +76,26 @@ def test_the_report_of_a_run_is_its_report(home):
 def test_an_error_is_one_sentence(home, call, said):
     with pytest.raises(InputError, match=said):
         call()
+
+
+def test_no_set_is_empty_where_empty_sets_take_the_top_option():
+    rng = np.random.default_rng(2)
+    p, labels = np.repeat([[0.9, 0.1], [0.6, 0.4]], 50, axis=0), np.zeros(100, dtype=int)
+    order = rng.permutation(100)
+    left, filled = (
+        hedge.sets(p[order], labels, alpha=0.6, calibration=range(50), empty=empty) for empty in ("allow", "top1")
+    )
+    assert left.figures.empty_rate == left.figures.sizes[0] / 50 > 0.3
+    assert filled.figures.empty_rate == filled.figures.sizes[0] == 0
+    assert "<td" in filled._repr_html_()
+    assert "0.0%" in filled._repr_html_()
+
+
+def test_numbers_of_numpy_are_numbers():
+    expected = hedge.sets(PROBABILITIES, LABELS, alpha=0.2, seed=3)
+    for alpha in (np.float32(0.2), np.float64(0.2), np.array(0.2)):
+        found = hedge.sets(PROBABILITIES, LABELS, alpha=alpha, seed=np.int64(3))
+        assert (found.sets, found.alpha) == (expected.sets, 0.2)
 
 
 def test_a_notebook_shows_no_traceback(capsys):

@@ -16,7 +16,7 @@ from core.exchange import column_mappings
 from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.jury_pipeline import jury_store
-from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, stored_as
+from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
 from core.tasks.bank_names import bank_name, task_title
 from core.tasks.identity import unpublished
@@ -27,6 +27,7 @@ NAMES_SHOWN = 3
 REFUSALS_SHOWN = 4
 LACKING = {"model": "Model", "task": "Task"}
 HERE, TWICE = "is here already", "is here twice"
+ROUNDED = "is here already, rounded by an earlier version; delete that run to import all digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class _Row:
     @property
     def new(self) -> bool:
         """Whether the button imports it."""
-        return self.note not in (HERE, TWICE)
+        return self.note not in (HERE, ROUNDED, TWICE)
 
 
 def preview(dropped: DroppedFiles) -> bool:
@@ -104,7 +105,8 @@ def _rows(dropped: DroppedFiles, asked: dict[str, str]) -> list[_Row]:
             continue
         run = named(found, **{what: asked.get(what, "") for what in found.lacks if what in LACKING})
         here = dropped.stored[id(found.run)] if run.spec == found.run.spec else stored_as(run)
-        note = HERE if here else TWICE if run.spec.run_id in seen else _lacks(found, asked)
+        known = ROUNDED if here and is_rounded(run, here) else HERE
+        note = known if here else TWICE if run.spec.run_id in seen else _lacks(found, asked)
         seen.add(run.spec.run_id)
         rows.append(_Row(found, run, computed, note))
     return rows

@@ -153,8 +153,7 @@ function firstLimit({ k, groups }, by, i) {
 
 // ---- sets
 
-// Calls visit(i, size, holds, empty) for each test question: the size of its set, whether the set holds the truth, and
-// whether it was empty before it was filled.
+// Calls visit(i, size, holds) for each test question: the size of its set and whether the set holds the truth.
 function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit) {
   const { k, m, scores, labels, top } = prepared;
   const limits = limitsOf(prepared, thresholds, by);
@@ -162,8 +161,8 @@ function eachSet(prepared, thresholds, { fillEmpty = false, by = "all" }, visit)
     const base = firstLimit(prepared, by, i);
     let size = 0;
     for (let j = 0; j < k; j++) if (scores[at + j] <= limits[base + j]) size++;
-    if (size > 0) visit(i, size, scores[at + labels[i]] <= limits[base + labels[i]], false);
-    else visit(i, fillEmpty ? 1 : 0, fillEmpty && top[i] === labels[i], true);
+    if (size > 0) visit(i, size, scores[at + labels[i]] <= limits[base + labels[i]]);
+    else visit(i, fillEmpty ? 1 : 0, fillEmpty && top[i] === labels[i]);
   }
 }
 
@@ -176,11 +175,9 @@ export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}
   const bySize = new Int32Array(k + 1);
   let covered = 0;
   let total = 0;
-  let lonely = 0;
-  eachSet(prepared, thresholds, { fillEmpty, by }, (_, size, holds, empty) => {
+  eachSet(prepared, thresholds, { fillEmpty, by }, (_, size, holds) => {
     sizes[size]++;
     total += size;
-    if (empty) lonely++;
     if (holds) {
       bySize[size]++;
       covered++;
@@ -192,7 +189,7 @@ export function evaluate(prepared, alpha, { fillEmpty = false, by = "all" } = {}
     thresholds,
     coverage: covered / m,
     meanSize: total / m,
-    emptyRate: lonely / m,
+    emptyRate: sizes[0] / m,
     sizes,
     bySize,
     full,

@@ -15,7 +15,9 @@ others and add nothing to sums, and their score is NaN, which no threshold admit
 
 **Rounding.** The mass ranked up to an option is computed as one minus the mass ranked after it, summed from the
 smallest up. So the last-ranked option scores exactly 1 for every question. A cumulative sum from the top would end a
-few units in the last place away from 1, and a threshold of 1 would then keep or drop options by chance.
+few units in the last place away from 1, and a threshold of 1 would then keep or drop options by chance. Every score is
+rounded to 12 decimals (:func:`core.conformal.probabilities.on_grid`), so that scores that differ only by rounding are
+tied.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ SCORE_NAMES = tuple(SCORES)
 
 def score_named(name: str) -> Score:
     """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
-    if name not in SCORES:
+    if not isinstance(name, str) or name not in SCORES:
         raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
     return SCORES[name]
 

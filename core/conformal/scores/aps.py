@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
 from core.conformal.scores.ranking import put_back, rising_order
-from core.conformal.scores.recipe_lines import MASS, ORDER
+from core.conformal.scores.recipe_lines import GRID, MASS, ORDER
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
 
@@ -27,7 +28,7 @@ def aps_scores(
     after = np.nancumsum(np.take_along_axis(p, order, axis=1), axis=1)
     mass = np.ones_like(p)
     mass[:, 1:] -= after[:, :-1]  # 1 − Σ of p ranked after
-    return np.where(np.isnan(p), np.nan, put_back(mass, order))
+    return np.where(np.isnan(p), np.nan, on_grid(put_back(mass, order)))
 
 
 SCORE = Score(
@@ -40,6 +41,6 @@ SCORE = Score(
     source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
     function=aps_scores,
     range=lambda k, parameters: (0, 1),
-    numpy_lines=lambda parameters: (ORDER, MASS),
+    numpy_lines=lambda parameters: (ORDER, MASS, GRID),
     saturates=True,
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
 from core.conformal.scores.aps import aps_scores
-from core.conformal.scores.recipe_lines import MASS, ORDER, U
+from core.conformal.scores.recipe_lines import GRID, MASS, ORDER, U
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.errors import InputError
 from core.records import FloatArray
@@ -29,7 +30,7 @@ def aps_randomised_scores(
     if u is None:
         raise InputError("randomised APS needs a number u in [0, 1) for each question, and none were given")
     p = np.asarray(probabilities, dtype=np.float64)
-    return aps_scores(p) - np.asarray(u, dtype=np.float64)[:, None] * p
+    return on_grid(aps_scores(p) - np.asarray(u, dtype=np.float64)[:, None] * p)
 
 
 SCORE = Score(
@@ -42,6 +43,6 @@ SCORE = Score(
     source="Romano, Sesia & Candès 2020, arXiv 2006.02544",
     function=aps_randomised_scores,
     range=lambda k, parameters: (0, 1),
-    numpy_lines=lambda parameters: (ORDER, MASS, U, "scores -= u * p"),
+    numpy_lines=lambda parameters: (ORDER, MASS, GRID, U, "scores -= u * p", GRID),
     randomised=True,
 )

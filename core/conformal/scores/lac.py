@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
+from core.conformal.scores.recipe_lines import GRID
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
 
@@ -20,7 +22,7 @@ def lac_scores(
     >>> lac_scores(np.array([[0.75, 0.25]]))
     array([[0.25, 0.75]])
     """
-    return 1.0 - np.asarray(probabilities, dtype=np.float64)
+    return on_grid(1.0 - np.asarray(probabilities, dtype=np.float64))
 
 
 SCORE = Score(
@@ -33,5 +35,5 @@ SCORE = Score(
     source="Sadinle, Lei & Wasserman 2019, arXiv 1609.00451",
     function=lac_scores,
     range=lambda k, parameters: (0, 1),
-    numpy_lines=lambda parameters: ("scores = 1 - p",),
+    numpy_lines=lambda parameters: ("scores = 1 - p", GRID),
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
 from core.conformal.scores.ranking import ranks, rising_order
-from core.conformal.scores.recipe_lines import ORDER, RANKS
+from core.conformal.scores.recipe_lines import GRID, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
 
@@ -26,7 +27,7 @@ def margin_scores(
     rising = np.take_along_axis(p, rising_order(p), axis=1)
     best, second = rising[:, -1:], rising[:, -2:-1]  # (n, 1) each
     is_best = ranks(p) == 1
-    return np.where(is_best, second, best) - p
+    return on_grid(np.where(is_best, second, best) - p)
 
 
 SCORE = Score(
@@ -43,5 +44,6 @@ SCORE = Score(
         RANKS,
         "best, second = (np.take_along_axis(p, order[:, [place]], axis=1) for place in (-1, -2))",
         "scores = np.where(ranks == 1, second, best) - p",
+        GRID,
     ),
 )

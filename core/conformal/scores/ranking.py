@@ -7,15 +7,16 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from core.conformal.probabilities import on_grid
 from core.records import FloatArray, IntArray
 
 Number = TypeVar("Number", np.float64, np.int64)
 
 
 def rising_order(probabilities: FloatArray) -> IntArray:
-    """Each row's options by increasing probability, (n, k). Equal ones keep their order; missing ones (NaN) come
-    first."""
-    p = np.asarray(probabilities, dtype=np.float64)
+    """Each row's options by increasing probability, (n, k). Equal ones (:func:`~core.conformal.probabilities.on_grid`)
+    keep their order; missing ones (NaN) come first."""
+    p = on_grid(probabilities)
     return np.argsort(np.where(np.isnan(p), -np.inf, p), axis=1, kind="stable")
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
 from core.conformal.scores.aps import aps_scores
 from core.conformal.scores.ranking import ranks
-from core.conformal.scores.recipe_lines import MASS, ORDER, RANKS
+from core.conformal.scores.recipe_lines import GRID, MASS, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
 from core.records import FloatArray
 
@@ -24,12 +25,13 @@ def raps_scores(
     array([[2.  , 0.5 , 1.25]])
     """
     beyond = np.maximum(ranks(probabilities) - parameters.free_ranks, 0)
-    return aps_scores(probabilities) + parameters.weight * beyond
+    aps = aps_scores(probabilities)
+    return on_grid(aps + parameters.weight * beyond, share=aps)
 
 
 def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
-    cost = f"scores += {parameters.weight!r} * np.maximum(ranks - {parameters.free_ranks}, 0)"
-    return ORDER, MASS, RANKS, cost
+    cost = f"{parameters.weight!r} * np.maximum(ranks - {parameters.free_ranks}, 0)"
+    return ORDER, MASS, GRID, RANKS, f"scores = on_grid(scores + {cost}, scores)"
 
 
 SCORE = Score(

@@ -1,6 +1,10 @@
 """Lines of NumPy that the recipes of several scores share. They use ``p`` (n, k) and ``letters`` (k,)."""
 
-ORDER = "order = np.argsort(p, axis=1, kind='stable')  # rising; of equal options the later is ranked first"
+ON_GRID = """\
+def on_grid(x, share):  # 12 decimals: what differs only by rounding is equal, except next to 0 and 1
+    return np.where((share % 1 > 0) & (abs(share - np.rint(share)) < 1e-6), x, np.floor(x * 1e12 + 0.5) / 1e12)"""
+ORDER = "order = np.argsort(on_grid(p, p), axis=1, kind='stable')  # rising; of equal options the later is ranked first"
+GRID = "scores = on_grid(scores, scores)"
 RANKS = """\
 ranks = np.empty_like(order)
 np.put_along_axis(ranks, order, np.arange(len(letters), 0, -1)[None], axis=1)"""

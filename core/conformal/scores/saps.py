@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.conformal.probabilities import on_grid
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.recipe_lines import ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
@@ -23,12 +24,13 @@ def saps_scores(
     array([[1.  , 0.5 , 0.75]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    scores = np.nanmax(p, axis=1, keepdims=True) + parameters.weight * (ranks(p) - 1)
-    return np.where(np.isnan(p), np.nan, scores)
+    largest = np.nanmax(p, axis=1, keepdims=True)
+    return np.where(np.isnan(p), np.nan, on_grid(largest + parameters.weight * (ranks(p) - 1), share=largest))
 
 
 def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
-    return ORDER, RANKS, f"scores = p.max(axis=1, keepdims=True) + {parameters.weight!r} * (ranks - 1)"
+    cost = f"{parameters.weight!r} * (ranks - 1)"
+    return ORDER, RANKS, "largest = p.max(axis=1, keepdims=True)", f"scores = on_grid(largest + {cost}, largest)"
 
 
 SCORE = Score(

@@ -11,7 +11,7 @@ import json
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.conformal.mondrian import check_by
 from core.conformal.scores import score_named
-from core.conformal.scores.recipe_lines import ORDER
+from core.conformal.scores.recipe_lines import ON_GRID, ORDER
 from core.conformal.sets import check_empty
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -31,7 +31,7 @@ NUMBER_IF_ANY = "float('nan' if row['p_' + letter] in ('', None) else row['p_' +
 LACKING = """\
 lacking = np.isnan(p)  # options that a question does not have; they are in no set
 p = np.where(lacking, 0, p)"""
-ORDER_OF_REAL = ORDER.replace("(p,", "(np.where(lacking, -1, p),")
+ORDER_OF_REAL = ORDER.replace("on_grid(p, p)", "on_grid(p, p) - lacking")
 STRATA_LINES = {
     "all": ["limits = limit(calibrates)  # one threshold for all"],
     "group": [
@@ -43,7 +43,7 @@ STRATA_LINES = {
 }
 FILL_LINES = [
     "empty = ~sets.any(axis=1)",
-    "sets[empty, len(letters) - 1 - p[tests][empty][:, ::-1].argmax(axis=1)] = True  # of equal options the later",
+    "sets[empty, len(letters) - 1 - on_grid(p, p)[tests][empty][:, ::-1].argmax(axis=1)] = True  # the later of equals",
 ]
 
 
@@ -75,6 +75,8 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
         f"p = np.array([[{NUMBER_IF_ANY if ragged else NUMBER} for letter in letters] for row in rows])",
         "y = np.array([letters.index(row['label']) for row in rows])",
         f"calibrates, tests = (np.array([row[{role!r}] == role for row in rows]) for role in ('calibration', 'test'))",
+        "",
+        *ON_GRID.splitlines(),
         "",
         f"# {of.title}: {of.formula}",
         *made,

@@ -14,6 +14,7 @@ import numpy as np
 from core.calibration.metrics import correct
 from core.conformal.alpha import ALPHAS
 from core.conformal.curve import thresholds
+from core.conformal.probabilities import on_grid
 from core.conformal.scores import score, true_scores
 from core.conformal.tuning import tune
 from core.errors import InputError
@@ -50,7 +51,7 @@ class Abstention:
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
     """The i most confident of m test questions, i = 1 … m: the ``share`` that is answered, and its ``risk``, the share
-    of these that is wrong, (m,) each.
+    of these that is wrong, (m,) each. Of equally confident ones, it is the mean over their orders.
 
     ``area`` is the mean risk over all shares (AURC), ``best_area`` that of an order that puts every right answer first.
     """
@@ -82,11 +83,23 @@ def abstention(run: Evaluation, name: str = "lac") -> Abstention:
 
 
 def risk_coverage(run: Evaluation) -> RiskCoverage:
-    """The risk–coverage curve by top probability; equal ones keep file order."""
+    """The risk–coverage curve by top probability."""
     p, labels = run.probabilities[run.test], run.labels[run.test]
-    wrong = 1 - correct(p, labels)
-    order = np.argsort(-p.max(axis=1), kind="stable")
+    return surest_first(p.max(axis=1), 1 - correct(p, labels))
+
+
+def surest_first(confidence: FloatArray, wrong: FloatArray) -> RiskCoverage:
+    """The curve of m answers with their confidence and whether they are ``wrong`` (1 or 0), (m,) each.
+
+    The order of equal confidences says nothing, so the risk is its mean over all orders of them: after j of g equally
+    confident answers, of which w are wrong, j·w/g of these are wrong on average. The file's order never counts.
+
+    >>> surest_first(np.array([0.8, 0.8, 0.6]), np.array([0.0, 1.0, 0.0])).risk.round(3).tolist()
+    [0.5, 0.5, 0.333]
+    """
+    _, group, sizes = np.unique(-on_grid(confidence), return_inverse=True, return_counts=True)
+    share_wrong = np.bincount(group, weights=wrong) / sizes
     places = np.arange(1, len(wrong) + 1)
-    risk = np.cumsum(wrong[order]) / places
+    risk = np.cumsum(np.repeat(share_wrong, sizes)) / places
     best = np.cumsum(np.sort(wrong)) / places
     return RiskCoverage(places / len(wrong), risk, float(risk.mean()), float(best.mean()))

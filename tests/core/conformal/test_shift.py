@@ -88,6 +88,16 @@ def test_an_empty_side_is_refused():
         shift.exchangeability_p_value(np.array([]), np.ones(3), rng=np.random.default_rng(0))
 
 
+def test_equal_weights_of_any_size_give_the_exact_threshold():
+    alphas = (1, 10, 50, 100, 125, 200, 250, 300, 333, 400, 500, 600, 700, 750, 800, 900, 999)
+    for n in range(1, 401):
+        scores = np.random.default_rng(n).permutation(n) / n
+        for weight in (1.0, 1 / 3, 0.1, 7.7):
+            w, v = np.full(n, weight), np.full(2, weight)
+            for alpha in alphas[n % 3 :: 3]:
+                assert shift.weighted_thresholds(scores, w, v, alpha).tolist() == [exact(scores, alpha)] * 2, (n, alpha)
+
+
 def test_the_weighted_curve_is_that_of_the_weighted_thresholds():
     rng = np.random.default_rng(9)
     calibration = rng.integers(0, 12, 60) / 12  # full of ties

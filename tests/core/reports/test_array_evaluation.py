@@ -36,7 +36,13 @@ def test_a_share_draws_as_many_and_a_mask_and_rows_mean_the_same():
     drawn = of_arrays(p, labels, calibration=0.3, seed=1)
     assert len(drawn.calibration) == 3
     mask = np.isin(np.arange(10), drawn.calibration)
-    for given in (mask, drawn.calibration, drawn.calibration.tolist()):
+    for given in (
+        mask,
+        mask.astype(int),
+        mask.astype(np.uint8).tolist(),
+        drawn.calibration,
+        drawn.calibration.tolist(),
+    ):
         assert of_arrays(p, labels, calibration=given).test.tolist() == drawn.test.tolist()
 
 
@@ -62,6 +68,17 @@ def test_a_question_may_lack_options():
         ({"calibration": 0.01}, "0 of 3 questions calibrate and 3 test"),
         ({"calibration": [0, 1, 2]}, "3 of 3 questions calibrate and 0 test"),
         ({"calibration": [7]}, "row numbers from 0 to 2"),
+        ({"calibration": [2, 0, 2]}, "names row 2 more than once"),
+        ({"calibration": [0, 0, 0]}, "0 of 3 questions calibrate"),
+        ({"calibration": None}, r"must be a share, a mask, or row numbers, got 'None' \(NoneType\)"),
+        ({"calibration": "0.5"}, r"must be a share, a mask, or row numbers, got '0\.5' \(str\)"),
+        ({"calibration": True}, r"got 'True' \(bool\)"),
+        ({"calibration": float("nan")}, r"must lie in \(0, 1\), got nan"),
+        ({"probabilities": None}, "shape|no array of numbers"),
+        ({"probabilities": [["0.5", "0.5"]] * 3}, "no array of numbers: their type is <U3"),
+        ({"seed": None}, r"seed must be a whole number, got None \(NoneType\)"),
+        ({"seed": "1"}, r"seed must be a whole number, got '1' \(str\)"),
+        ({"seed": True}, "seed must be a whole number, got True"),
         ({"calibration": [True, False]}, r"mask .* shape \(2,\); expected \(3,\)"),
     ],
 )

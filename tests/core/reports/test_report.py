@@ -67,7 +67,7 @@ def test_figures_by_a_slow_loop(run):
     calibration = sorted(1 - p[i, y[i]] for i in run.calibration)
     q = calibration[int(np.ceil(201 * 900 / 1000)) - 1]
     sets = [[j for j in range(6) if 1 - p[i, j] <= q] for i in run.test]
-    assert figures.threshold == q
+    assert figures.threshold == round(q, 12)
     assert figures.coverage == np.mean([y[i] in s for i, s in zip(run.test, sets, strict=True)])
     assert figures.mean_set_size == np.mean([len(s) for s in sets])
     assert figures.sizes == tuple(sum(len(s) == j for s in sets) for j in range(7))
@@ -157,7 +157,7 @@ def test_an_empty_set_takes_the_same_top_option(run, method, top):
     p = seen.probabilities.copy()
     p[run.calibration] = np.eye(6)[2]  # certain and right: every other question's LAC set is empty
     made = form(replace(seen, probabilities=p, log_probabilities=log(p)), "lac", 100, method=method, empty="top1")
-    assert made.empty.all()
+    assert (made.members.sum(axis=1) == 1).all()
     assert made.members[1].nonzero()[0].tolist() == [top]
 
 

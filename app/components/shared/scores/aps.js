@@ -3,6 +3,7 @@
 // Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
 // agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
+import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";
 
 // 1 minus the mass of the options ranked below this one, summed in ascending order.
@@ -11,7 +12,7 @@ export function apsScores(p, k) {
   eachRow(p, k, (row, order, own) => {
     let after = 0;
     for (let j = 0; j < own; j++) {
-      scores[row + order[j]] = 1 - after;
+      scores[row + order[j]] = onGrid(1 - after);
       after += p[row + order[j]];
     }
   });

@@ -4,10 +4,11 @@
 // agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { apsScores } from "./aps.js";
+import { onGrid } from "./grid.js";
 
 // `u` has one uniform random number per question.
 function apsRandomisedScores(p, k, { u }) {
-  return apsScores(p, k).map((score, at) => score - u[Math.floor(at / k)] * p[at]);
+  return apsScores(p, k).map((score, at) => onGrid(score - u[Math.floor(at / k)] * p[at]));
 }
 
 export const apsRandomisedScore = { scores: apsRandomisedScores, range: () => [0, 1] };

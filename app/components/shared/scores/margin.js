@@ -3,6 +3,7 @@
 // Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
 // agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
+import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";
 
 function marginScores(p, k) {
@@ -10,7 +11,9 @@ function marginScores(p, k) {
   eachRow(p, k, (row, order, own) => {
     const best = p[row + order[own - 1]];
     const second = p[row + order[own - 2]];
-    for (let j = 0; j < own; j++) scores[row + order[j]] = (j === own - 1 ? second : best) - p[row + order[j]];
+    for (let j = 0; j < own; j++) {
+      scores[row + order[j]] = onGrid((j === own - 1 ? second : best) - p[row + order[j]]);
+    }
   });
   return scores;
 }

@@ -1,6 +1,9 @@
 // Rows of options in ascending order of probability, and their ranks, exactly as in core/conformal/scores/ranking.py. A
 // matrix of n questions and k options is one Float64Array, row by row. An option that a question lacks has the
 // probability NaN and the score NaN, which no threshold admits. A question's own options come before such options.
+// Probabilities that differ only by rounding are equal.
+
+import { onGrid } from "./grid.js";
 
 // Stable insertion sort of one row's option positions by ascending value. Rows are short, and equal options keep their
 // order.
@@ -26,10 +29,11 @@ function ownOptions(p, row, k) {
 // probability, and their number.
 export function eachRow(p, k, visit) {
   const order = new Int32Array(k);
+  const compared = p.map((value) => onGrid(value));
   for (let row = 0; row < p.length; row += k) {
     const own = ownOptions(p, row, k);
     const mine = own === k ? order : order.subarray(0, own);
-    sortRising(p, row, mine);
+    sortRising(compared, row, mine);
     visit(row, mine, own);
   }
 }
@@ -51,8 +55,9 @@ export function optionRanks(p, k) {
 // The most probable option of each question. Of equal options it is the later one, which has rank 1.
 export function topOptions(p, k) {
   const top = new Int32Array(p.length / k);
+  const compared = p.map((value) => onGrid(value));
   for (let i = 0; i < top.length; i++) {
-    for (let j = 1; j < k; j++) if (p[i * k + j] >= p[i * k + top[i]]) top[i] = j;
+    for (let j = 1; j < k; j++) if (compared[i * k + j] >= compared[i * k + top[i]]) top[i] = j;
   }
   return top;
 }

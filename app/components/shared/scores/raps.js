@@ -4,13 +4,16 @@
 // agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
 import { apsScores } from "./aps.js";
+import { onGrid } from "./grid.js";
 import { optionRanks } from "./ranking.js";
 
 function rapsScores(p, k, { parameters }) {
   const scores = apsScores(p, k);
   const ranks = optionRanks(p, k);
   const { weight, freeRanks } = parameters;
-  for (let at = 0; at < scores.length; at++) scores[at] += weight * Math.max(ranks[at] - freeRanks, 0);
+  for (let at = 0; at < scores.length; at++) {
+    scores[at] = onGrid(scores[at] + weight * Math.max(ranks[at] - freeRanks, 0), scores[at]);
+  }
   return scores;
 }
 

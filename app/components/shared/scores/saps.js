@@ -3,13 +3,16 @@
 // Rule for every score: use only + - * / and square roots, in rank order. Python computes the score too, and both must
 // agree to the last bit; log and exp differ in the last bit between V8 and NumPy.
 
+import { onGrid } from "./grid.js";
 import { eachRow, unknownScores } from "./ranking.js";
 
 function sapsScores(p, k, { parameters }) {
   const scores = unknownScores(p);
   eachRow(p, k, (row, order, own) => {
     const largest = p[row + order[own - 1]];
-    for (let j = 0; j < own; j++) scores[row + order[j]] = largest + parameters.weight * (own - j - 1);
+    for (let j = 0; j < own; j++) {
+      scores[row + order[j]] = onGrid(largest + parameters.weight * (own - j - 1), largest);
+    }
   });
   return scores;
 }

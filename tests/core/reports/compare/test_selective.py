@@ -7,7 +7,7 @@ import pytest
 
 from core.conformal.scores import SCORE_NAMES
 from core.errors import InputError
-from core.reports.compare.selective import abstention, risk_coverage
+from core.reports.compare.selective import abstention, risk_coverage, surest_first
 from core.reports.evaluation import load
 from core.reports.scored_sets import form
 from tests.conftest import synthetic_run
@@ -45,3 +45,26 @@ def test_the_curve_ends_at_the_error_and_lies_above_the_best(home):
     assert made.best_area <= made.area
     surest = np.argsort(-run.probabilities[run.test].max(axis=1), kind="stable")[:30]
     assert made.risk[29] == pytest.approx(wrong[surest].mean())
+
+
+def test_equally_confident_answers_count_as_the_mean_over_their_orders():
+    """(1, 0) and (0, 1) wrong at 0.8: 1/2, then 1/2 on average, and not 1, 1/2 or 0, 1/2. Then one right at 0.6."""
+    for wrong in ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]):
+        made = surest_first(np.array([0.8, 1 - 0.2, 0.6]), np.array(wrong))
+        assert made.risk.tolist() == [0.5, 0.5, 1 / 3]
+        assert made.area == pytest.approx((0.5 + 0.5 + 1 / 3) / 3)
+        assert made.best_area == pytest.approx(1 / 9)
+
+
+def test_the_curve_is_the_mean_of_all_orders_of_the_file():
+    rng = np.random.default_rng(8)
+    confidence, wrong = rng.integers(5, 10, 200) / 10, (rng.random(200) < 0.3).astype(float)
+    made = surest_first(confidence, wrong)
+    drawn = []
+    for _ in range(4000):
+        order = rng.permutation(200)
+        surest = order[np.argsort(-confidence[order], kind="stable")]
+        drawn.append(np.cumsum(wrong[surest]) / np.arange(1, 201))
+    assert made.risk == pytest.approx(np.mean(drawn, axis=0), abs=0.03)
+    shuffled = rng.permutation(200)
+    assert np.array_equal(surest_first(confidence[shuffled], wrong[shuffled]).risk, made.risk)

@@ -1,0 +1,87 @@
+"""Scores of votes beside exact fractions: equal ones are tied, and the sets are those of exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core.conformal.probabilities import on_grid, softmax, top_options
+from core.conformal.scores import SCORES, Parameters, score, true_scores
+from core.conformal.threshold import exact, rank
+
+pytestmark = pytest.mark.quick
+
+VOTERS = (3, 7, 10, 30, 100)
+PARAMETERS = {name: [of.grid[0], of.grid[1], of.grid[-5]] if of.grid else [Parameters()] for name, of in SCORES.items()}
+
+
+def exact_scores(name: str, row: list[Fraction], parameters: Parameters) -> list[Fraction]:
+    """The scores of one question, from their formulas."""
+    k = len(row)
+    rising = sorted(range(k), key=lambda j: (row[j], j))
+    found = []
+    for j in range(k):
+        place = rising.index(j)
+        aps, weight = 1 - sum((row[i] for i in rising[:place]), Fraction(0)), Fraction(str(parameters.weight))
+        found.append(
+            {
+                "lac": 1 - row[j],
+                "aps": aps,
+                "margin": max(row[i] for i in range(k) if i != j) - row[j],
+                "raps": aps + weight * max(k - place - parameters.free_ranks, 0),
+                "saps": max(row) + weight * (k - place - 1),
+                "top-k": Fraction(k - place),
+            }[name]
+        )
+    return found
+
+
+@pytest.mark.parametrize("voters", VOTERS)
+@pytest.mark.parametrize("name", [name for name, of in SCORES.items() if not of.randomised])
+def test_the_sets_of_votes_are_those_of_exact_fractions(name: str, voters: int):
+    rng = np.random.default_rng(voters)
+    for k in range(2, 7):
+        votes = rng.multinomial(voters, rng.dirichlet(np.ones(k)), 80)
+        labels = np.array([rng.choice(k, p=row / voters) for row in votes])
+        rows = [[Fraction(int(count), voters) for count in row] for row in votes]
+        for parameters in PARAMETERS[name]:
+            slow = [exact_scores(name, row, parameters) for row in rows]
+            fast = score(name, votes / voters, parameters=parameters)
+            own = sorted(row[label] for row, label in zip(slow[:40], labels, strict=False))
+            for alpha in (10, 50, 100, 200, 333, 500):
+                q = exact(true_scores(fast[:40], labels[:40]), alpha)
+                place = int(rank(40, alpha))
+                limit = own[place - 1] if place <= 40 else Fraction(99)
+                expected = [[each <= limit for each in row] for row in slow[40:]]
+                assert (fast[40:] <= q).tolist() == expected, (k, parameters, alpha)
+
+
+def test_differences_that_are_equal_are_tied():
+    """0.6 − 0.2 is 0.39999999999999997 in float64; 1 − (0.1 + 0.2) and 0.7 differ, too."""
+    p = np.array([[0.6, 0.2, 0.2], [0.4, 0.0, 0.6], [0.7, 0.2, 0.1]])
+    margins = score("margin", p)
+    assert margins[0, 0] == -0.4
+    assert margins[0, 1] == 0.4
+    assert score("aps", p)[2].tolist() == [0.7, 0.9, 1.0]
+
+
+def test_probabilities_that_differ_only_by_rounding_rank_as_equal_ones():
+    p = np.array([[0.3, 0.4, 1 - 0.3 - 0.4]])  # the last is 0.29999999999999993
+    assert score("top-k", p).tolist() == [[3, 1, 2]]
+    assert score("aps", p).tolist() == [[1.0, 0.4, 0.7]]
+    assert top_options(np.array([[0.1, 0.45, 1 - 0.1 - 0.45]])).tolist() == [2]
+
+
+def test_the_tiny_probabilities_of_a_confident_model_stay_apart():
+    p = softmax(np.array([[0.0, -29.0, -31.0, -33.0]]))  # the last three are 2.5e-13, 3.4e-14 and 4.7e-15
+    for name in ("lac", "aps", "aps-randomised", "raps", "margin"):
+        assert len(set(score(name, p, parameters=Parameters(0.0, 0))[0].tolist())) == 4, name
+
+
+def test_the_grid_reverses_no_order():
+    rng = np.random.default_rng(3)
+    values = np.sort(np.concatenate([rng.random(4000), 1 - 10 ** rng.uniform(-17, -3, 4000), rng.random(99) * 3e-6]))
+    assert (np.diff(on_grid(values)) >= 0).all()
+    assert np.abs(on_grid(values) - values).max() < 6e-13
