@@ -55,9 +55,9 @@ class Case:
     """A run of ``own`` calibration and ``asked`` test questions with k options, and the ways to look at it.
 
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
-    continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size, one is
-    never calibrated and one never tested, and rows that neither calibrate nor test lie between the others. ``extra``
-    are the places of E and F.
+    continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
+    one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
+    ``extra`` are the places of E and F.
     With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 

@@ -327,9 +327,10 @@ export function bands(n, m, ties = null) {
       if (i % stride) continue;
       [made.testLow[i], made.testHigh[i]] = betaBinomialBand(n, m, i + 1, { ties, scratch });
     }
+    const end = Math.floor(998 / stride) * stride;
     for (let i = 0; stride > 1 && i < 999; i++) {
       const before = i - (i % stride);
-      const after = Math.min(before + stride, 998 - (998 % stride));
+      const after = Math.min(before + stride, end);
       const share = after > before ? (i - before) / (after - before) : 0;
       if (i % stride)
         for (const ends of [made.testLow, made.testHigh]) ends[i] = ends[before] + share * (ends[after] - ends[before]);
