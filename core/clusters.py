@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
 from core.records import FloatArray, IntArray
 
 TAIL = 0.025
-NORMAL = float(ndtri(1 - TAIL))
 
 
 def numbered(names: Sequence[Hashable]) -> IntArray | None:
@@ -102,7 +100,9 @@ def covariance_of_mean(values: FloatArray, clusters: IntArray | None) -> FloatAr
 def few_clusters(g: int) -> float:
     """By how much an interval is widened because its variance was estimated from g clusters: the quantile of Student's
     t with g − 1 degrees of freedom over the normal one; infinite for one cluster."""
-    return float(stdtrit(g - 1, 1 - TAIL)) / NORMAL if g > 1 else float("inf")
+    from scipy.special import ndtri, stdtrit  # imported here because workers do without SciPy
+
+    return float(stdtrit(g - 1, 1 - TAIL) / ndtri(1 - TAIL)) if g > 1 else float("inf")
 
 
 def effective_number(values: FloatArray, clusters: IntArray | None) -> float:

@@ -7,8 +7,20 @@ import { golden, numbers, script } from "./golden.mjs";
 const { hashes, firstPart, uniformsAt } = await script("shared/random_numbers.js");
 const { lookAt, makePool } = await script("alpha_lab/splits.js");
 const { SCORES } = await script("shared/scores.js");
-const { accuracy, byClass, byGroup, curves, evaluate, histogram, memberRow, prepare, rank, scoreRange, uacc } =
-  await script("shared/sets.js");
+const {
+  accuracy,
+  byClass,
+  byGroup,
+  curves,
+  evaluate,
+  histogram,
+  memberRow,
+  prepare,
+  rank,
+  scoreRange,
+  strataTies,
+  uacc,
+} = await script("shared/sets.js");
 const { bands, guaranteePValue, shareInterval, strataBand } = await script("shared/coverage_distributions.js");
 const { PROCEDURES, procedureFits, redrawer } = await script("alpha_lab/redraw.js");
 
@@ -177,11 +189,12 @@ function checkReport(prepared, { alpha, empty, by, figures }, letters) {
   }
   const hits = found.bySize.reduce((sum, count) => sum + count, 0);
   if (by === "all") {
-    const { testLow, testHigh } = bands(n, m);
+    const [ties] = strataTies(prepared);
+    const { testLow, testHigh } = bands(n, m, ties);
     assert.deepEqual([testLow[alpha - 1], testHigh[alpha - 1]], expected.coverage_band);
-    close(guaranteePValue(hits, n, m, alpha), expected.p_value);
+    close(guaranteePValue(hits, n, m, alpha, ties), expected.p_value);
   } else {
-    assert.deepEqual(strataBand(shown.n, shown.m, alpha), expected.coverage_band);
+    assert.deepEqual(strataBand(shown.n, shown.m, alpha, strataTies(prepared, by)), expected.coverage_band);
   }
 }
 

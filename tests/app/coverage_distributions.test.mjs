@@ -4,8 +4,17 @@ import test from "node:test";
 
 import { golden, script } from "./golden.mjs";
 
-const { bands, betaBand, betaBinomialBand, betaBinomialLaw, betaDensity, guaranteePValue, shareInterval, strataBand } =
-  await script("shared/coverage_distributions.js");
+const {
+  bands,
+  betaBand,
+  betaBinomialBand,
+  betaBinomialLaw,
+  betaDensity,
+  guaranteePValue,
+  shareInterval,
+  strataBand,
+  tiesOf,
+} = await script("shared/coverage_distributions.js");
 const { saturatedText } = await script("shared/saturation.js");
 const { strataSaid } = await script("alpha_lab/forest.js");
 const { laws } = golden;
@@ -28,6 +37,18 @@ for (const { n, m, beta_low: betaLow, beta_high: betaHigh, test_low: testLow, te
     assert.equal(bands(n, m), found, "they are computed once");
   });
 }
+
+test("bands and p-values with ties", () => {
+  for (const { calibration, test: asked, alphas, low, high, p } of laws.tied) {
+    const ties = tiesOf(Float64Array.from(calibration), Float64Array.from(asked));
+    const [n, m] = [calibration.length, asked.length];
+    const made = bands(n, m, ties);
+    alphas.forEach((alpha, i) => {
+      assert.deepEqual(made.at(alpha), [low[i], high[i]], `${n} and ${m} at ${alpha}`);
+      close(guaranteePValue(Math.round(0.9 * m), n, m, alpha, ties), p[i]);
+    });
+  }
+});
 
 test("intervals of shares", () => {
   for (const [hits, n, low, high] of laws.intervals) {

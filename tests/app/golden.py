@@ -15,6 +15,7 @@ from scipy import stats
 
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import (
+    Ties,
     beta_band,
     beta_binomial,
     beta_binomial_band,
@@ -54,8 +55,9 @@ class Case:
     """A run of ``own`` calibration and ``asked`` test questions with k options, and the ways to look at it.
 
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
-    continuous. Every fourth question has a twin, subjects are unlike in size, one is never calibrated and one never
-    tested, and rows that neither calibrate nor test lie between the others. ``extra`` are the places of E and F.
+    continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
+    one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
+    ``extra`` are the places of E and F.
     With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 
@@ -101,7 +103,7 @@ class Case:
         options = tuple(words.get(j) or next(texts) for j in range(own))
         alone = {"calibration": "only calibrated", "test": "only tested"}.get(role, "sums")
         group = alone if i % 7 == 0 else ("colours", "sums")[int(rng.random() < 0.2)]
-        return Question(f"q{i}", "qa", group, "", f"what is {i - i % 4 // 3}?", options, label)
+        return Question(f"q{i}", "qa", group, "", f"what is {i - i % 4 // 3}?{'!' * (i % 4 // 3)}", options, label)
 
 
 ALL = SplitView(drop_extra=True, n_calibration=20, split_seed=2)
@@ -305,6 +307,7 @@ def laws() -> dict[str, Any]:
     strata = [([30, 7, 100, 20], [12, 30, 40, 0]), ([0, 50], [10, 50]), ([170] * 57, [175] * 57), ([9], [11])]
     return {
         "bands": bands,
+        "tied": [_tied(n, m, votes) for n, m, votes in ((40, 30, 5), (150, 160, 10), (700, 300, 30), (2000, 2500, 3))],
         "intervals": [[hits, n, *share_interval(hits, n)] for hits, n in intervals],
         "p_values": [
             [hits, n, m, alpha, guarantee_p_value(hits, n, m, alpha)]
@@ -329,6 +332,21 @@ def laws() -> dict[str, Any]:
                 ([0.5, 0.9], "letters"),
             )
         ],
+    }
+
+
+def _tied(n: int, m: int, votes: int) -> dict[str, Any]:
+    """Bands and p-values of scores that are shares of a few votes."""
+    scores = np.random.default_rng([n, votes]).binomial(votes, 0.3, n + m) / votes
+    ties, alphas = Ties.of(scores[:n], scores[n:]), [1, 30, 50, 100, 101, 250, 500, 900]
+    ends = [beta_binomial_band(n, m, alpha, ties=ties) for alpha in alphas]
+    return {
+        "calibration": scores[:n].tolist(),
+        "test": scores[n:].tolist(),
+        "alphas": alphas,
+        "low": [low for low, _ in ends],
+        "high": [high for _, high in ends],
+        "p": [guarantee_p_value(round(0.9 * m), n, m, alpha, ties=ties) for alpha in alphas],
     }
 
 

@@ -18,6 +18,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "likelihood: accuracy",
         "perplexity: share of choices made right",
     ),
+    "core.conformal.coverage.clustered_share_interval": ("coverage: interval of a set size, repeated",),
     "core.conformal.mondrian.StratumCoverage": (
         "coverage: interval of a subject",
         "coverage: subjects named as covered too little",

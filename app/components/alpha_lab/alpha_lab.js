@@ -6,7 +6,18 @@ import { say, plainAlpha } from "../shared/dom.js";
 import { alternatives } from "./alternatives.js";
 import { Bugs } from "./bugs.js";
 import { Card } from "./cards.js";
-import { accuracy, byClass, byGroup, curves, evaluate, histogram, prepare, scoreRange, uacc } from "../shared/sets.js";
+import {
+  accuracy,
+  byClass,
+  byGroup,
+  curves,
+  evaluate,
+  histogram,
+  prepare,
+  scoreRange,
+  strataTies,
+  uacc,
+} from "../shared/sets.js";
 import { bySizeFigure, curveFigure, scoresFigure, sizesFigure, stripFigure, stripReach } from "./figures.js";
 import { forestFigure, strataSaid } from "./forest.js";
 import { bands, guaranteePValue, shareInterval, strataBand } from "../shared/coverage_distributions.js";
@@ -270,7 +281,9 @@ class Lab {
     this.width = this.find(".lab").clientWidth;
     const marginal = policy.by === "all";
     this.find(".on-band").hidden = !marginal;
-    this.bands = Object.fromEntries(all.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m) : null]));
+    this.bands = Object.fromEntries(
+      all.map(({ side }) => [side, marginal ? bands(prepared[side].n, this.m, strataTies(prepared[side])[0]) : null]),
+    );
     const made = Object.fromEntries(slots.map(({ side }) => [side, curves(prepared[side], policy)]));
     const of = (figure) => Object.fromEntries(slots.map(({ side }) => [side, made[side][figure]]));
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
@@ -396,10 +409,11 @@ class Lab {
   bandOf(side, resting) {
     const { alpha } = this.view;
     const band = this.bands[side];
-    if (band) return { low: band.testLow[alpha - 1], high: band.testHigh[alpha - 1] };
-    if (!resting) return null;
-    const { n, m } = this.strata(side);
-    const [low, high] = strataBand(n, m, alpha);
+    if (!band && !resting) return null;
+    const { n, m } = band ? {} : this.strata(side);
+    const [low, high] = band
+      ? band.at(alpha)
+      : strataBand(n, m, alpha, strataTies(this.prepared[side], this.policy.by));
     return { low, high };
   }
 

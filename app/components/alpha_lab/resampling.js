@@ -3,6 +3,7 @@
 import { draw, put, say } from "../shared/dom.js";
 import { betaBinomialLaw, betaDensity } from "../shared/coverage_distributions.js";
 import { redrawer } from "./redraw.js";
+import { strataTies } from "../shared/sets.js";
 import { axes, roundTicks } from "../shared/svg.js";
 import { counted, percent } from "../shared/formatting.js";
 
@@ -26,8 +27,8 @@ function countBins(law, m) {
 }
 
 // The histogram of coverages: bars grow with each draw towards the curve of the theoretical distribution.
-export function lawFigure(host, label, { ink }, { n, m, alpha }) {
-  const law = betaBinomialLaw(n, m, alpha);
+export function lawFigure(host, label, { ink }, { n, m, alpha, ties = null }) {
+  const law = betaBinomialLaw(n, m, alpha, ties);
   const bins = countBins(law, m);
   const from = (bins.low - 0.5) / m;
   const to = (bins.low + bins.count * bins.width - 0.5) / m;
@@ -191,6 +192,7 @@ export class Luck {
       n,
       m,
       alpha,
+      ties: strataTies(prepared)[0],
     });
     const outside = this.law(this.coverages, this.drawn, coverage);
     const many = n.toLocaleString("en");
@@ -205,9 +207,7 @@ export class Luck {
       this.find(".redrawn"),
       `${this.drawn.toLocaleString("en")} splits with ${many} calibration and ${rest} test questions have a mean coverage of ` +
         `${percent(mean, 2)}. 95% of them lie between ${percent(low, 1)} and ${percent(high, 1)}.` +
-        (outside
-          ? ` ${counted(outside, "split lies", "splits lie")} outside the figure, because tied scores give more coverage than scores without ties.`
-          : ""),
+        (outside ? ` ${counted(outside, "split lies", "splits lie")} outside the figure.` : ""),
     );
   }
 }

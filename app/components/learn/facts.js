@@ -4,7 +4,7 @@
 import { shownAlpha } from "../shared/dom.js";
 import { betaBinomialBand } from "../shared/coverage_distributions.js";
 import { counted, percent } from "../shared/formatting.js";
-import { accuracy, byGroup, evaluate, prepare, rank } from "../shared/sets.js";
+import { accuracy, byGroup, evaluate, prepare, rank, strataTies } from "../shared/sets.js";
 import { lookAt, poolOf } from "../alpha_lab/splits.js";
 import { halved } from "./guess.js";
 import { share, whole } from "./numbers.js";
@@ -66,7 +66,9 @@ export class At {
   }
 
   get band() {
-    return this.once("band", () => betaBinomialBand(this.run.n, this.run.m, this.alpha));
+    return this.once("band", () =>
+      betaBinomialBand(this.run.n, this.run.m, this.alpha, { ties: strataTies(this.run.lac)[0] }),
+    );
   }
 
   // The tested subjects: {name, m, hits, coverage}.

@@ -6,6 +6,9 @@ const TIE = 1e-10; // a cumulative probability this close to a tail counts as ha
 const NEGLIGIBLE = 1e-25;
 const TRIMMED = 1e-15;
 const PRECISE = 1e-15;
+const NEGLIGIBLE_TIED = 1e-18;
+const TRIMMED_EVERY = 16;
+const MOST_WORK = 1e8;
 const KEPT_BANDS = 16;
 const KEPT_INTERVALS = 20000;
 const LOG_ROOT_TAU = Math.log(2 * Math.PI) / 2;
@@ -124,16 +127,96 @@ function fillLaw(law, m, a, b) {
   return { first, last, total };
 }
 
-// The central 95% of observed coverage on m test questions, as shares of m.
-export function betaBinomialBand(n, m, alpha, scratch = new Float64Array(m + 1)) {
+// The groups of equal scores among the true options' scores of calibration and test questions, sorted together: for
+// each, how many scores are smaller, and how many are smaller or equal. Null if no two scores are equal.
+export function tiesOf(calibration, test) {
+  const ordered = new Float64Array(calibration.length + test.length);
+  ordered.set(calibration);
+  ordered.set(test, calibration.length);
+  ordered.sort();
+  const starts = [];
+  const ends = [];
+  for (let start = 0, at = 1; at <= ordered.length; at++) {
+    if (at < ordered.length && ordered[at] === ordered[start]) continue;
+    if (at - start > 1) {
+      starts.push(start);
+      ends.push(at);
+    }
+    start = at;
+  }
+  return starts.length ? { starts, ends, key: `${starts} ${ends}` } : null;
+}
+
+// Adds to `tied` the counts of covered questions for thresholds with s = low ... high test questions before them, where
+// equal scores reach to where s would be `end`. `rest` - s places follow the threshold, and each holds a test question,
+// which is covered, with probability (m - s) / (rest - s).
+function addEquals(tied, law, low, high, end, rest, m) {
+  if (end === rest) {
+    for (let s = low; s <= high; s++) tied[m] += law[s]; // the largest score: every test question is covered
+    return;
+  }
+  const moving = new Float64Array(end - low + 2);
+  let a = 0;
+  let b = 0;
+  for (let s = low; s < end; s++) {
+    if (s <= high) {
+      moving[s - low] += law[s];
+      b = s - low + 1;
+    }
+    for (let i = b - 1; i >= a; i--) {
+      const tested = moving[i] * ((m - low - i) / (rest - s));
+      moving[i] -= tested;
+      moving[i + 1] += tested;
+    }
+    b++;
+    if (s % TRIMMED_EVERY === 0) {
+      while (a < b - 1 && moving[a] < NEGLIGIBLE_TIED) a++;
+      while (b > a + 1 && moving[b - 1] < NEGLIGIBLE_TIED) b--;
+    }
+  }
+  if (end <= high) moving[end - low] += law[end];
+  for (let i = 0; i <= Math.min(end - low, m - low); i++) tied[low + i] += moving[i];
+}
+
+// The law of the number of covered questions, with the ties counted: `law` (m + 1), the first and last likely count,
+// and the sum.
+function lawOf(n, m, alpha, ties, scratch = new Float64Array(m + 1)) {
   const [a, b] = betaParameters(n, alpha);
-  if (b === 0) return [1, 1];
+  if (b === 0) {
+    scratch.fill(0);
+    scratch[m] = 1;
+    return { law: scratch, first: m, last: m, total: 1 };
+  }
   const { first, last, total } = fillLaw(scratch, m, a, b);
+  if (!ties) return { law: scratch, first, last, total };
+  let from = first;
+  let to = last;
+  while (from < to && scratch[from] <= NEGLIGIBLE_TIED * total) from++;
+  while (to > from && scratch[to] <= NEGLIGIBLE_TIED * total) to--;
+  const { starts, ends } = ties;
+  const near = starts.map((_, i) => i).filter((i) => starts[i] < a + to && ends[i] > a + from);
+  if (near.length === 0) return { law: scratch, first, last, total };
+  const law = new Float64Array(m + 1);
+  for (let s = from; s <= to; s++) law[s] = scratch[s] / total;
+  const tied = law.slice();
+  for (const i of near) tied.fill(0, Math.max(starts[i] + 1 - a, from), Math.max(Math.min(ends[i] - a, to) + 1, 0));
+  for (const i of near) {
+    const low = Math.max(starts[i] + 1 - a, from);
+    addEquals(tied, law, low, Math.min(ends[i] - a, to), ends[i] - a, n + m - a, m);
+  }
+  return { law: tied, first: from, last: m, total: 1 };
+}
+
+// The central 95% of observed coverage on m test questions, as shares of m.
+export function betaBinomialBand(n, m, alpha, { ties = null, scratch = new Float64Array(m + 1) } = {}) {
+  const [, b] = betaParameters(n, alpha);
+  if (b === 0) return [1, 1];
+  const { law, first, last, total } = lawOf(n, m, alpha, ties, scratch);
   const ends = [BAND_TAIL, 1 - BAND_TAIL].map((share) => (share - TIE) * total);
   let x = first;
-  let sum = scratch[first];
+  let sum = law[first];
   return ends.map((end) => {
-    while (sum < end && x < last) sum += scratch[++x];
+    while (sum < end && x < last) sum += law[++x];
     return x / m;
   });
 }
@@ -155,19 +238,17 @@ function convolved(one, other) {
   return trimmed(one.first + other.first, law);
 }
 
-// The same band if each stratum has its own threshold: n[s] questions calibrate and m[s] test it.
-export function strataBand(n, m, alpha) {
+// The same band if each stratum has its own threshold: n[s] questions calibrate and m[s] test it, with ties[s].
+export function strataBand(n, m, alpha, ties = []) {
   let sum = { first: 0, law: Float64Array.of(1) };
   let tested = 0;
   m.forEach((asked, s) => {
     tested += asked;
-    const [a, b] = betaParameters(n[s], alpha);
-    const law = new Float64Array(asked + 1);
-    if (b === 0) {
+    if (betaParameters(n[s], alpha)[1] === 0) {
       sum = { first: sum.first + asked, law: sum.law };
       return;
     }
-    const { first, last, total } = fillLaw(law, asked, a, b);
+    const { law, first, last, total } = lawOf(n[s], asked, alpha, ties[s] ?? null);
     sum = convolved(
       sum,
       trimmed(
@@ -185,21 +266,15 @@ export function strataBand(n, m, alpha) {
 }
 
 // The probabilities that 0 ... m of m questions are covered.
-export function betaBinomialLaw(n, m, alpha) {
-  const [a, b] = betaParameters(n, alpha);
-  const law = new Float64Array(m + 1);
-  if (b === 0) {
-    law[m] = 1;
-    return law;
-  }
-  const { total } = fillLaw(law, m, a, b);
+export function betaBinomialLaw(n, m, alpha, ties = null) {
+  const { law, total } = lawOf(n, m, alpha, ties);
   return law.map((value) => value / total);
 }
 
 // The probability that at most `hits` of m questions are covered if the guarantee holds.
-export function guaranteePValue(hits, n, m, alpha) {
+export function guaranteePValue(hits, n, m, alpha, ties = null) {
   if (betaParameters(n, alpha)[1] === 0) return 1;
-  const law = betaBinomialLaw(n, m, alpha);
+  const law = betaBinomialLaw(n, m, alpha, ties);
   let sum = 0;
   for (let x = 0; x <= hits; x++) sum += law[x];
   return Math.min(1, sum);
@@ -217,16 +292,55 @@ function remembered(kept, most, key, compute) {
 const keptBands = new Map();
 const keptIntervals = new Map();
 
-// Both bands at each alpha from 1 to 999.
-export function bands(n, m) {
-  return remembered(keptBands, KEPT_BANDS, `${n} ${m}`, () => {
+// A share of endless test questions at most at this level, as coverage of a threshold with ties: up to the last equal
+// score.
+function upToEquals(level, count, ties) {
+  const place = Math.ceil(level * count);
+  const i = ties.ends.findIndex((end) => end >= place);
+  return i >= 0 && ties.starts[i] < place ? ties.ends[i] / count : level;
+}
+
+// How many alphas apart the bands with ties are computed, so that large groups of equal scores take no longer than a
+// moment; those between are drawn as straight lines.
+function strideOf(n, m, ties) {
+  if (!ties) return 1;
+  const wide = 16 * Math.sqrt((n * m) / (4 * (n + m))) + 16;
+  const work = ties.starts.reduce(
+    (sum, start, i) => sum + Math.min(ties.ends[i] - start, wide) * (ties.ends[i] - start),
+    0,
+  );
+  const share = Math.min(1, (2 * wide) / (n + m));
+  return Math.max(1, Math.min(37, Math.ceil((999 * share * work) / MOST_WORK)));
+}
+
+// Both bands at each alpha from 1 to 999. at(alpha) is the band on test questions, never interpolated.
+export function bands(n, m, ties = null) {
+  return remembered(keptBands, KEPT_BANDS, `${n} ${m} ${ties ? ties.key : ""}`, () => {
     const made = { betaLow: [], betaHigh: [], testLow: [], testHigh: [] };
     const scratch = new Float64Array(m + 1);
     for (const name of Object.keys(made)) made[name] = new Float64Array(999);
+    const stride = strideOf(n, m, ties);
     for (let i = 0; i < 999; i++) {
-      [made.betaLow[i], made.betaHigh[i]] = betaBand(n, i + 1);
-      [made.testLow[i], made.testHigh[i]] = betaBinomialBand(n, m, i + 1, scratch);
+      [made.betaLow[i], made.betaHigh[i]] = betaBand(n, i + 1).map((end) =>
+        ties ? upToEquals(end, n + m, ties) : end,
+      );
+      if (i % stride) continue;
+      [made.testLow[i], made.testHigh[i]] = betaBinomialBand(n, m, i + 1, { ties, scratch });
     }
+    const end = Math.floor(998 / stride) * stride;
+    for (let i = 0; stride > 1 && i < 999; i++) {
+      const before = i - (i % stride);
+      const after = Math.min(before + stride, end);
+      const share = after > before ? (i - before) / (after - before) : 0;
+      if (i % stride)
+        for (const ends of [made.testLow, made.testHigh]) ends[i] = ends[before] + share * (ends[after] - ends[before]);
+    }
+    made.at = (alpha) =>
+      stride === 1
+        ? [made.testLow[alpha - 1], made.testHigh[alpha - 1]]
+        : remembered(keptBands, KEPT_BANDS * 64, `${n} ${m} ${ties.key} ${alpha}`, () =>
+            betaBinomialBand(n, m, alpha, { ties }),
+          );
     return made;
   });
 }

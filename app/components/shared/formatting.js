@@ -43,8 +43,7 @@ export function verdict({ thresholds, threshold, coverage }, by, band) {
     return "Every option stays in every set, so no set misses the truth and no set tells you anything.";
   if (!band) return `Each ${STRATA[by][0]} has its own threshold and its own promise; see below.`;
   if (coverage < band.low) return "▼ Below the band: luck alone rarely gives coverage this low.";
-  if (coverage > band.high)
-    return "▲ Above the band: more than promised. Tied scores and filled empty sets can cause this.";
+  if (coverage > band.high) return "▲ Above the band: more than promised. Filled empty sets can cause this.";
   return by === "all"
     ? "✓ Within the band: what the guarantee promises, give or take luck."
     : `✓ Within the band for all questions together. Each ${STRATA[by][0]} has its own promise; see below.`;
@@ -69,8 +68,8 @@ export function tuningText({ name, look, tunedOn, parameters }) {
   return tunedOn ? `tuned: ${values}` : `not tuned: ${values}`;
 }
 
-export function tuningHint({ tunedOn }) {
+export function tuningHint({ tunedOn, n }) {
   return tunedOn
-    ? `Chosen at alpha 0.1 on ${counted(tunedOn, "calibration question", "calibration questions")} that were set aside for this and do not set the threshold.`
+    ? `Chosen at alpha 0.1 on ${counted(tunedOn, "calibration question", "calibration questions")} that were set aside for this. The other ${n.toLocaleString("en")} set the threshold.`
     : "There are too few calibration questions to set some aside, so these are default values that were not chosen for this model.";
 }

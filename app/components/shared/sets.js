@@ -4,6 +4,7 @@
 // `by` says which questions share a threshold: "all" of them, those of a "group" (subject), or, for "class", the
 // questions with the same true option; that threshold then applies to this option.
 
+import { tiesOf } from "./coverage_distributions.js";
 import { PURPOSES, firstPart, uniformsAt } from "./random_numbers.js";
 import { SCORES, scoresOf, trueScores } from "./scores.js";
 import { topOptions } from "./scores/ranking.js";
@@ -135,6 +136,23 @@ function sortedStrata({ k, groupNames, calibration, calibrationLabels, calibrati
   const found = Array.from({ length: by === "group" ? groupNames.length : k }, () => []);
   codes.forEach((code, i) => found[code].push(calibration[i]));
   return found.map((values) => Float64Array.from(values).sort());
+}
+
+// The ties among the true options' scores of calibration and test questions, one entry for each stratum.
+export function strataTies(prepared, by = "all") {
+  const { calibrationGroups, calibrationLabels, calibration, truth, groups, labels, k, groupNames } = prepared;
+  prepared.ties ??= {};
+  prepared.ties[by] ??=
+    by === "all"
+      ? [tiesOf(calibration, truth)]
+      : Array.from({ length: by === "group" ? groupNames.length : k }, (_, code) => {
+          const [own, asked] = by === "group" ? [calibrationGroups, groups] : [calibrationLabels, labels];
+          return tiesOf(
+            calibration.filter((_, i) => own[i] === code),
+            truth.filter((_, i) => asked[i] === code),
+          );
+        });
+  return prepared.ties[by];
 }
 
 function thresholdsOf(prepared, alpha, by) {

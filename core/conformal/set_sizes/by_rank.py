@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.clusters import few_clusters
+from core.clusters import few_clusters, kish_number
 from core.conformal.set_sizes.resampling import CHUNK
 from core.conformal.sets import check_empty
 from core.conformal.threshold import rank, threshold
@@ -23,7 +23,7 @@ class SizeCurve:
     ``size``, ``square`` and ``size_if_right`` (n + 1,) are the means over questions, at each rank, of the set size, of
     its square, and of size × right; right is 1 for a question whose top option is true, otherwise 0. ``options`` is the
     k of UAcc. ``covariances`` (n + 1, 2, 2) of mean size and accuracy are given if rows repeat questions; otherwise
-    they follow from the means.
+    they follow from the means. ``worth`` is then how many questions the m rows are.
     """
 
     n: int
@@ -34,6 +34,7 @@ class SizeCurve:
     square: FloatArray
     size_if_right: FloatArray
     covariances: FloatArray | None = None
+    worth: int | None = None
 
 
 def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> FloatArray:
@@ -103,6 +104,7 @@ def size_curve(
         square=odd @ of_all / m,
         size_if_right=of_right.sum(axis=0) / m,
         covariances=None if clusters is None else _covariances(thresholds, test_scores, right, clusters, empty),
+        worth=None if clusters is None else kish_number(clusters, m),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from core.clusters import count, covariance_of_mean, few_clusters
+from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (
     CHUNK,
@@ -70,7 +71,25 @@ def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, Si
     resampled = expected_sizes(curve.size, curve.n, alpha, places)
     if choices:
         resampled = _of_choices(choices, alpha)
-    return _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+    found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+    return found if of is None else _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options)
+
+
+def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int) -> SetEstimates:
+    """The estimates, with ends from the bound of a rare event where all of m sets, in all resamples, have one size, or
+    all answers are right or all wrong as well.
+
+    Other sets can be at most as frequent as the upper end of the share 0 of m, and have from 0 to k options.
+    """
+    size, both = found.mean_set_size, found.uacc
+    if size.low == size.high:
+        _, rare = share_interval(0, m)
+        size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
+    if both.low == both.high:
+        low, high = share_interval(accuracy * m, m)
+        ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
+        both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
+    return SetEstimates(size, both)
 
 
 def _of_choices(choices: Sequence[tuple[float, SizeCurve]], alpha: int) -> FloatArray:

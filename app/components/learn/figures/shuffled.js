@@ -4,6 +4,7 @@
 import { draw, make, put, say } from "../../shared/dom.js";
 import { bands, betaBinomialLaw } from "../../shared/coverage_distributions.js";
 import { percent } from "../../shared/formatting.js";
+import { strataTies } from "../../shared/sets.js";
 import { axes, roundTicks, tall } from "../../shared/svg.js";
 import { stripReach } from "../../alpha_lab/figures.js";
 import { redrawer } from "../../alpha_lab/redraw.js";
@@ -22,7 +23,7 @@ export const shuffledFigure = {
       ? "Triangle: this run's split. Bars: your shuffles. Line: what theory expects. Shaded: where 95% of draws lie."
       : "The triangle is the coverage of this run's split. Your guess is a range around the target.",
   build(host, { run, kept }) {
-    const reach = stripReach(bands(run.n, run.m)) * 1.2;
+    const reach = stripReach(bands(run.n, run.m, strataTies(run.lac)[0])) * 1.2;
     const plot = make("div");
     plot.style.height = tall(300);
     const row = make("div", "guess-buttons shuffles");
@@ -84,7 +85,7 @@ export const shuffledFigure = {
       return sums;
     };
     const expected = (alpha) => {
-      const law = betaBinomialLaw(run.n, run.m, alpha);
+      const law = betaBinomialLaw(run.n, run.m, alpha, strataTies(run.lac)[0]);
       return binned(
         Array.from(law, (_, hits) => hits),
         law,
