@@ -238,27 +238,30 @@ def _estimate(name: str, of: BinnedGaps, fitted: CrossFit) -> CalibrationEstimat
     # Over- or underconfidence may be in few bins, and few bins show more of their error. So only the bins with an
     # observed gap in that direction are tried.
     high = error(noise if name == "ece" else np.where(part(of.sums) > 0, noise, 0), TAIL)
-    high = min(max(high, whole_gap(name, of)), 1.0) or never_seen(of.worth_of_all)
-    low = 0.0 if mere_luck else min(fitted.low(SIGNED[name]), high)
+    smallest, largest = whole_gap(name, of)
+    high = min(max(high, largest), 1.0) or never_seen(of.worth_of_all)
+    low = 0.0 if mere_luck else min(fitted.low(SIGNED[name]), smallest, high)
     # The gaps of a calibrated model have mean 0, so over- and underconfidence are half of its ECE each.
     luck = expected_by_luck(of) / (1 if name == "ece" else 2)
     return CalibrationEstimate(seen, low, high, n, luck, min(max(error(noise, MEDIAN), low), high))
 
 
-def whole_gap(name: str, of: BinnedGaps) -> float:
-    """The Clopper–Pearson upper end of the gap between the accuracy and the mean confidence of all questions.
+def whole_gap(name: str, of: BinnedGaps) -> tuple[float, float]:
+    """The Clopper–Pearson ends of the gap between the accuracy and the mean confidence of all questions.
 
-    An error is never smaller than the gap of all questions together in its direction, so its upper end must not be
-    below this gap's upper end. This is needed if nearly all answers are right, or wrong, because the noise of bins is
-    then not normal. The result is 0 if there are at least ten right and ten wrong answers.
+    An error is never smaller than the gap of all questions together in its direction. So its lower end must not be
+    above this gap's lower end, nor its upper end below this gap's upper end. This is needed if nearly all answers are
+    right, or wrong, because the noise of bins is then not normal. With at least ten right and ten wrong answers the
+    result is (1, 0), which limits nothing.
     """
     right, worth = float(of.hits.sum()), of.worth_of_all
     if min(right, of.n - right) * worth / of.n >= ENOUGH:
-        return 0.0
+        return 1.0, 0.0
     least, most = share_interval(right * worth / of.n, worth)
     confidence = float(of.confidence.sum()) / of.n
-    gap = {"over": confidence - least, "under": most - confidence}
-    return max(gap.get(name, max(gap.values())), 0.0)
+    over, under = (confidence - most, confidence - least), (least - confidence, most - confidence)
+    ends = {"over": over, "under": under}.get(name, (max(over[0], under[0]), max(over[1], under[1])))
+    return max(ends[0], 0.0), max(ends[1], 0.0)
 
 
 def largest_gap(of: BinnedGaps) -> CalibrationEstimate:
@@ -317,8 +320,10 @@ def l2_estimate(of: BinnedGaps) -> CalibrationEstimate:
         return multiple(law, square, share=quantile) * float(np.sqrt((weight * shape**2).sum()))
 
     off = gap / np.sqrt(noise)
-    high = min(end(off if off.any() else np.ones(len(n)), L2_TAIL), 1.0) or never_seen(of.worth_of_all) ** 0.5
-    low = min(end(np.sqrt(weight), 1 - L2_TAIL), high)
+    smallest, largest = whole_gap("ece", of)
+    high = max(end(off if off.any() else np.ones(len(n)), L2_TAIL), largest)
+    high = min(high, 1.0) or never_seen(of.worth_of_all) ** 0.5
+    low = min(end(np.sqrt(weight), 1 - L2_TAIL), smallest, high)
     # For a calibrated model, a bin's squared gap is Σ c(1 − c) / n_b² on average.
     luck = float(np.sqrt((of.variance[of.counts > 0] / of.counts[of.counts > 0]).sum() / of.n))
     excess = float(np.sqrt(max(square, 0.0)))

@@ -60,10 +60,11 @@ def classwise_estimate(
     fitted = CrossFit(index, gaps, np.sqrt(calibrated), folds, clusters)
     # With nearly all answers right, or wrong, no bin shows any noise. What the options of a question are off is twice
     # what its top option is, shared among k options.
-    high = max(error(TAIL), 2 / k * whole_gap("ece", binned_gaps(top, clusters=clusters)))
+    smallest, largest = whole_gap("ece", binned_gaps(top, clusters=clusters))
+    high = max(error(TAIL), 2 / k * largest)
     high = min(high or never_seen(count(clusters, n)), 2 / k)
     mere_luck = seen <= np.quantile(luck, 1 - TAIL)
-    low = 0.0 if mere_luck else min(fitted.low(lambda directions: directions), high)
+    low = 0.0 if mere_luck else min(fitted.low(lambda directions: directions), 2 / k * smallest, high)
     excess = min(max(error(MEDIAN), low), high)
     return unless_too_few(CalibrationEstimate(seen, low, high, n, float(luck.mean()), excess), clusters)
 

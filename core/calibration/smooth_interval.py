@@ -6,8 +6,8 @@ multiple of the noise there. Its lower end comes from cross-fitted directions at
 (:mod:`core.calibration.crossfit`). The error itself is a fixed point: the width that equals the error at that width. So
 are its ends: each is the width that equals the end at that width.
 
-The smooth error is never smaller than the gap between the accuracy and the mean confidence of all questions, so neither
-is its upper end (:func:`core.calibration.binned.whole_gap`). With clusters (:mod:`core.clusters`) the noise is drawn
+The smooth error is never smaller than the gap between the accuracy and the mean confidence of all questions, which
+limits both ends (:func:`core.calibration.binned.whole_gap`). With clusters (:mod:`core.clusters`) the noise is drawn
 for a cluster as a whole.
 """
 
@@ -39,9 +39,10 @@ def smooth_estimate(top: TopLabel, luck: FloatArray, clusters: IntArray | None =
     units = count(clusters, len(top))
     largest = min(max(8 * value, 0.1), 1.0)
     high = _fixed_point(lambda width: ends.error(width, share=TAIL), largest)
-    high = min(max(high, whole_gap("ece", binned_gaps(top, clusters=clusters))), 1.0) or never_seen(units)
+    smallest, most = whole_gap("ece", binned_gaps(top, clusters=clusters))
+    high = min(max(high, most), 1.0) or never_seen(units)
     mere_luck = value <= np.quantile(luck, 1 - TAIL)
-    low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), high)
+    low = 0.0 if mere_luck else min(_fixed_point(ends.low, largest), smallest, high)
     excess = _fixed_point(lambda width: ends.error(width, share=MEDIAN), largest)
     excess = min(max(excess, low), high)
     return unless_too_few(CalibrationEstimate(value, low, high, len(top), float(luck.mean()), excess), clusters)

@@ -51,7 +51,8 @@ def _recalibrated_line(one: Recalibrated) -> str:
 
 
 def _lines(one: CalibrationFigures) -> list[str]:
-    lines = [f"  {one.stratum or 'all'}: {one.n} test questions, {one.bins} bins of equal {one.by}. {said(one)}"]
+    questions = f"{one.n} test question{'s' * (one.n != 1)}"
+    lines = [f"  {one.stratum or 'all'}: {questions}, {one.bins} bins of equal {one.by}. {said(one)}"]
     lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
     for name, found in one.estimates.items():
         lines.append(f"    {name:<14} {found.text(digits=4)}")
