@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -118,14 +119,12 @@ class Judgements:
     @property
     def disagreed(self) -> BoolArray:
         """Whether the jurors do not all give the same verdict on an answer, (n,). A tie is no verdict."""
-        return np.asarray((self.verdicts.max(axis=1) > 0) & (self.verdicts.min(axis=1) < 1), dtype=np.bool_)
+        return np.asarray((self.verdicts > 0).any(axis=1) & (self.verdicts < 1).any(axis=1), dtype=np.bool_)
 
     @property
     def clusters(self) -> IntArray | None:
         """The number of what each answer belongs to, (n,); None if every answer belongs to another question."""
-        if self.cluster_names:
-            return numbered(self.cluster_names)
-        return numbered([text.strip() or place for place, text in enumerate(self.questions)])
+        return _numbered(self.cluster_names or self.questions)
 
     def rows(self, chosen: IntArray | BoolArray) -> Judgements:
         """Only the chosen answers, by index or mask, in that order. Raises :class:`InputError` if there are none."""
@@ -175,6 +174,15 @@ class Judgements:
         if self.cluster_names:
             table["cluster"] = np.repeat(np.array(self.cluster_names, dtype=object), j)
         return table.assign(pairwise=self.pairwise) if self.pairwise or _named_as_pairs(self.answers) else table
+
+
+@lru_cache(maxsize=4)  # 8 bytes per answer; the splits of an experiment number the same answers
+def _numbered(names: tuple[str, ...]) -> IntArray | None:
+    """The number of each name, (n,), read-only; an empty name has one of its own. None if all differ."""
+    clusters = numbered([name.strip() or place for place, name in enumerate(names)])
+    if clusters is not None:
+        clusters.setflags(write=False)
+    return clusters
 
 
 def joined(

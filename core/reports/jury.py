@@ -415,11 +415,12 @@ def accuracy_rows(found: JuryExperiment, titles: Mapping[str, str]) -> pd.DataFr
 
 def vote_rows(judgements: Judgements) -> pd.DataFrame:
     """How many answers have each number of jurors who say True, by what the label says: ``votes`` (0 … j), ``label``
-    (``True`` or ``False``) and ``answers``. Jurors that are tied count half, and a half is rounded up."""
-    votes, j = np.floor(judgements.verdicts.sum(axis=1) + 0.5), len(judgements.jurors)
+    (``True`` or ``False``) and ``answers``. Jurors that are tied count half."""
+    votes, j = judgements.verdicts.sum(axis=1), len(judgements.jurors)
+    counts = sorted({*range(j + 1), *votes.tolist()})
     rows = [
         {"votes": count, "label": str(label), "answers": int(((votes == count) & (judgements.labels == label)).sum())}
-        for count in range(j + 1)
+        for count in counts
         for label in (True, False)
     ]
     return pd.DataFrame(rows)

@@ -172,7 +172,7 @@ def juries() -> dict[str, Any]:
             "independent": percent(independent),
             "majority": percent(together),
             "against_best_said": [percent(right.max())],
-            "all_wrong": percent(float((~judged.right).all(axis=1).mean())),
+            "all_wrong": percent(float((judged.right == 0).all(axis=1).mean())),
             "all_wrong_independent": percent(all_wrong),
             "unanimous": percent(found.unanimous.value),
             "unanimous_wrong": percent(found.unanimous_wrong.value),

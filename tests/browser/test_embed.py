@@ -204,7 +204,7 @@ def test_steps_of_all_lessons_judge_a_guess(opened, run_id: str):
     assert f"It is {100 * ece:.1f}" in told(page)
     page = opened("juries 4 votes")
     judged = jury_cache.judgements(showcase().jury)
-    assert f"It is {effective_votes(~judged.right):.2f} votes" in told(page)
+    assert f"It is {effective_votes(1 - judged.right):.2f} votes" in told(page)
     page = opened("asking 1 ways", width=390)
     texts = lesson_cache.asking_tables(showcase().prompting)
     assert f"It is {text_share(texts):.1f}%" in told(page)

@@ -3,6 +3,9 @@
 The law has three unequal jurors whose errors are correlated. What an interval should hold is what the same experiment
 gives on average on other answers of that law, those to calibrate on included. Confidences are the raw ones, which are
 fast; rules are fitted and the experiment is split ten times as on the page.
+
+Further laws are those at which intervals break (:data:`LAWS`): accurate jurors, jurors at chance, errors that several
+jurors share, judgements that are ties, and questions with five answers. Rules are then those that fit nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from core.estimates import Estimate
+from core.jury.adjudication import Case as Judged
 from core.jury.adjudication import adjudicate
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import JuryExperiment, Protocol, calibration_size, kept, measures, run, split
@@ -79,6 +83,107 @@ def truths(n: int) -> dict[str, np.ndarray]:
 
 def holds(of: Estimate, truth: float) -> bool:
     return of.low <= truth <= of.high
+
+
+def drawn(n: int, p: np.ndarray, labels: np.ndarray, questions: np.ndarray | None = None) -> Judgements:
+    rows = tuple(map(str, range(n)))
+    texts = rows if questions is None else tuple(map(str, questions))
+    return Judgements(("a", "b", "c"), rows, texts, rows, labels, p, 1 - p, ("",) * n)
+
+
+def by_right(rng: np.random.Generator, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels, six in ten of them True, and probabilities of .9 for each juror's verdict."""
+    labels = rng.random(len(right)) < 0.6
+    return np.where(right == labels[:, None], 0.9, 0.1), labels
+
+
+def accurate(n: int, seed: int) -> Judgements:
+    """Jurors that are right on .97 to .995 of the answers, and err together on some that are hard."""
+    rng = np.random.default_rng([n, seed, 0x1A4])
+    hard = rng.random((n, 1)) < 0.01
+    right = rng.random((n, 3)) < np.where(hard, 0.4, (0.976, 0.991, 0.999))
+    return drawn(n, *by_right(rng, right))
+
+
+def at_chance(n: int, seed: int) -> Judgements:
+    rng = np.random.default_rng([n, seed, 0x1A5])
+    return drawn(n, *by_right(rng, rng.random((n, 3)) < 0.5))
+
+
+def sharing(n: int, seed: int) -> Judgements:
+    """Jurors whose errors correlate by a half."""
+    rng = np.random.default_rng([n, seed, 0x1A6])
+    return drawn(n, *by_right(rng, rng.normal(size=(n, 1)) + rng.normal(size=(n, 3)) > (-1.0, -1.2, -0.8)))
+
+
+def tied(n: int, seed: int) -> Judgements:
+    """Jurors that can't decide on a fifth of the answers."""
+    rng = np.random.default_rng([n, seed, 0x1A7])
+    p, labels = by_right(rng, rng.random((n, 3)) < (0.75, 0.8, 0.7))
+    return drawn(n, np.where(rng.random((n, 3)) < 0.2, 0.5, p), labels)
+
+
+def repeated(n: int, seed: int) -> Judgements:
+    """Questions with five answers each: jurors know a question or do not."""
+    rng = np.random.default_rng([n, seed, 0x1A8])
+    known = np.repeat(rng.random((n // 5, 3)) < (0.8, 0.85, 0.75), 5, axis=0)
+    p, labels = by_right(rng, rng.random((n, 3)) < np.where(known, 0.98, 0.35))
+    return drawn(n, p, labels, np.repeat(np.arange(n // 5), 5))
+
+
+LAWS: dict[str, Callable[[int, int], Judgements]] = {
+    "accurate jurors": accurate,
+    "jurors at chance": at_chance,
+    "shared errors": sharing,
+    "ties": tied,
+    "five answers a question": repeated,
+}
+EDGES = (60, 200, 1000)
+UNFITTED = Protocol(confidence="raw", rules=("majority",), disagreement=False)
+
+
+@lru_cache(maxsize=2000)
+def tried_at(name: str, n: int, seed: int) -> JuryExperiment:
+    return run(LAWS[name](n, seed), UNFITTED)
+
+
+@lru_cache(maxsize=2000)
+def agreed_at(name: str, n: int, seed: int) -> Agreement:
+    return agreement(LAWS[name](n, seed))
+
+
+@cache
+def truth_at(name: str) -> tuple[dict[str, float], Agreement]:
+    """The figures of one very large draw, on all answers. Its answers count as independent ones, which is faster."""
+    rows = LAWS[name](300_000, FAR)
+    rows = replace(rows, questions=rows.ids)
+    case = Judged(rows, rows.top, rows)
+    said = {rule: adjudicate(rule, case) for rule in ("majority", "max_probability")}
+    of = measures(said["majority"], rows.labels)
+    differs = of["accuracy"] - measures(said["max_probability"], rows.labels)["accuracy"]
+    return of | {"to_max_probability": differs, "juror": float(rows.right[:, 1].mean())}, agreement(rows)
+
+
+def unfitted_case(name: str, n: int, measure: str) -> Callable[[int], bool]:
+    def hit(seed: int) -> bool:
+        found = tried_at(name, n, seed)
+        of = found.jurors[1].accuracy if measure == "juror" else getattr(found.outcomes[0], measure)
+        return holds(of, truth_at(name)[0][measure]) and of.high - of.low > POINT
+
+    return hit
+
+
+def agreement_at(name: str, n: int, of: Callable[[Agreement], Estimate]) -> Callable[[int], bool]:
+    """An undefined coefficient has no interval, and says so; it counts as held."""
+
+    def hit(seed: int) -> bool:
+        found = of(agreed_at(name, n, seed))
+        return found.value != found.value or (holds(found, of(truth_at(name)[1]).value) and found.high > found.low)
+
+    return hit
+
+
+POINT = 1e-6
 
 
 def rule_case(n: int, rule: str, measure: str) -> Callable[[int], bool]:
@@ -184,7 +289,20 @@ FITTED = (
     "Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they held the true value in "
     "88 to 99 of 100 cases."
 )
+RARE = (0.93, 1.0)
+FEW_ERRORS = (
+    "With few errors or repeated questions, intervals are wider than 95% needs: they hold the true value in at least "
+    "93 of 100 cases."
+)
+UNFITTED_MEASURES = {
+    "accuracy": "accuracy of majority",
+    "f1": "F1 of majority",
+    "to_max_probability": "difference to maximum probability",
+    "juror": "a juror's accuracy",
+}
 SHORT = {200: 20, 1000: 4, 5000: 1}
+SHORT_AT = {60: 16, 200: 1, 1000: 1}
+LONG_AT = {60: 400, 200: 300, 1000: 300}
 FEW_DRAWS = {200: 12, 1000: 1, 5000: 1}
 LONG = {200: 1000, 1000: 400, 5000: 400}
 
@@ -226,5 +344,24 @@ CASES: tuple[Case, ...] = (
         Case(f"jury, {words}, n = {n}", agreement_case(n, of), AT_LEAST, 40, 1000, EXACT)
         for words, of in SHARES.items()
         for n in SIZES
+    ),
+    *(
+        Case(
+            f"jury, {words}, {name}, n = {n}",
+            unfitted_case(name, n, measure),
+            RARE,
+            SHORT_AT[n],
+            LONG_AT[n],
+            FEW_ERRORS,
+        )
+        for name in LAWS
+        for measure, words in UNFITTED_MEASURES.items()
+        for n in EDGES
+    ),
+    *(
+        Case(f"jury, {words}, {name}, n = {n}", agreement_at(name, n, of), RARE, SHORT_AT[n], LONG_AT[n], FEW_ERRORS)
+        for name in LAWS
+        for words, of in (AGREEMENTS | SHARES).items()
+        for n in EDGES
     ),
 )

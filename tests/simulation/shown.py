@@ -67,6 +67,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "jury, accuracy of",
         "jury, F1 of",
         "jury, difference to majority",
+        "jury, difference to maximum probability",
         "jury, a juror's accuracy",
     ),
     "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy",),
@@ -83,6 +84,12 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
     "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
     # Juries
+    "core.jury.agreement._interval": (
+        "jury, Cohen's kappa",
+        "jury, Fleiss' kappa",
+        "jury, correlation of errors",
+        "jury, effective votes",
+    ),
     "core.reports.jury.left_out": ("jury, what a juror adds",),
     "core.reports.jury.reliability": ("jury, a bin of reliability",),
     "core.reports.jury._risk_table": ("jury, wrong among the answered",),

@@ -70,7 +70,7 @@ _ENDS = {"accuracy": "value", "low": "low", "high": "high"}
 
 def _cases(judgements: Judgements) -> pa.Table:
     lengths = np.array([len(text) for text in judgements.questions])
-    wrong = ~judgements.right
+    wrong = judgements.right == 0
     kinds = (wrong.all(axis=1), judgements.disagreed)
     rows = np.concatenate([np.flatnonzero(kind)[np.argsort(lengths[kind], kind="stable")][:EXAMPLES] for kind in kinds])
     return pa.table(

@@ -4,6 +4,10 @@
 import { percent } from "../../shared/formatting.js";
 import { mean, share, whole } from "../numbers.js";
 
+// Probabilities of True and False that differ by no more than this are a tie, which counts half for each side.
+const TIE = 1e-6;
+const ROUNDING = 1e-9;
+const sideOf = (lean, near = TIE) => (Math.abs(lean) <= near ? 0.5 : lean > 0 ? 1 : 0);
 const BETTER = { majority: "majority", weighted_log_odds: "weighted log-odds" };
 
 export const answersOf = ({ labels }) => `${whole(labels.length)} judged answers`;
@@ -17,13 +21,13 @@ export function juryRun(data) {
     const against = column(`f${j}`);
     return Float64Array.from(column(`p${j}`), (p, i) => p - against[i]);
   });
-  const votes = leans.map((lean) => Uint8Array.from(lean, (value) => (value > 0 ? 1 : 0)));
-  const wrong = votes.map((said) => said.map((vote, i) => (vote === labels[i] ? 0 : 1)));
+  const votes = leans.map((lean) => lean.map((value) => sideOf(value)));
+  const wrong = votes.map((said) => said.map((vote, i) => Math.abs(vote - labels[i])));
   const run = { jurors, labels, leans, votes, wrong, m: labels.length, k: jurors.length, n: 0 };
   Object.assign(run, { model: data.model, name: data.name, splits: data.splits, questions: answersOf });
   run.rules = new Map(data.rules.map((rule) => [rule.rule, rule]));
   run.errors = wrong.map(mean);
-  run.wrongCounts = Uint8Array.from(labels, (_, i) => wrong.reduce((sum, each) => sum + each[i], 0));
+  run.wrongCounts = Float64Array.from(labels, (_, i) => wrong.reduce((sum, each) => sum + each[i], 0));
   const row = data.cases.getChild("row").toArray();
   run.examples = Array.from(row, (place, i) => ({
     place,
@@ -33,10 +37,10 @@ export function juryRun(data) {
   return run;
 }
 
-// How many answers 0, 1, … k jurors get wrong.
+// How many answers 0, 1, … k jurors get wrong. A juror that is tied is half wrong; a half is rounded up, except to k.
 export function wrongTally({ wrongCounts, k }) {
   const tally = new Array(k + 1).fill(0);
-  for (const count of wrongCounts) tally[count]++;
+  for (const count of wrongCounts) tally[count < k ? Math.min(Math.ceil(count), k - 1) : k]++;
   return tally;
 }
 
@@ -49,17 +53,16 @@ export function independentTally(errors) {
   );
 }
 
-// A tie gives the verdict False, which is right for the share `wrongShare` of the answers.
-export function independentMajority(errors, wrongShare = 0.5) {
+// A tie is half right.
+export function independentMajority(errors) {
   const k = errors.length;
   return independentTally(errors).reduce(
-    (sum, part, count) => sum + (2 * count < k ? part : 2 * count === k ? part * wrongShare : 0),
+    (sum, part, count) => sum + (2 * count < k ? part : 2 * count === k ? part / 2 : 0),
     0,
   );
 }
 
-const falseShare = ({ labels }) => 1 - mean(labels);
-const independentOf = ({ run }) => independentMajority(run.errors, falseShare(run));
+const independentOf = ({ run }) => independentMajority(run.errors);
 
 // The share of the rows whose summed, weighted leans have the sign of the truth. `rows` is every row if it is null.
 export function weightedAccuracy({ leans, labels }, weights, rows) {
@@ -67,7 +70,7 @@ export function weightedAccuracy({ leans, labels }, weights, rows) {
   for (const i of rows) {
     let sum = 0;
     for (let j = 0; j < weights.length; j++) sum += weights[j] * leans[j][i];
-    if ((sum > 0 ? 1 : 0) === labels[i]) hits++;
+    hits += 1 - Math.abs(sideOf(sum, ROUNDING) - labels[i]);
   }
   return { hits, n: rows.length };
 }
@@ -76,7 +79,7 @@ export function majorityHits({ votes, labels, k }, rows) {
   let hits = 0;
   for (const i of rows) {
     const trues = votes.reduce((sum, said) => sum + said[i], 0);
-    if ((2 * trues > k ? 1 : 0) === labels[i]) hits++;
+    hits += 1 - Math.abs(sideOf(2 * trues - k) - labels[i]);
   }
   return hits;
 }

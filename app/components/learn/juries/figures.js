@@ -50,10 +50,11 @@ function answerCard({ place, question, answer }, run) {
   said.append("Answer: ", make("b", "", answer), run.labels[place] ? " (it is right)" : " (it is wrong)");
   const list = make("ul", "jury-votes");
   run.jurors.forEach((name, j) => {
-    const item = make("li", run.wrong[j][place] ? "wrong" : "right");
+    const wrong = run.wrong[j][place];
+    const item = make("li", wrong ? "wrong" : "right");
     item.append(
-      `${run.wrong[j][place] ? "✗" : "✓"} ${name} says it is `,
-      make("b", "", run.votes[j][place] ? "right" : "wrong"),
+      `${wrong === 0.5 ? "=" : wrong ? "✗" : "✓"} ${name} says it is `,
+      make("b", "", ["wrong", "undecided", "right"][2 * run.votes[j][place]]),
     );
     list.append(item);
   });
