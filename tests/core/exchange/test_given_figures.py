@@ -92,6 +92,15 @@ def test_arrays_of_votes_have_the_sets_of_exact_fractions(home, tmp_path):
     assert report(load(name), 200, scores=("margin",)).scores["margin"].mean_set_size == size
 
 
+def test_shares_are_in_the_bins_of_exact_arithmetic(home, tmp_path):
+    """0.8 is in (11/15, 12/15], where 10 of 10 are right, and 0.86 in (12/15, 13/15], where 4 of 10 are."""
+    first = [0.8] * 10 + [0.86] * 10
+    p = np.array([[share, 1 - share] for share in first * 2])
+    labels = np.array([0] * 10 + [0] * 4 + [1] * 6 + [0] * 10 + [0] * 4 + [1] * 6)
+    (name,) = save(table.read([written(tmp_path, "csv", p, labels)]))
+    assert report(load(name), 100).ece == pytest.approx((0.2 + 0.46) / 2)
+
+
 @pytest.mark.parametrize("kind", [*writing.ONE_TABLE, "folder"])
 @pytest.mark.parametrize("figures", ["p", "percent", "logit", "logprob"])
 def test_given_figures_go_out_and_in_again(home, tmp_path, kind, figures):
