@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from core.errors import InputError
-from core.records import FloatArray, IntArray, LogitArray, OptionLogits
+from core.records import BoolArray, FloatArray, IntArray, LogitArray, OptionLogits
 
 ROW_SUM_TOLERANCE = 1e-6
 GRID = 1e12
 NEAR_AN_END = 1e-6
+MOST_VOTES = 1000
+FEW = 100
+SURELY = 0.01
 TIES = ("later", "first")
 """Which of several equally probable options is ranked first."""
 
@@ -53,6 +59,33 @@ def on_grid(values: FloatArray, *, share: FloatArray | None = None) -> FloatArra
         np.abs(distance, out=distance)
         near = (distance > 0) & (distance < NEAR_AN_END)
     return np.where(near, values, rounded)
+
+
+def in_double(values: npt.NDArray[Any]) -> FloatArray:
+    """Numbers in float64, in the same shape.
+
+    Shares of votes and rounded decimals in single precision get their digits back: if all values are multiples of 1/m
+    for some m up to 1,000, as far as single precision can say, each becomes the nearest of these. In float32 0.6 is
+    0.60000002, which would be in the bin above 0.6, and 0.6 − 0.2 would not be 0.4.
+
+    >>> in_double(np.array([0.6, 0.2], dtype=np.float32)).tolist()
+    [0.6, 0.2]
+    """
+    wide: FloatArray = values.astype(np.float64)
+    if values.dtype not in (np.float16, np.float32) or not wide.size:
+        return wide
+    within = float(np.finfo(values.dtype).eps) / 2
+
+    def is_multiple(x: FloatArray, m: npt.NDArray[np.int64]) -> BoolArray:
+        """Whether each of x (…) is a multiple of 1/m, by all m (a,): (a, …)."""
+        parts = np.multiply.outer(m, x)
+        return np.asarray(np.abs(parts - np.rint(parts)) <= within * np.abs(parts))
+
+    known = np.unique(wide[np.isfinite(wide)])
+    m = np.arange(1, min(MOST_VOTES, int(SURELY / within)) + 1)
+    m = m[is_multiple(known[:: 1 + len(known) // FEW], m).all(axis=1)]
+    shared = next((one for one in m if is_multiple(known, one[None]).all()), None)
+    return wide if shared is None else np.where(np.isfinite(wide), np.rint(wide * shared) / shared, wide)
 
 
 def log(probabilities: FloatArray) -> FloatArray:

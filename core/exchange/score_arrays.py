@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from core.conformal.probabilities import softmax
+from core.conformal.probabilities import in_double, softmax
 from core.errors import InputError
 from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
@@ -166,7 +166,7 @@ def _built(
 ) -> ImportedRun:
     if not holds_scores(scores):
         raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
-    values = np.asarray(scores, dtype=np.float64)
+    values = in_double(scores)
     n, k = values.shape[-2:]
     if labels.shape != (n,):
         raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")

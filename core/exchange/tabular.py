@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from core.conformal.probabilities import in_double
 from core.errors import InputError
 from core.exchange.json_table import MOST_COLUMNS, json_columns
 from core.exchange.safe_read import check_size, reason, shown
@@ -111,7 +112,9 @@ class Sheet:
                 raise pa.ArrowInvalid("no number")
             if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
                 column = pc.utf8_trim_whitespace(column)
-            values: FloatArray = column.cast(pa.float64()).to_numpy(zero_copy_only=False).astype(np.float64)
+            if not pa.types.is_float32(column.type):
+                column = column.cast(pa.float64())
+            values: FloatArray = in_double(column.to_numpy(zero_copy_only=False))
         except (pa.ArrowException, ValueError, TypeError):
             cells = self.table[name].to_pylist()
             percent = any(isinstance(cell, str) and cell.strip().endswith("%") for cell in cells)

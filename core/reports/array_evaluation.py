@@ -12,7 +12,7 @@ import numpy.typing as npt
 from core.clusters import joined
 from core.conformal.alpha import number
 from core.conformal.draws import SPLIT, first_part
-from core.conformal.probabilities import check_labels, check_probabilities, log
+from core.conformal.probabilities import check_labels, check_probabilities, in_double, log
 from core.errors import InputError
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports.evaluation import Evaluation, calibrating
@@ -107,7 +107,7 @@ def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
     if given.dtype.kind not in "buifO":
         raise InputError(f"the probabilities are no array of numbers: their type is {given.dtype}")
     try:
-        p = given.astype(np.float64)
+        p = in_double(given)
     except (TypeError, ValueError) as error:
         raise InputError(f"the probabilities are no array of numbers: {str(error)[:120]}") from error
     if p.ndim != 2 or not 2 <= p.shape[1] <= len(LETTERS):

@@ -15,12 +15,13 @@ import pytest
 
 import hedge
 from core import cli
-from core.conformal.probabilities import softmax
+from core.conformal.probabilities import in_double, softmax
 from core.errors import InputError
 from core.exchange import run_folder, score_arrays, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table, runs_table
 from core.reports import frames
+from core.reports.array_evaluation import of_arrays
 from core.reports.evaluation import load
 from core.reports.imported_figures import is_rounded, stored_as
 from core.reports.report import report
@@ -92,6 +93,15 @@ def test_arrays_of_votes_have_the_sets_of_exact_fractions(home, tmp_path):
     assert report(load(name), 200, scores=("margin",)).scores["margin"].mean_set_size == size
 
 
+def test_shares_are_in_the_bins_of_exact_arithmetic(home, tmp_path):
+    """0.8 is in (11/15, 12/15], where 10 of 10 are right, and 0.86 in (12/15, 13/15], where 4 of 10 are."""
+    first = [0.8] * 10 + [0.86] * 10
+    p = np.array([[share, 1 - share] for share in first * 2])
+    labels = np.array([0] * 10 + [0] * 4 + [1] * 6 + [0] * 10 + [0] * 4 + [1] * 6)
+    (name,) = save(table.read([written(tmp_path, "csv", p, labels)]))
+    assert report(load(name), 100).ece == pytest.approx((0.2 + 0.46) / 2)
+
+
 @pytest.mark.parametrize("kind", [*writing.ONE_TABLE, "folder"])
 @pytest.mark.parametrize("figures", ["p", "percent", "logit", "logprob"])
 def test_given_figures_go_out_and_in_again(home, tmp_path, kind, figures):
@@ -133,6 +143,29 @@ def test_runs_with_probabilities_and_runs_with_logits_go_out_in_one_table(home, 
     wrong.write_text("\n".join([*text[:70], text[70].replace("q9", "q8"), *text[71:]]))
     with pytest.raises(InputError, match="line 71: expected every id once, found 'q8' again"):
         table.read([wrong])
+
+
+@pytest.mark.parametrize("voters", [3, 7, 10, 30, 100])
+def test_votes_in_single_precision_get_their_digits_back(home, tmp_path, voters):
+    rng = np.random.default_rng(voters)
+    p = rng.multinomial(voters, [0.5, 0.3, 0.2, 0.0], 40) / voters
+    single, labels = p.astype(np.float32), np.zeros(40, dtype=int)
+    np.savez(tmp_path / "votes.npz", probs=single, labels=labels)
+    path = tmp_path / "votes.parquet"
+    made = pa.table(columns("p", p, labels))
+    for j in range(4):
+        made = made.set_column(1 + j, f"p_{'ABCD'[j]}", pa.array(single[:, j]))
+    pq.write_table(made, path)
+    assert np.array_equal(score_arrays.read_npz(tmp_path / "votes.npz").scored.probabilities, p)
+    assert np.array_equal(table.read([path])[0].scored.probabilities, p)
+    assert np.array_equal(of_arrays(single, labels).probabilities, p)
+
+
+def test_other_figures_in_single_precision_stay_as_they_are():
+    single = softmax(np.random.default_rng(1).normal(size=(50, 4))).astype(np.float32)
+    assert np.array_equal(in_double(single), single.astype(np.float64))
+    assert np.array_equal(in_double(single[:2, :2]), single[:2, :2].astype(np.float64))
+    assert in_double(np.array([np.nan, -np.inf, 0.25], dtype=np.float32)).tolist()[1:] == [-np.inf, 0.25]
 
 
 def test_rounded_rows_are_divided_by_their_sum(home, tmp_path):
