@@ -33,7 +33,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     "core.conformal.pairwise._p_values": ("matrix: any false difference in",),
-    "core.reports.compare.run_matrix.paired_share_interval": ("matrix: all intervals of accuracy",),
+    "core.reports.compare.paired_shares.paired_share_interval": ("matrix: all intervals of accuracy",),
     # Streams
     "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
     "core.conformal.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
@@ -160,7 +160,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.paired.Difference",
     ),
     "core.reports.compare.run_matrix.pairs_frame": (
-        "core.reports.compare.run_matrix.paired_share_interval",
+        "core.reports.compare.paired_shares.paired_share_interval",
         "core.conformal.pairwise._p_values",
         "core.estimates.Estimate",
     ),

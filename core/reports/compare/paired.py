@@ -2,8 +2,9 @@
 
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
-minus the first's. Each hypothesis has one test: McNemar's for accuracy, and for mean set size and UAcc the paired
-permutation test of :mod:`core.conformal.permutation`, which includes the luck of the calibration draw.
+minus the first's. Each hypothesis has one test: McNemar's for accuracy (:mod:`core.reports.compare.paired_shares`), and
+for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which includes the luck of
+the calibration draw. Rows that belong together (:mod:`core.clusters`) count as one unit.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr
 
 from core.calibration.metrics import correct
+from core.clusters import NORMAL, count
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
@@ -27,13 +28,13 @@ from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
-from core.reports.compare.shared_questions import aligned, orders, question_keys, widened
+from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
+from core.reports.compare.shared_questions import aligned, orders, question_keys, shared_clusters, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 
 FEWEST = 10
 """The fewest questions that two runs must share."""
-RESAMPLES = 2000
 TESTS = {
     "accuracy": "McNemar, exact",
     "set_size": "Paired permutation",
@@ -44,10 +45,10 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A mean difference with its 95% bootstrap interval and Cohen's d of paired differences (mean / their standard
-    deviation; 0 if all are equal, NaN for UAcc, which is not defined for a single question).
+    """A mean difference with its 95% interval and Cohen's d of paired differences (mean / their standard deviation; 0
+    if all are equal, NaN for UAcc, which is not defined for a single question).
 
-    The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
+    The interval of accuracy is Tango's; those of set size and UAcc redraw calibration and test questions
     (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the given two
     thresholds and says nothing about luck."""
 
@@ -59,7 +60,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs on the n test questions that they share.
+    """Two runs on the n test questions that they share. ``units`` counts those that are independent: repeats of a
+    question, and questions about one passage, are one unit.
 
     ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
     ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
@@ -70,6 +72,7 @@ class Pair:
     first: str
     second: str
     n: int
+    units: int
     both_right: int
     only_first: int
     only_second: int
@@ -89,12 +92,15 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class _Sides:
     """Two runs on the same n questions: right (n,) as 0 and 1, set sizes (n,), and the questions on which their scores
-    were tuned."""
+    were tuned. ``calibration`` are the rows of those that calibrate both. ``clusters`` (n,) are those of the test
+    questions."""
 
     rows: tuple[IntArray, IntArray]
     right: tuple[FloatArray, FloatArray]
     sizes: tuple[IntArray, IntArray]
     tuned: tuple[Tuned, Tuned]
+    calibration: tuple[IntArray, IntArray]
+    clusters: IntArray | None
 
 
 def compare(
@@ -139,25 +145,37 @@ def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -
 
 def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     at = _shared(a, a.test, b, b.test)
-    if len(at[0]) < FEWEST:
+    rows = a.test[at[0]], b.test[at[1]]
+    clusters = shared_clusters((a, b), rows)
+    units = count(clusters, len(rows[0]))
+    if units < FEWEST:
         raise InputError(
-            f"runs {a.run_id} and {b.run_id} share {len(at[0])} test questions, and a comparison needs at least "
+            f"runs {a.run_id} and {b.run_id} share {units} test questions, and a comparison needs at least "
             f"{FEWEST}; choose two runs on the same bank of questions"
         )
-    right, sizes, rows, tuned = [], [], [], []
-    for run, places_of in zip((a, b), at, strict=True):
-        test = run.test[places_of]
-        rows.append(test)
+    right, sizes, tuned = [], [], []
+    for run, places_of, test in zip((a, b), at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
         made = form(run, score, alpha)
         sizes.append(made.members.sum(axis=1)[places_of])
         tuned.append(made.tuned)
-    return _Sides((rows[0], rows[1]), (right[0], right[1]), (sizes[0], sizes[1]), (tuned[0], tuned[1]))
+    own, other = (of.calibration for of in tuned)
+    both = _shared(a, own, b, other)
+    return _Sides(
+        rows,
+        (right[0], right[1]),
+        (sizes[0], sizes[1]),
+        (tuned[0], tuned[1]),
+        (own[both[0]], other[both[1]]),
+        clusters,
+    )
 
 
 def comparable(a: Evaluation, b: Evaluation) -> bool:
     """Whether two runs share enough test questions to be compared."""
-    return len(_shared(a, a.test, b, b.test)[0]) >= FEWEST
+    at = _shared(a, a.test, b, b.test)
+    rows = a.test[at[0]], b.test[at[1]]
+    return count(shared_clusters((a, b), rows), len(rows[0])) >= FEWEST
 
 
 def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
@@ -167,8 +185,11 @@ def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tup
     return np.array([i for i, _ in found], dtype=np.int64), np.array([j for _, j in found], dtype=np.int64)
 
 
-def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
-    """Both runs on the questions that they share. Each run scores its own and the other model's probabilities."""
+def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable, IntArray | None]:
+    """Both runs on the questions that they share. Each run scores its own and the other model's probabilities.
+
+    The third part are the clusters of the shared calibration questions, then of the test questions.
+    """
     own = tuple(of.calibration for of in sides.tuned)
     both = _shared(a, own[0], b, own[1])
     calibration = tuple(rows[places] for rows, places in zip(own, both, strict=True))
@@ -184,7 +205,7 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
             score_of(score, of, seed=run.spec.seed, parameters=sides.tuned[me].parameters) for of in (said, swapped)
         ]
         rows, labels = calibration[me], run.labels
-        alone = np.setdiff1d(own[me], rows)
+        alone = np.setdiff1d(sides.tuned[me].calibration, rows)
         made.append(
             Swappable(
                 calibration=np.stack([true_scores(of[rows], labels[rows]) for of in scores]),
@@ -210,14 +231,15 @@ def _side(of: Swappable) -> PairedRun:
 def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
     sides = _sides(a, b, alpha, score)
     one, other = _swappable(a, b, sides, score)
-    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha)
-    found: PValues = swap_test(one, other, alpha)
+    both = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
+    clusters = shared_clusters((a, b), both)
+    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha, clusters=clusters)
+    found: PValues = swap_test(one, other, alpha, clusters=clusters)
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
-    spread = float(change.std(ddof=1))
-    only_first, only_second = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
+    turned = second - first
     p_values = {
-        "accuracy": mcnemar(only_first, only_second),
+        "accuracy": turned_p_value(turned, sides.clusters),
         "set_size": found.mean_set_size,
         "uacc": found.uacc,
     }
@@ -225,17 +247,18 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         first=a.run_id,
         second=b.run_id,
         n=len(first),
+        units=count(sides.clusters, len(first)),
         both_right=int(((first == 1) & (second == 1)).sum()),
-        only_first=only_first,
-        only_second=only_second,
+        only_first=int((turned < 0).sum()),
+        only_second=int((turned > 0).sum()),
         both_wrong=int(((first == 0) & (second == 0)).sum()),
         grew=int((change > 0).sum()),
         shrank=int((change < 0).sum()),
         same=int((change == 0).sum()),
         n_calibration=one.calibration.shape[1],
         alone=(len(one.alone), len(other.alone)),
-        accuracy=difference(second - first),
-        set_size=_difference(likely.mean_set_size, float(change.mean()) / spread if spread > 0 else 0.0),
+        accuracy=difference(turned, sides.clusters),
+        set_size=_difference(likely.mean_set_size, _cohens_d(change)),
         uacc=_difference(likely.uacc, math.nan),
         p_values={name: p for name, p in p_values.items() if name in hypotheses},
         holm={},
@@ -246,23 +269,20 @@ def _difference(of: Estimate, cohens_d: float) -> Difference:
     return Difference(of.value, of.low, of.high, cohens_d)
 
 
-def difference(values: FloatArray, *, seed: int = 0) -> Difference:
-    """The mean of paired differences (n,), with a percentile bootstrap over questions (2,000 seeded resamples)."""
-    rng = np.random.default_rng([seed, 0xB007])
-    levels, counts = np.unique(values, return_counts=True)  # a resample draws how often each value occurs
-    drawn = rng.multinomial(len(values), counts / len(values), size=RESAMPLES)
-    means = drawn @ levels / len(values)
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    mean = float(values.mean())
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Difference(mean, float(low), float(high), mean / spread if spread > 0 else 0.0)
+def _cohens_d(changes: FloatArray) -> float:
+    spread = float(changes.std(ddof=1)) if len(changes) > 1 else 0.0
+    return float(changes.mean()) / spread if spread > 0 else 0.0
 
 
-def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value that as many questions are right in the first run alone as in the second alone.
+def difference(changes: FloatArray, clusters: IntArray | None = None) -> Difference:
+    """The difference in accuracy, from ``changes`` (n,): 1 where only the second run is right, −1 where only the first
+    is."""
+    return _difference(difference_of_shares(changes, clusters, z=NORMAL), _cohens_d(changes))
 
-    >>> round(mcnemar(1, 5), 5)
-    0.21875
-    """
-    n = only_first + only_second
-    return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5))) if n else 1.0
+
+def accuracy_difference(a: Evaluation, b: Evaluation) -> tuple[int, Difference]:
+    """How many test questions two runs share, and the second run's accuracy on them minus the first's."""
+    at = _shared(a, a.test, b, b.test)
+    rows = a.test[at[0]], b.test[at[1]]
+    right = [correct(run.probabilities[own], run.labels[own]) for run, own in zip((a, b), rows, strict=True)]
+    return len(rows[0]), difference(right[1] - right[0], shared_clusters((a, b), rows))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.clusters import count, within
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
@@ -38,6 +39,30 @@ def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[In
         places.append(dict(zip(keys, own.tolist(), strict=True)))
     common = [key for key in places[0] if all(key in of for of in places[1:])]
     return [np.array([of[key] for key in common], dtype=np.int64) for of in places]
+
+
+def shared_clusters(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> IntArray | None:
+    """The clusters of shared questions, whose ``rows`` (m,) each run has: two belong together if some run says so.
+
+    None if every question is a cluster of its own.
+    """
+    different: dict[bytes, IntArray] = {}
+    for run, own in zip(runs, rows, strict=True):
+        clusters = within(run.clusters, own)
+        if clusters is not None:
+            different[clusters.tobytes()] = clusters
+    if len(different) < 2:
+        return next(iter(different.values()), None)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    # A graph of the m questions, and behind them the clusters of each run, which link their questions.
+    m = len(rows[0])
+    starts = np.cumsum([m, *(count(clusters, m) for clusters in different.values())])
+    links = np.concatenate([start + clusters for start, clusters in zip(starts, different.values(), strict=False)])
+    asked = np.tile(np.arange(m), len(different))
+    graph = coo_array((np.ones(len(links), dtype=np.int8), (asked, links)), (starts[-1], starts[-1]))
+    return within(connected_components(graph, directed=False)[1].astype(np.int64), np.arange(m))
 
 
 def options_key(run: Evaluation, rows: IntArray) -> OptionsKey:
