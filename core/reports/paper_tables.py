@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from core.conformal.scores import SCORES
+from core.reports.compare.common_options import options_words
 from core.reports.provenance import Provenance
 from core.reports.titles import DEFAULTS, setting_title
 from core.tasks.bank_names import task_title
@@ -118,7 +119,8 @@ def caption(rows: pd.DataFrame) -> str:
     by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
     questions = {(row["n_calibration"], row["n_test"]) for row in rows.to_dict("records")}
     counted = "; {:,} calibration and {:,} test questions".format(*next(iter(questions))) if len(questions) == 1 else ""
-    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counted}. {READING}"
+    made = f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counted}. {READING} {options_words(rows)}"
+    return made.rstrip()
 
 
 def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:

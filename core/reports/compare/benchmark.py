@@ -63,6 +63,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "score": name,
             "alpha": of.alpha,
             "k": of.k,
+            "left_out": run.left_out,
             "n_calibration": of.n_calibration,
             "n_test": of.n_test,
             "accuracy": of.accuracy,

@@ -25,6 +25,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from core.records import FloatArray
+from core.reports.compare.shared_questions import groups
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
@@ -218,6 +219,14 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
         ),
         _of_tuning(runs),
     ]
+
+
+def with_shared_questions(runs: pd.DataFrame) -> pd.DataFrame:
+    """The table with one name for sets of ``questions`` that are nearly the same, of runs that are compared with each
+    other (:func:`core.reports.compare.shared_questions.groups`)."""
+    named = dict(zip(runs["run"], runs["questions"], strict=True))
+    same = {name: named[names[0]] for names in groups(list(named)) for name in names}
+    return runs.assign(questions=runs["run"].map(same))
 
 
 def model_means(runs: pd.DataFrame) -> pd.DataFrame:

@@ -28,13 +28,12 @@ from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
+from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
-from core.reports.compare.shared_questions import aligned, orders, question_keys, shared_clusters, widened
+from core.reports.compare.shared_questions import FEWEST, aligned, orders, question_keys, shared_clusters, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 
-FEWEST = 10
-"""The fewest questions that two runs must share."""
 TESTS = {
     "accuracy": "McNemar, exact",
     "set_size": "Paired permutation",
@@ -61,7 +60,9 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two runs on the n test questions that they share. ``units`` counts those that are independent: repeats of a
-    question, and questions about one passage, are one unit.
+    question, and questions about one passage, are one unit. ``tested`` counts each run's own test questions. ``alike``
+    says that both runs score every option of the shared ones alike. ``left_out`` has the letters of the options that
+    were left out of each run, because the other lacks them.
 
     ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
     ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
@@ -73,6 +74,9 @@ class Pair:
     second: str
     n: int
     units: int
+    tested: tuple[int, int]
+    alike: bool
+    left_out: tuple[str, str]
     both_right: int
     only_first: int
     only_second: int
@@ -91,10 +95,12 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Two runs on the same n questions: right (n,) as 0 and 1, set sizes (n,), and the questions on which their scores
-    were tuned. ``calibration`` are the rows of those that calibrate both. ``clusters`` (n,) are those of the test
-    questions."""
+    """Two runs on the same n questions with the same number of ``options``: the ``rows`` of these questions, right (n,)
+    as 0 and 1, set sizes (n,), and the questions on which their scores were tuned. ``calibration`` are the rows of
+    those that calibrate both. ``clusters`` (n,) are those of the test questions."""
 
+    runs: tuple[Evaluation, Evaluation]
+    options: int
     rows: tuple[IntArray, IntArray]
     right: tuple[FloatArray, FloatArray]
     sizes: tuple[IntArray, IntArray]
@@ -144,17 +150,13 @@ def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -
 
 
 def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
-    at = _shared(a, a.test, b, b.test)
-    rows = a.test[at[0]], b.test[at[1]]
-    clusters = shared_clusters((a, b), rows)
-    units = count(clusters, len(rows[0]))
-    if units < FEWEST:
-        raise InputError(
-            f"runs {a.run_id} and {b.run_id} share {units} test questions, and a comparison needs at least "
-            f"{FEWEST}; choose two runs on the same bank of questions"
-        )
+    shared = _shared_tests(a, b)
+    if isinstance(shared, str):
+        raise InputError(shared)
+    at, rows, clusters = shared
+    runs, options = on_common_options((a, b), rows)
     right, sizes, tuned = [], [], []
-    for run, places_of, test in zip((a, b), at, rows, strict=True):
+    for run, places_of, test in zip(runs, at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
         made = form(run, score, alpha)
         sizes.append(made.members.sum(axis=1)[places_of])
@@ -162,6 +164,8 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     own, other = (of.calibration for of in tuned)
     both = _shared(a, own, b, other)
     return _Sides(
+        (runs[0], runs[1]),
+        options[0],
         rows,
         (right[0], right[1]),
         (sizes[0], sizes[1]),
@@ -171,11 +175,34 @@ def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
     )
 
 
-def comparable(a: Evaluation, b: Evaluation) -> bool:
-    """Whether two runs share enough test questions to be compared."""
+_Places = tuple[IntArray, IntArray]
+
+
+def _shared_tests(a: Evaluation, b: Evaluation) -> tuple[_Places, _Places, IntArray | None] | str:
+    """The test questions of both runs: their places among each run's test questions, their rows, and their clusters. If
+    they are too few, a sentence that says so."""
     at = _shared(a, a.test, b, b.test)
     rows = a.test[at[0]], b.test[at[1]]
-    return count(shared_clusters((a, b), rows), len(rows[0])) >= FEWEST
+    clusters = shared_clusters((a, b), rows)
+    units = count(clusters, len(rows[0]))
+    if units >= FEWEST:
+        return at, rows, clusters
+    return (
+        f"runs {a.run_id} and {b.run_id} share {units} test questions, and a comparison needs at least {FEWEST}; "
+        "choose two runs on the same bank of questions"
+    )
+
+
+def why_not(a: Evaluation, b: Evaluation) -> str:
+    """Why two runs can't be compared; "" if they can."""
+    shared = _shared_tests(a, b)
+    if isinstance(shared, str):
+        return shared
+    try:
+        on_common_options((a, b), shared[1])
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
@@ -212,7 +239,7 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
                 alone=true_scores(scores[0][alone], labels[alone]),
                 test=np.stack([of[mine] for of in scores]),
                 right=np.stack([sides.right[me], sides.right[1 - me]]),
-                options=run.k,
+                options=sides.options,
             )
         )
     return made[0], made[1]
@@ -230,6 +257,8 @@ def _side(of: Swappable) -> PairedRun:
 
 def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
     sides = _sides(a, b, alpha, score)
+    tested = len(a.test), len(b.test)
+    a, b = sides.runs
     one, other = _swappable(a, b, sides, score)
     both = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
     clusters = shared_clusters((a, b), both)
@@ -248,6 +277,9 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         second=b.run_id,
         n=len(first),
         units=count(sides.clusters, len(first)),
+        tested=tested,
+        alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
+        left_out=(a.left_out, b.left_out),
         both_right=int(((first == 1) & (second == 1)).sum()),
         only_first=int((turned < 0).sum()),
         only_second=int((turned > 0).sum()),

@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
+from core.clusters import count
 from core.conformal.pairwise import SharedRuns, mean_size, swap_tests
 from core.conformal.pvalues import holm
 from core.conformal.scores import SCORES, true_scores
@@ -30,10 +31,10 @@ from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, tog
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import IntArray
-from core.reports import question_identity
-from core.reports.compare.paired import FEWEST
+from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
 from core.reports.compare.shared_questions import (
+    FEWEST,
     aligned,
     options_key,
     orders,
@@ -71,13 +72,18 @@ class PairDifference:
 class RunMatrix:
     """Runs on the questions that all of them have: ``n_test`` to test and ``n_calibration`` to calibrate.
 
-    ``alone`` counts each run's further calibration questions. ``figures`` maps each of :data:`MEASURES` to each run's
-    figure on the shared questions, and ``pairs`` to the differences of all pairs.
+    ``tested`` counts each run's own test questions, and ``alone`` its further calibration questions. ``units`` counts
+    the shared ones that are independent: repeats of a question are one unit. ``left_out`` has the letters of the
+    options that were left out of each run, because another run lacks them. ``figures`` maps each of :data:`MEASURES` to
+    each run's figure on the shared questions, and ``pairs`` to the differences of all pairs.
     """
 
     runs: tuple[str, ...]
     n_test: int
     n_calibration: int
+    tested: tuple[int, ...]
+    units: int
+    left_out: tuple[str, ...]
     alone: tuple[int, ...]
     figures: dict[str, tuple[float, ...]]
     pairs: dict[str, tuple[PairDifference, ...]]
@@ -92,22 +98,17 @@ class RunMatrix:
 class SharedQuestions:
     """Several runs on the test questions that all of them have: ``rows`` (m,) of each run's arrays, in one order.
 
-    ``sets`` are each run's sets of all of its own test questions, and ``places`` (m,) those of the shared ones among
-    them.
+    The runs have the options that all of them offer (:mod:`core.reports.compare.common_options`). ``sets`` are each
+    run's sets of all of its own test questions, and ``places`` (m,) those of the shared ones among them. ``options`` is
+    the k of UAcc of each run, and ``units`` counts the questions that are independent.
     """
 
     runs: tuple[Evaluation, ...]
     rows: tuple[IntArray, ...]
     sets: tuple[FormedSets, ...]
     places: tuple[IntArray, ...]
-
-
-def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
-    """The runs that were tested on the same set of questions, in the given order; the first run's group comes first."""
-    found: dict[str, list[str]] = {}
-    for name in run_ids:
-        found.setdefault(question_identity.question_set(name), []).append(name)
-    return [tuple(names) for names in found.values()]
+    options: tuple[int, ...]
+    units: int
 
 
 def shared_questions(
@@ -118,18 +119,20 @@ def shared_questions(
     Raises :class:`InputError` if the runs share fewer than 10 test questions.
     """
     rows = shared_rows(runs, [run.test for run in runs])
-    if len(rows[0]) < FEWEST:
+    units = count(shared_clusters(runs, rows), len(rows[0]))
+    if units < FEWEST:
         raise InputError(
-            f"runs {', '.join(run.run_id for run in runs)} share {len(rows[0])} test questions, and a comparison needs "
-            f"at least {FEWEST}; choose runs on the same bank of questions"
+            f"runs {', '.join(run.run_id for run in runs)} share {units} test questions, and a comparison needs at "
+            f"least {FEWEST}; choose runs on the same bank of questions"
         )
+    alike, options = on_common_options(runs, rows)
     places = []
-    for run, own in zip(runs, rows, strict=True):
+    for run, own in zip(alike, rows, strict=True):
         place = np.full(len(run.labels), -1, dtype=np.int64)
         place[run.test] = np.arange(len(run.test))
         places.append(place[own])
-    sets = [form(run, score, alpha, empty=empty) for run in runs]
-    return SharedQuestions(tuple(runs), tuple(rows), tuple(sets), tuple(places))
+    sets = [form(run, score, alpha, empty=empty) for run in alike]
+    return SharedQuestions(alike, tuple(rows), tuple(sets), tuple(places), options, units)
 
 
 def run_matrix(
@@ -148,6 +151,9 @@ def run_matrix(
         runs=tuple(run.run_id for run in runs),
         n_test=shared.right.shape[1],
         n_calibration=shared.calibration.shape[2],
+        tested=tuple(len(run.test) for run in runs),
+        units=asked.units,
+        left_out=tuple(run.left_out for run in asked.runs),
         alone=tuple(len(of) for of in shared.alone),
         figures=figures,
         pairs=pairs,
@@ -245,7 +251,7 @@ def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:
             [correct(run.probabilities[own], run.labels[own]) for run, own in zip(runs, asked.rows, strict=True)]
         ),
         alone=tuple(alone),
-        options=tuple(run.k for run in runs),
+        options=asked.options,
         clusters=shared_clusters(runs, both),
     )
 

@@ -101,13 +101,19 @@ def test_calibration_questions_of_one_run_alone_stay_with_it(home):
     assert (turned.alone, turned.p_values) == ((0, 40), pair.p_values)
 
 
-def test_runs_with_unlike_numbers_of_options_are_compared(home):
+def test_runs_with_unlike_numbers_of_options_are_compared_on_those_that_both_have(home):
     a = load(synthetic_run(seed=3))
     b = look(load(synthetic_run(seed=3, model="other", signal=0.5)), SplitView(drop_extra=True))
     (pair,) = paired.compare([(a, b)], 100)
-    sizes = [form(run, "lac", 100).members.sum(axis=1).mean() for run in (a, b)]
+    alike = look(a, SplitView(drop_extra=True)), b  # as if both had offered A to D
+    (on_four,) = paired.compare([alike], 100)
+    assert (pair.left_out, on_four.left_out) == (("EF", "EF"), ("EF", "EF"))
+    assert pair == on_four
+    sizes = [form(run, "lac", 100).members.sum(axis=1).mean() for run in alike]
     assert pair.set_size.mean == pytest.approx(sizes[1] - sizes[0])
-    assert all(0 < p <= 1 for p in pair.p_values.values())
+    right = [run.probabilities[run.test].argmax(axis=1) == run.labels[run.test] for run in alike]
+    uaccs = [of.mean() * 4**0.5 / size for of, size in zip(right, sizes, strict=True)]
+    assert pair.uacc.mean == pytest.approx(uaccs[1] - uaccs[0])
 
 
 def test_runs_that_share_too_little_are_refused(home):
