@@ -189,6 +189,8 @@ def _comparison_text(
     differs: dict[tuple[str, str], str],
     made: list[claims.PublishedClaim],
 ) -> str:
+    from core.reports.compare.claims import family_words
+
     lines = [
         f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
@@ -198,6 +200,7 @@ def _comparison_text(
     ]
     lines += notes
     lines += [_pair_text(pair, differs[pair.first, pair.second]) for pair in pairs]
+    lines += filter(None, [family_words(rows["model"].tolist())])
     for claim in made:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")

@@ -38,7 +38,7 @@ class Evaluation:
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
-    None: each row asks another one. ``left_out`` has the letters of options that a view has left out.
+    None: each row asks another one. ``letters_left_out`` has those of options that a view has left out.
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -57,7 +57,7 @@ class Evaluation:
     normalisation: str = "raw"
     bank: str = ""
     clusters: IntArray | None = None
-    left_out: str = ""
+    letters_left_out: str = ""
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities

@@ -73,7 +73,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
 
 
 def _left_out(run: Evaluation) -> str:
-    return f"; without {' and '.join(run.left_out)}, which other runs lack" if run.left_out else ""
+    return f"; without {' and '.join(run.letters_left_out)}, which other runs lack" if run.letters_left_out else ""
 
 
 def made_by() -> str:

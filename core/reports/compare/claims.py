@@ -188,6 +188,38 @@ def base_of(model: str) -> str | None:
     return re.sub(r"[-_]{2,}", "-", "".join(kept)).strip("-_") or None
 
 
+def families(models: Sequence[str]) -> dict[str, list[str]]:
+    """The models whose names begin alike, by what they have in common; only where these are several.
+
+    >>> families(["Qwen2-0.5B", "Qwen2-7B-Instruct", "phi-2"])
+    {'Qwen2': ['Qwen2-0.5B', 'Qwen2-7B-Instruct']}
+    """
+    found: dict[str, list[str]] = {}
+    for model in models:
+        words = re.split(r"[-_ ]", base_of(model) or model)
+        kept = [word for word in words if not MODEL_SIZE.fullmatch(word)]
+        found.setdefault("-".join(kept), []).append(model)
+    return {name: of for name, of in found.items() if len(of) > 1}
+
+
+def family_words(models: Sequence[str]) -> str:
+    """A sentence on models that belong to one family by their names; "" if none do.
+
+    >>> family_words(["Qwen2-0.5B", "Qwen2-7B", "phi-2"])
+    '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
+wider and the true p-values larger.'
+    """
+    found = families(list(dict.fromkeys(models)))
+    if not found:
+        return ""
+    many = sum(map(len, found.values()))
+    named = ", ".join(f"{name}: {len(of)}" for name, of in found.items())
+    return (
+        f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
+        "so the true intervals are wider and the true p-values larger."
+    )
+
+
 def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list[PublishedClaim]:
     """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, one row per run, and
     where it has them the rest of :data:`CELL`.

@@ -279,7 +279,7 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         units=count(sides.clusters, len(first)),
         tested=tested,
         alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
-        left_out=(a.left_out, b.left_out),
+        left_out=(a.letters_left_out, b.letters_left_out),
         both_right=int(((first == 1) & (second == 1)).sum()),
         only_first=int((turned < 0).sum()),
         only_second=int((turned > 0).sum()),

@@ -153,7 +153,7 @@ def run_matrix(
         n_calibration=shared.calibration.shape[2],
         tested=tuple(len(run.test) for run in runs),
         units=asked.units,
-        left_out=tuple(run.left_out for run in asked.runs),
+        left_out=tuple(run.letters_left_out for run in asked.runs),
         alone=tuple(len(of) for of in shared.alone),
         figures=figures,
         pairs=pairs,

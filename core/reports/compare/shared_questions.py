@@ -82,7 +82,7 @@ def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
     parts = [list(names) for names in sets.values()]
     if len(parts) > 1:
         # Every part holds one set of questions; its first run stands for it.
-        parts = _joined(parts, lambda a, b: _share(a, b) >= NEARLY)
+        parts = _joined(parts, nearly_alike)
         single = [part for part in parts if len(part) == 1]
         pairs = _joined(single, lambda a, b: question_identity.shared_tests(a, b) >= FEWEST, most=2)
         parts = [part for part in parts if len(part) > 1] + pairs
@@ -103,9 +103,10 @@ def _joined(parts: list[list[str]], alike: Callable[[str, str], bool], most: int
     return [[name for part in group for name in part] for group in found]
 
 
-def _share(first: str, second: str) -> float:
-    """The part of its test questions that each of two runs shares with the other, of the run with more of them."""
-    return question_identity.shared_tests(first, second) / max(map(question_identity.tests, (first, second)))
+def nearly_alike(first: str, second: str) -> bool:
+    """Whether two runs share nearly all of their test questions, and ten or more."""
+    shared = question_identity.shared_tests(first, second)
+    return shared >= max(FEWEST, NEARLY * max(map(question_identity.tests, (first, second))))
 
 
 def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:

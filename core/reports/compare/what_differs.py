@@ -19,6 +19,8 @@ SETTINGS = {
     "calibration_share": "share that calibrates",
 }
 """A field of a run's spec → its name in the sentence."""
+ABOUT = 1.05
+"""Numbers of calibration questions whose ratio is at most this are about the same."""
 LONGEST = 40
 """Characters of a system prompt that are shown."""
 
@@ -37,7 +39,8 @@ def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), nor
         title: [_words(field, getattr(spec, field)) for spec in specs] for field, title in SETTINGS.items()
     }
     values["normalisation of texts"] = list(normalisations)
-    values["calibration questions"] = [f"{n:,}" for n in calibrate]
+    if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):
+        values["calibration questions"] = [f"{n:,}" for n in calibrate]
     found = {title: list(dict.fromkeys(of)) for title, of in values.items() if len(set(of)) > 1}
     models = len({spec.asked_model for spec in specs}) > 1
     if not found or (not models and len(found) == 1):
