@@ -109,6 +109,12 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
     st.markdown(
         f"**Every other way minus {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
     )
+    if left := int(table["one_only"].max()):
+        st.caption(
+            f"{counted(left, 'question')} asked in only one of two ways {'is' if left == 1 else 'are'} left out."
+        )
+    if (units := int(table["units"].min())) < int(table["n"].min()):
+        st.caption(f"These are {counted(units, 'question')}; each of them counts once, however often it was asked.")
     shown = pd.DataFrame(
         {
             "Asked by": table["method"],

@@ -55,6 +55,8 @@ def without_extra(run: Evaluation) -> Evaluation:
 
 
 def _may_narrow(run: Evaluation) -> bool:
+    if run.letters_left_out or (run.option_counts < run.k).any():  # then E and F have no place of their own
+        return False
     places = extra_options(run)
     return bool(places) and run.k - len(places) >= 2 and not np.isin(run.labels, places).any()
 

@@ -205,7 +205,8 @@ def against(
     score: str,
 ) -> pd.DataFrame:
     """Each other reading minus the first, question by question: differences with intervals and p-values corrected
-    together (:func:`core.reports.compare.paired.compare`); empty if there is no other."""
+    together (:func:`core.reports.compare.paired.compare`); empty if there is no other. ``n`` test questions are shared,
+    ``units`` of them are independent, and ``one_only`` are in one of the two readings only."""
     if not others:
         return pd.DataFrame()
     asked = ("accuracy", "set_size")
@@ -218,6 +219,8 @@ def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:
         "method": reading.title,
         "shots": reading.shots,
         "n": pair.n,
+        "units": pair.units,
+        "one_only": sum(pair.tested) - 2 * pair.n,
         "accuracy": pair.accuracy.mean,
         "accuracy_low": pair.accuracy.low,
         "accuracy_high": pair.accuracy.high,
