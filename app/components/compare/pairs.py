@@ -37,6 +37,7 @@ ONE_RUN = (
     "the page."
 )
 NONE_SHARED = "No two of the chosen runs were tested on the same questions."
+OF_FEW = "Where few questions differ, they hold the true difference in 95% of draws or more."
 TOGETHER = "all of them hold the true differences in at least 95% of draws"
 
 
@@ -76,8 +77,8 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
             downloads.download(
                 "Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", downloads.about(group, view.alpha)
             )
-    for note in _notes(rows, group, matrix):
-        st.caption(plain(note))
+    if notes := _notes(rows, group, matrix):
+        st.caption(plain(notes))
     if problem:
         return True
     with st.expander("How the differences are tested", key="pairs_said"):
@@ -144,12 +145,12 @@ def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]
     return list(zip(unique(record_task_title(run_cache.record(names[0])) for names in found), found, strict=True))
 
 
-def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> list[str]:
+def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
     """What a reader would overlook: other options, questions that are left out, and settings that differ."""
     own = rows.drop_duplicates("run").set_index("run").loc[list(group)]
     differs = what_differs([run_cache.record(name).spec for name in group], calibrate=own["n_calibration"].tolist())
     shared = shared_words(matrix.tested, matrix.n_test, matrix.units) if matrix else []
-    return [note for note in (options_words(rows), *shared, differs if len(group) > 1 else "") if note]
+    return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
 
 
 def _said(matrix: run_matrix.RunMatrix) -> str:
@@ -171,7 +172,7 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
             f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
         ]
     else:
-        said.append("The intervals are 95% intervals that count the luck of the calibration questions.")
+        said.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
     if matrix.smallest_p > 0.001:
         said.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):

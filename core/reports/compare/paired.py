@@ -212,14 +212,9 @@ def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tup
     return np.array([i for i, _ in found], dtype=np.int64), np.array([j for _, j in found], dtype=np.int64)
 
 
-def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable, IntArray | None]:
-    """Both runs on the questions that they share. Each run scores its own and the other model's probabilities.
-
-    The third part are the clusters of the shared calibration questions, then of the test questions.
-    """
-    own = tuple(of.calibration for of in sides.tuned)
-    both = _shared(a, own[0], b, own[1])
-    calibration = tuple(rows[places] for rows, places in zip(own, both, strict=True))
+def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
+    """Both runs on the questions that they share. Each run scores its own and the other model's probabilities."""
+    calibration = sides.calibration
     made = []
     for run, other, me in ((a, b, 0), (b, a, 1)):
         mine, theirs = sides.rows[me], sides.rows[1 - me]
