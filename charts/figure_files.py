@@ -36,6 +36,7 @@ from core.jury.experiment import JuryExperiment
 from core.jury.judgements import Judgements
 from core.reports import jury as jury_reports
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import file_name, of_runs
@@ -212,6 +213,7 @@ def figures(
             raise InputError(f"unknown figure {name!r}; choose from {', '.join(FIGURES)}")
     if not runs:
         raise InputError("a figure needs at least one run, got none")
+    runs = offered_alike(runs)
     of = FigureRequest(runs, asked, look.units)
     facts = provenance_of_runs(runs, asked)
     specs = [(run.spec, run.bank) for run in runs]

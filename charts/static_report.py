@@ -24,8 +24,10 @@ from core.conformal.scores import SCORES
 from core.estimates import interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
-from core.reports.compare import benchmark, run_matrix
+from core.reports.compare import benchmark, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.common_options import offered_alike, options_words
+from core.reports.compare.what_differs import what_differs
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import stem
 from core.reports.p_values import p_text
@@ -55,7 +57,8 @@ Table = dict[str, Sequence[str] | Sequence[Sequence[str]]]
 
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
-    rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
+    compared = offered_alike(runs)  # the lab offers to leave E and F out by itself
+    rows = benchmark.run_rows(compared, benchmark.reports(compared, asked))
     names = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
     labs = [
         lab_outside.data(
@@ -75,13 +78,15 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
         title=title,
         themes=lab_outside.themes_css(),
         subtitle=_subtitle(runs, asked),
-        facts=of_runs(runs, asked).facts,
+        facts=of_runs(compared, asked).facts,
         figures=_figures_table(rows, names),
-        forest=_picture("forest", runs, asked),
-        reliability=_picture("reliability", runs, asked),
-        calibration=_calibration_table(runs, names),
+        forest=_picture("forest", compared, asked),
+        reliability=_picture("reliability", compared, asked),
+        calibration=_calibration_table(compared, names),
+        options=options_words(rows),
         score=SCORES[asked.scores[0]].title,
-        pairs=_pairs(runs, names, asked),
+        pairs=_pairs(compared, names, asked),
+        few_shared=shared_questions.few_shared([run.run_id for run in runs], names),
         references=references.bibtex(references.works(runs, asked)),
     )
 
@@ -130,7 +135,7 @@ def _calibration_table(runs: Sequence[Evaluation], names: dict[str, str]) -> Tab
 def _pairs(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) -> list[dict[str, Any]]:
     """The differences of each pair of runs on the questions that they share, a table for each set of questions."""
     of = {run.run_id: run for run in runs}
-    groups = [group for group in run_matrix.groups(list(of)) if len(group) > 1]
+    groups = [group for group in shared_questions.groups(list(of)) if len(group) > 1]
     return [_group([of[name] for name in group], names, asked) for group in groups]
 
 
@@ -146,10 +151,15 @@ def _group(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) ->
             cells += [f"{of.value:+.3f} ({of.low:+.3f} to {of.high:+.3f})", p_text(p)]
         rows.append(cells)
     questions = f"{made.n_test:,} shared test questions"
+    said = [
+        *shared_questions.shared_words(made.tested, made.n_test, made.units),
+        what_differs([run.spec for run in kept], calibrate=[len(run.calibration) for run in kept]),
+    ]
     if len(kept) < len(runs):
         questions += (
             f"; the first {len(kept)} of {len(runs)} runs on these questions, the most that are compared at once"
         )
+    questions = " ".join([f"{questions}.", *filter(None, said)])
     return {"questions": questions, "head": head, "rows": rows}
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from app.caches.run_cache import RunKey, load_compared, run_key
+from app.caches.run_cache import RunKey, compared_evaluation, load_compared, run_key
 from app.serving.background import Computation
 from core.reports.compare import claims as tested
-from core.reports.compare import inspector, kept_rows, run_matrix
+from core.reports.compare import inspector, kept_rows, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim
+from core.reports.compare.common_options import offered_alike
 from core.reports.compare.run_matrix import RunMatrix
+from core.reports.evaluation import Evaluation
 from core.reports.overview import published
 
 
@@ -37,6 +39,16 @@ def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
 def matrix(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
     """All pairs of the runs, with their intervals and tests."""
     return _matrix(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
+
+
+def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
+    """The compared runs' arrays, on the options that runs with the same questions have in common."""
+    return offered_alike([compared_evaluation(run_id) for run_id in run_ids])
+
+
+def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
+    """The runs that are compared with each other (:func:`core.reports.compare.shared_questions.groups`)."""
+    return _groups(tuple(run_key(run_id) for run_id in run_ids))
 
 
 def claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
@@ -62,10 +74,16 @@ def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
     return kept_rows.compared_rows(list(by_id), rule, lambda run_id: load_compared(by_id[run_id]))
 
 
+@st.cache_resource(max_entries=128, show_spinner=False)  # 2 kB per entry
+def _groups(keys: tuple[RunKey, ...]) -> list[tuple[str, ...]]:
+    return shared_questions.groups([key.run_id for key in keys])
+
+
 @st.cache_resource(max_entries=128, show_spinner=False)  # 10 kB per entry: 1 MB in all
 def _claims(keys: tuple[RunKey, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
     rows = _compared(keys, rule)
-    return Computation(partial(tested.claims, rows[rows["score"] == score]))
+    of_score = rows[rows["score"] == score]
+    return Computation(lambda: tested.claims(tested.with_shared_questions(of_score)))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)  # 40 kB per entry of 12 runs: 3 MB in all

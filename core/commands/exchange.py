@@ -181,7 +181,9 @@ def _export_text(name: str, what: str, ending: str) -> Callable[[list[Evaluation
 def _export_json(runs: list[Evaluation], asked: SetRule, out: Path) -> list[Path]:
     """Results, summary and configuration of a benchmark, as BLUQ lays them out."""
     from core.reports.compare import benchmark
+    from core.reports.compare.common_options import offered_alike
 
+    runs = offered_alike(runs)
     results = benchmark.results_json(runs, benchmark.reports(runs, asked))
     stamp = time.strftime("%Y%m%d_%H%M%S")
     parts: dict[str, Any] = {

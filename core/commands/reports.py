@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
@@ -129,19 +130,27 @@ def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:
 
 def compare(arguments: Namespace) -> CommandResult:
     """The figures of several runs, each pair of runs compared on the questions they share, and the published claims."""
-    from core.reports.compare import benchmark, claims, paired
+    from core.reports.compare import benchmark, claims, common_options, paired
+    from core.reports.compare.what_differs import what_differs
 
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
-    runs = [load(name) for name in names]
+    runs = common_options.offered_alike([load(name) for name in names])
     score = asked.scores[0]
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
-    alike = [(a, b) for a, b in itertools.combinations(runs, 2) if paired.comparable(a, b)]
+    reasons = {(a.run_id, b.run_id): paired.why_not(a, b) for a, b in itertools.combinations(runs, 2)}
+    alike = [(a, b) for a, b in itertools.combinations(runs, 2) if not reasons[a.run_id, b.run_id]]
     pairs = paired.compare(alike, asked.alpha, score=score)
-    made = claims.claims(rows[rows["score"] == score])
+    made = claims.claims(claims.with_shared_questions(rows[rows["score"] == score]))
+    about = {
+        (a.run_id, b.run_id): what_differs([a.spec, b.spec], calibrate=[len(a.calibration), len(b.calibration)])
+        for a, b in alike
+    }
+    said = [common_options.options_words(rows), *_not_compared(reasons, names)]
     values = {
         "runs": finite(rows.to_dict("records")),
-        "pairs": [finite(asdict(pair)) for pair in pairs],
+        "pairs": [finite(asdict(pair)) | {"differs": about[pair.first, pair.second]} for pair in pairs],
+        "notes": [note for note in said if note],
         "claims": [
             finite(
                 {
@@ -152,7 +161,21 @@ def compare(arguments: Namespace) -> CommandResult:
             for claim in made
         ],
     }
-    return CommandResult(values, _comparison_text(rows[rows["score"] == score], pairs, made))
+    return CommandResult(values, _comparison_text(rows[rows["score"] == score], values["notes"], pairs, about, made))
+
+
+NONE_SHARED = "No two of these runs were tested on the same questions, so no pair is compared question by question."
+
+
+def _not_compared(reasons: dict[tuple[str, str], str], names: Sequence[str]) -> list[str]:
+    """Why pairs of runs are not compared. Of runs on other questions this is said only where no pair is compared."""
+    from core.reports.compare.shared_questions import few_shared
+    from core.reports.question_identity import shared_tests
+
+    sharing = [f"Not compared: {why}." for pair, why in reasons.items() if why and shared_tests(*pair)]
+    if sharing or not all(reasons.values()):
+        return sharing
+    return [few_shared(names) or NONE_SHARED]
 
 
 def vars_of(record: Any) -> dict[str, Any]:
@@ -160,7 +183,15 @@ def vars_of(record: Any) -> dict[str, Any]:
     return {one.name: getattr(record, one.name) for one in fields(record)}
 
 
-def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.PublishedClaim]) -> str:
+def _comparison_text(
+    rows: Any,
+    notes: list[str],
+    pairs: list[paired.Pair],
+    differs: dict[tuple[str, str], str],
+    made: list[claims.PublishedClaim],
+) -> str:
+    from core.reports.compare.claims import family_words
+
     lines = [
         f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
@@ -168,11 +199,9 @@ def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Publ
         f"{row['set_size_high']:.2f}), UAcc {row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"
         for row in rows.to_dict("records")
     ]
-    lines += [_pair_text(pair) for pair in pairs]
-    if not pairs:
-        lines.append(
-            "No two of these runs were tested on the same questions, so no pair is compared question by question."
-        )
+    lines += notes
+    lines += [_pair_text(pair, differs[pair.first, pair.second]) for pair in pairs]
+    lines += filter(None, [family_words(rows["model"].tolist())])
     for claim in made:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")
@@ -180,10 +209,16 @@ def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Publ
     return "\n".join(lines)
 
 
-def _pair_text(pair: paired.Pair) -> str:
+def _pair_text(pair: paired.Pair, differs: str) -> str:
+    from core.reports.compare.shared_questions import shared_words
+
+    said = [*shared_words(pair.tested, pair.n, pair.units), differs]
+    if pair.alike:
+        said.append("Both runs score every option of these questions alike, so nothing here tells them apart.")
+    notes = "".join(f"\n  {note}" for note in said if note)
     corrected = ", ".join(f"{name.replace('_', ' ')} {p_text(p)}" for name, p in pair.holm.items())
     return (
-        f"{pair.first} and {pair.second}, {pair.n} questions\n  right: both {pair.both_right}, only the first "
+        f"{pair.first} and {pair.second}, {pair.n} questions{notes}\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
         f"shrank {pair.shrank}\n  accuracy {_span(pair.accuracy)}, set size {_span(pair.set_size)}, UAcc "
         f"{_span(pair.uacc)}\n  p after Holm: {corrected}{_alone(pair)}"

@@ -55,7 +55,8 @@ class SharedRuns:
     scores of the true options and ``test`` (s, r, m, k) all scores, of every run's answers under every setting; NaN
     stands for an option that a question lacks. ``right`` (r, m) is 1 if the run's top option is true, otherwise 0.
     ``alone`` has the scores of each run's further calibration questions, which are not swapped. ``options`` (r,) is the
-    k of UAcc.
+    k of UAcc. ``clusters`` (n + m,) numbers the cluster of each calibration question, then of each test question; the
+    answers to a cluster are swapped at once.
     """
 
     setting: tuple[int, ...]
@@ -64,6 +65,7 @@ class SharedRuns:
     right: FloatArray
     alone: tuple[FloatArray, ...]
     options: tuple[int, ...]
+    clusters: IntArray | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -179,7 +181,7 @@ def _p_values(runs: SharedRuns, alpha: int, empty: str, resamples: int, seed: in
     rng = np.random.default_rng([seed, 0x5A9])
     widest = max(n + m, *(sum(len(of.scores) + 1 for of in setting.calibration.values()) for setting in settings))
     for part in np.array_split(np.arange(resamples), max(1, -(-resamples * widest // MOST_FLIPS))):
-        flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m).T).view(np.uint8))
+        flips = _Flips(np.ascontiguousarray(coins(rng, len(part), n + m, runs.clusters).T).view(np.uint8))
         found = _differences(runs, settings, flips)
         if found is None:
             return None

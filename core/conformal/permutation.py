@@ -11,6 +11,9 @@ A test that keeps the two thresholds fixed (a paired t-test, or Wilcoxon's signe
 the calibration draw. In simulations with two models of the same distribution, such tests called them different in 43 to
 51 of 100 cases instead of 5.
 
+Rows that belong together (:mod:`core.clusters`) are swapped together, because a model's answers to them depend on each
+other.
+
 An option's score depends only on its own row of probabilities, so a swap exchanges rows of scores. What belongs to a
 run and not to a model's answer is not swapped: a tuned score's parameters, frozen random numbers, the strata, and
 calibration questions that the other run lacks. The p-value is still valid, because nothing that stays depends on which
@@ -23,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.clusters import count
 from core.conformal.alpha import check_thousandths
 from core.conformal.set_sizes.by_rank import sizes_at, uacc
 from core.conformal.set_sizes.intervals import Strata
@@ -71,10 +75,14 @@ def swap_test(
     alpha: int,
     *,
     empty: str = "allow",
+    clusters: IntArray | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> PValues:
     """Test whether mean set size and UAcc differ at alpha thousandths, with exact thresholds and seeded swaps.
+
+    ``clusters`` (n + m,) are those of the shared calibration questions, then of the test questions. The answers to a
+    whole cluster are swapped at once.
 
     Raises :class:`InputError` if the two runs do not have the same questions or share no test question.
     """
@@ -91,7 +99,7 @@ def swap_test(
     as_far = np.zeros(2, dtype=np.int64)
     widest = max(n + len(first.alone), n + len(second.alone), m)
     for part in np.array_split(np.arange(resamples), max(1, resamples * widest // CHUNK)):
-        swaps = coins(rng, len(part), n + m)
+        swaps = coins(rng, len(part), n + m, clusters)
         found = _differences(first, second, swaps[:, :n], swaps[:, n:], alpha, empty)
         # found (2, r). "Not less far" instead of "at least as far", so that a NaN counts against a difference.
         as_far += (~(np.abs(found) < np.abs(seen) - ALIKE)).sum(axis=1)
@@ -100,8 +108,10 @@ def swap_test(
     return PValues(size, both)
 
 
-def coins(rng: np.random.Generator, rows: int, columns: int) -> BoolArray:
-    """Fair coin flips, (rows, columns); each random byte gives eight."""
+def coins(rng: np.random.Generator, rows: int, columns: int, clusters: IntArray | None = None) -> BoolArray:
+    """Fair coin flips, (rows, columns); each random byte gives eight. Columns of one of ``clusters`` share theirs."""
+    if clusters is not None:
+        return coins(rng, rows, count(clusters, columns))[:, clusters]
     drawn = np.frombuffer(rng.bytes(rows * -(-columns // 8)), dtype=np.uint8).reshape(rows, -1)
     return np.unpackbits(drawn, axis=1)[:, :columns].astype(bool)
 

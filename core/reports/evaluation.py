@@ -44,7 +44,7 @@ class Evaluation:
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
-    calibration side (:func:`calibrating`).
+    calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -64,6 +64,7 @@ class Evaluation:
     bank: str = ""
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    letters_left_out: str = ""
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities

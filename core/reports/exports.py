@@ -12,6 +12,7 @@ from core.exchange.workbook import workbook
 from core.reports import paper_tables, references
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.file_names import of_runs
 from core.reports.provenance import of_runs as provenance_of_runs
@@ -19,7 +20,8 @@ from core.reports.titles import distinct_titles
 
 
 def rows(runs: Sequence[Evaluation], asked: SetRule) -> pd.DataFrame:
-    """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`)."""
+    """Every run's figures by every score (:func:`core.reports.compare.benchmark.run_rows`), on common options."""
+    runs = offered_alike(runs)
     return benchmark.run_rows(runs, benchmark.reports(runs, asked))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from core.conformal.scores import SCORES
+from core.reports.compare.common_options import options_words
 from core.reports.provenance import Provenance
 from core.reports.repeated import sides
 from core.reports.titles import DEFAULTS, setting_title
@@ -120,8 +121,9 @@ def caption(rows: pd.DataFrame) -> str:
     by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
     sizes = {(row["n_calibration"], row["n_test"], row["test_questions"]) for row in rows.to_dict("records")}
     counts = f"; {sides(*next(iter(sizes)))}" if len(sizes) == 1 else ""
-    repeated = f" {REPEATED}" if (rows["test_questions"] < rows["n_test"]).any() else ""
-    return f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counts}. {READING}{repeated}"
+    repeated = REPEATED if (rows["test_questions"] < rows["n_test"]).any() else ""
+    sentences = (f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counts}.", READING, repeated)
+    return " ".join(filter(None, (*sentences, options_words(rows))))
 
 
 def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:

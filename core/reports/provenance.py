@@ -17,6 +17,7 @@ import pyarrow as pa
 from core import __version__
 from core.conformal.scores import SCORES
 from core.reports.compare.benchmark import SetRule
+from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import sides_of
 from core.reports.titles import details
@@ -49,7 +50,8 @@ class Provenance:
 
 
 def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
-    """The provenance of figures of ``runs`` whose sets are formed by ``asked``."""
+    """The provenance of figures of ``runs`` whose sets are formed by ``asked``, on common options."""
+    runs = offered_alike(runs)
     facts = [
         ("Made by", made_by()),
         ("Date", today()),
@@ -63,11 +65,15 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (
             f"Run {i}" if len(runs) > 1 else "Run",
-            f"{run.run_id} ({details(run.spec)}; {sides_of(run)})",
+            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)})",
         )
         for i, run in enumerate(runs, start=1)
     ]
     return Provenance(tuple(facts))
+
+
+def _left_out(run: Evaluation) -> str:
+    return f"; without {' and '.join(run.letters_left_out)}, which other runs lack" if run.letters_left_out else ""
 
 
 def made_by() -> str:

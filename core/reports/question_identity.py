@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,16 @@ def question_set(run_id: str) -> str:
     return _set_digest(_file(run_id), _source(run_id))
 
 
+def tests(run_id: str) -> int:
+    """How many test questions a run has."""
+    return _tests(_file(run_id), _source(run_id)).total()
+
+
+def shared_tests(first: str, second: str) -> int:
+    """How many test questions two runs share. One that is asked several times in both counts as often."""
+    return _shared(_file(first), _source(first), _file(second), _source(second))
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
     """A file of questions. Two files with the same content are equal, so a cached result of one is used for both. The
@@ -76,6 +87,19 @@ def _content(path: Path, stamp: int) -> str:
 @functools.lru_cache(maxsize=KEPT)
 def _identities(file: _File, source: QuestionSource) -> Mapping[str, str]:
     return MappingProxyType(source.identities(_rows(_table(file.path))))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _tests(file: _File, source: QuestionSource) -> Counter[str]:
+    """How often each question is tested, by its identity."""
+    named = _identities(file, source)
+    table = pq.read_table(file.path, columns=["id", "role"], memory_map=False)
+    return Counter(named[name] for name in table.filter(pc.equal(table["role"], "test"))["id"].to_pylist())
+
+
+@functools.lru_cache(maxsize=4096)
+def _shared(first: _File, source: QuestionSource, second: _File, other: QuestionSource) -> int:
+    return (_tests(first, source) & _tests(second, other)).total()
 
 
 @functools.lru_cache(maxsize=1024)

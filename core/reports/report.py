@@ -215,9 +215,7 @@ def report(
         alpha=alpha / THOUSAND,
         by=by,
         accuracy=metrics.accuracy(probabilities, labels, ties=top_ties_of(method)),
-        accuracy_interval=clustered_share_interval(
-            metrics.correct(probabilities, labels, ties=top_ties_of(method)), within(run.clusters, run.test)
-        ),
+        accuracy_interval=accuracy_interval(run, method=method),
         top_ties=metrics.top_ties(probabilities, labels),
         nll=float(losses.mean()),
         nll_infinite=infinite,
@@ -231,6 +229,12 @@ def report(
         option_order=option_order(run, alpha, scores=tuple(scores)),
         notes=_run_notes(run, infinite, method),
     )
+
+
+def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float, float]:
+    """The 95% interval of a run's accuracy, in which repeats of a question count once."""
+    right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
+    return clustered_share_interval(right, within(run.clusters, run.test))
 
 
 def tie_notes(run: Evaluation, *, method: str = "exact") -> tuple[str, ...]:

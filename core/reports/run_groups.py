@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from core.errors import HedgeError
+from core.reports.compare.shared_questions import nearly_alike
 from core.reports.question_identity import question_set
 from core.reports.run_filter import is_own
 from core.reports.titles import differences, reading_order, record_task_title
@@ -52,7 +53,7 @@ def setting_words(record: RunRecord, title: str) -> str:
 
 
 def sharing_questions(first: RunRecord, records: Sequence[RunRecord], without: Collection[str] = ()) -> list[RunRecord]:
-    """The runs that were tested on the same questions as ``first``, without ``first`` and those ``without``.
+    """The runs that were tested on nearly the same questions as ``first``, without ``first`` and those ``without``.
 
     Runs that differ from it in fewer settings come first, whatever their model is; the model is not counted as one.
     A run whose questions can't be read is left out.
@@ -61,7 +62,13 @@ def sharing_questions(first: RunRecord, records: Sequence[RunRecord], without: C
     if not asked:
         return []
     left_out = {first.run_id, *without}
-    found = [one for one in records if one.run_id not in left_out and _questions(one) == asked]
+    others = [one for one in records if one.run_id not in left_out]
+    alike = {asked: True}
+    for one in others:
+        questions = _questions(one)
+        if questions not in alike:
+            alike[questions] = bool(questions) and nearly_alike(first.run_id, one.run_id)
+    found = [one for one in others if alike[_questions(one)]]
     return sorted(found, key=lambda one: (_apart(one.spec, first.spec), len(differences(one.spec)), reading_order(one)))
 
 

@@ -22,6 +22,7 @@ from core.reports.compare.benchmark import SetRule
 from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
+from tests.core.reports.compare.rotated import narrow_copy, shorter_copy
 from tests.pages.conftest import Open, components, keep_their_places, pick, picked, said
 from tests.parameters import rest_nightly
 from tests.simulation.claims import FEW_SAID
@@ -225,6 +226,35 @@ def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Ope
     assert comparison_data(app)["problem"] == "No two of the chosen runs were tested on the same questions."
     app = open_page("compare", runs=",".join(ids), first=ids[0], second=ids[1])
     assert "a comparison needs at least 10" in comparison_data(app)["problem"]
+
+
+def test_runs_that_share_nearly_all_questions_are_compared_and_what_differs_is_said(open_page: Open):
+    """Three questions less, another number of shots, and options A to D instead of A to F."""
+    whole = synthetic_run(seed=3)
+    ids = [whole, shorter_copy(whole, without=3), narrow_copy(whole)]
+    app = open_page("compare", runs=",".join(ids))
+    assert not app.exception
+    shown = comparison_data(app)
+    assert shown["groups"][0]["runs"] == ids
+    assert shown["problem"] == ""
+    assert [of["k"] for of in shown["runs"]] == [4, 4, 4]
+    found = run_matrix.run_matrix([evaluation.load(name) for name in ids], 100)
+    assert (shown["matrix"]["n"], shown["matrix"]["figures"]["uacc"]) == (97, list(found.figures["uacc"]))
+    text = said(app)
+    assert "E and F are left out of 2 of 3 runs, because other runs on the same questions lack them." in text
+    assert "3 of 100 questions are not in all of these runs and are left out." in text
+    assert "Besides their models" not in text
+    assert inspector_data(app)["letters"] == ["A", "B", "C", "D"]
+    with_shots = synthetic_run(seed=3, shots=2, model="other")
+    app = open_page("compare", runs=f"{whole},{with_shots}")
+    assert "Besides their models, these runs differ in shots (0, 2)." in said(app)
+
+
+def test_runs_that_share_few_questions_say_how_many(open_page: Open):
+    whole = synthetic_run(seed=3)
+    app = open_page("compare", runs=f"{whole},{shorter_copy(whole, without=91)}")
+    assert not app.exception
+    assert "share 9 test questions; runs that share fewer than 10" in comparison_data(app)["problem"]
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):

@@ -114,3 +114,72 @@ CASES: tuple[Case, ...] = (
         for n in SIZES
     ),
 )
+
+
+# ---------------------------------------------------------------- at the edges
+
+EDGES = ("plurality", "changed")
+SAYS = "Where few questions are an exception, they hold the true value in 95% of draws or more."
+SURE, REPEATS = 9.0, 5
+
+
+def edge_case(n: int, name: str, *, repeats: int, strength: float) -> Callable[[int], bool]:
+    """An interval of n test rows: of a model whose choice hardly ever changes, or of questions asked five times."""
+
+    def run(seed: int, questions: int, times: int) -> OptionOrder:
+        rng = np.random.default_rng([questions, seed, times, 0xED6E])
+        labels = rng.integers(0, M, questions)
+        content = rng.normal(size=(questions, M)) + strength * np.eye(M)[labels]
+        rows = np.arange(questions).repeat(times)
+        logits = [np.roll(content, -turn, axis=1)[rows] + TASTE for turn in range(M)]
+        logits = [of + 0.5 * rng.normal(size=of.shape) for of in logits]
+        names = [[f"{i}@r{turn}" if turn else str(i) for i in range(len(rows))] for turn in range(M)]
+        everything = np.concatenate(logits)
+        found = of_orders(
+            Evaluation(
+                run_id="simulated",
+                spec=RunSpec(model="simulated", task="qa", rotations=True),
+                ids=np.array([name for of in names for name in of]),
+                groups=np.full(len(everything), "all"),
+                probabilities=softmax(everything),
+                log_probabilities=log_softmax(everything),
+                labels=np.concatenate([(labels[rows] - turn) % M for turn in range(M)]),
+                calibration=np.arange(0),
+                test=np.arange(len(rows)),
+                letters="ABCD",
+                clusters=np.tile(rows, M) if times > 1 else None,
+            ),
+            ALPHA,
+            scores=(),
+            fixed=0,
+        )
+        assert found is not None
+        return found
+
+    @cache
+    def expected() -> float:
+        return float(getattr(run(FAR, 100_000, 1), name))
+
+    def hit(seed: int) -> bool:
+        low, high = getattr(run(seed, n // repeats, repeats), f"{name}_interval")
+        return low < high and low <= expected() <= high
+
+    return hit
+
+
+CASES = (
+    *CASES,
+    *(
+        Case(
+            f"rotations, {SHOWN[name][0]}, {title}, n = {n}",
+            edge_case(n, name, repeats=repeats, strength=strength),
+            (0.93, 1.0),
+            30,
+            600,
+            says=SAYS,
+        )
+        for title, repeats, strength in (("a sure model", 1, SURE), ("repeated x 5", REPEATS, 1.5))
+        for name in EDGES
+        for n in (60, 200, 1000)
+    ),
+)

@@ -23,7 +23,8 @@ from core.conformal.set_sizes.intervals import SetEstimates
 from core.conformal.threshold import rank
 from core.estimates import Estimate
 from core.records import BoolArray, FloatArray, IntArray
-from core.reports.compare.paired import difference, mcnemar
+from core.reports.compare.paired import difference
+from core.reports.compare.paired_shares import mcnemar
 from core.reports.evaluation import Evaluation
 from core.reports.perplexity import ChoiceScores, choice_sets
 from core.reports.report import set_estimates

@@ -33,8 +33,13 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.overview.matrix.Cell": ("coverage: band of coverage", "coverage: a table of 20 runs with a mark"),
     "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
-    "core.conformal.pairwise._p_values": ("matrix: any false difference in",),
-    "core.reports.compare.run_matrix.paired_share_interval": ("matrix: all intervals of accuracy",),
+    "core.conformal.pairwise._p_values": ("matrix: any false difference in", "matrix: false difference in"),
+    "core.reports.compare.paired_shares.turned_p_value": ("matrix: false difference in accuracy, repeated x 5",),
+    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy", "rotations, questions whose choice"),
+    "core.reports.compare.paired_shares.paired_share_interval": (
+        "matrix: all intervals of accuracy",
+        "matrix: interval of one difference in accuracy",
+    ),
     # Streams
     "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
     "core.conformal.exchangeability.online_p_values": ("stream: last p-value", "stream: false alarm"),
@@ -46,6 +51,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.estimates.Estimate": (
         "matrix: all intervals of set size",
         "matrix: all intervals of UAcc",
+        "matrix: interval of one difference in",
         "ECE",
         "overconfidence",
         "underconfidence",
@@ -112,6 +118,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.set_sizes.intervals.strata_intervals",
         "core.conformal.set_sizes.differences.difference_intervals",
     ),
+    "core.reports.compare.benchmark.accuracy_interval": ("core.conformal.coverage.clustered_share_interval",),
     "core.reports.compare.benchmark.results_json": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.estimates.Estimate",
@@ -172,7 +179,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.reports.compare.paired.Difference",
     ),
     "core.reports.compare.run_matrix.pairs_frame": (
-        "core.reports.compare.run_matrix.paired_share_interval",
+        "core.reports.compare.paired_shares.paired_share_interval",
         "core.conformal.pairwise._p_values",
         "core.estimates.Estimate",
     ),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import run_cache
+from app.caches import compare_cache
 from app.state.compare import CompareView
 from charts.run_names import full_names, told_apart
 from core.reports.compare import selective
@@ -24,7 +24,7 @@ def abstaining(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) ->
     from charts.run_figures import risk_frame
 
     names = told_apart(full_names(rows[rows["score"] == view.score]))
-    runs = [run_cache.compared_evaluation(name) for name in run_ids]
+    runs = compare_cache.evaluations(run_ids)
     curves = pd.concat([risk_frame(run, name) for run, name in zip(runs, names, strict=True)], ignore_index=True)
     figures.show(
         risk_curves(curves),

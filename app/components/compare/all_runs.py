@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import run_cache
+from app.caches import compare_cache
 from app.components.shared import downloads
 from app.formatting import PERCENT, in_percent
 from app.state.compare import CompareView
@@ -68,7 +68,7 @@ def shapes(rows: pd.DataFrame, run_ids: Sequence[str], view: CompareView) -> Non
 
     of_score = rows[rows["score"] == view.score]
     names = told_apart(full_names(of_score))
-    runs = [run_cache.compared_evaluation(name) for name in run_ids]
+    runs = compare_cache.evaluations(run_ids)
     about = figures.about(run_ids, view.alpha)
     figures.show(
         set_sizes(side_by_side.size_shares(runs, names, view.alpha, view.score)),

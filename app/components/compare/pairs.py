@@ -22,7 +22,10 @@ from app.state.compare import CompareView
 from charts.run_names import unique
 from core.errors import InputError
 from core.reports.compare import run_matrix
+from core.reports.compare.common_options import options_words
 from core.reports.compare.run_matrix import MOST_RUNS
+from core.reports.compare.shared_questions import few_shared, shared_words
+from core.reports.compare.what_differs import what_differs
 from core.reports.overview import published
 from core.reports.overview.published import PublishedResult
 from core.reports.p_values import p_text
@@ -33,6 +36,8 @@ ONE_RUN = (
     "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
     "the page."
 )
+NONE_SHARED = "No two of the chosen runs were tested on the same questions."
+OF_FEW = "Where few questions differ, they hold the true difference in 95% of draws or more."
 TOGETHER = "all of them hold the true differences in at least 95% of draws"
 
 
@@ -43,11 +48,11 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
     found = titles([run_cache.record(name) for name in run_ids])
-    groups = run_matrix.groups(run_ids)
+    groups = compare_cache.groups(run_ids)
     group = group_of(groups, view)
     tables, matrix, problem = None, None, ""
     if len(group) < 2:
-        problem = ONE_RUN if len(run_ids) == 1 else "No two of the chosen runs were tested on the same questions."
+        problem = ONE_RUN if len(run_ids) == 1 else few_shared(run_ids, found) or NONE_SHARED
     else:
         try:
             tables = _tables(group, view)
@@ -72,6 +77,8 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
             downloads.download(
                 "Pairs as CSV", run_matrix.pairs_frame(matrix), "pairs", downloads.about(group, view.alpha)
             )
+    if notes := _notes(rows, group, matrix):
+        st.caption(plain(notes))
     if problem:
         return True
     with st.expander("How the differences are tested", key="pairs_said"):
@@ -138,16 +145,26 @@ def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]
     return list(zip(unique(record_task_title(run_cache.record(names[0])) for names in found), found, strict=True))
 
 
+def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
+    """What a reader would overlook: other options, questions that are left out, and settings that differ."""
+    own = rows.drop_duplicates("run").set_index("run").loc[list(group)]
+    differs = what_differs([run_cache.record(name).spec for name in group], calibrate=own["n_calibration"].tolist())
+    shared = shared_words(matrix.tested, matrix.n_test, matrix.units) if matrix else []
+    return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
+
+
 def _said(matrix: run_matrix.RunMatrix) -> str:
     """How the tests and intervals of the matrix are to be read, as a list."""
     many = len(matrix.pairs["accuracy"])
     said = [
         f"All of these runs share the same {counted(matrix.n_test, 'test question')}.",
-        "Accuracy has the exact McNemar test.",
+        "Accuracy has the exact McNemar test and Tango's interval.",
         "Mean set size and UAcc have a paired permutation test. It swaps the two runs' answers to calibration and test "
         "questions and computes both thresholds again, because all sets of a run share the luck of its calibration "
         "questions.",
     ]
+    if matrix.units < matrix.n_test:
+        said.append("All rows of a question are swapped at once, and an interval counts them as one.")
     if many > 1:
         said += [
             f"P-values are corrected for all {many} pairs of a figure (Holm): the chance of any false difference is at "
@@ -155,7 +172,7 @@ def _said(matrix: run_matrix.RunMatrix) -> str:
             f"The intervals of a figure belong together: {TOGETHER} (Bonferroni).",
         ]
     else:
-        said.append("The intervals are 95% intervals that count the luck of the calibration questions.")
+        said.append(f"The intervals are 95% intervals that count the luck of the calibration questions. {OF_FEW}")
     if matrix.smallest_p > 0.001:
         said.append(f"The smallest p-value that so many swaps and pairs can give is {p_text(matrix.smallest_p)}.")
     if any(matrix.alone):

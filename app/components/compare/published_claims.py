@@ -12,7 +12,7 @@ from app.components.shared import downloads
 from app.formatting import plain, signed
 from app.serving.background import arrived, in_place
 from core.reports.compare.benchmark import SetRule
-from core.reports.compare.claims import PublishedClaim
+from core.reports.compare.claims import PublishedClaim, family_words
 from core.reports.file_names import About
 from core.reports.p_values import p_said
 
@@ -33,8 +33,8 @@ def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Non
         "100 draws.",
         help="Each model counts once, with its mean over the sets of questions on which all of these models were "
         "tested. A correlation cannot contradict a claim that something “may” happen: a single instance can exist "
-        "without a general tendency. The intervals treat the models as independent draws, which is not quite true for "
-        "models of one family.",
+        "without a general tendency. The intervals treat the models as independent draws, which models of one family "
+        "are not.",
     )
     asked = compare_cache.claims(run_ids, rule, score) if which == "runs" else compare_cache.published_claims(which)
     found = arrived(asked, "the tests of the claims", height=HEIGHT)
@@ -48,6 +48,8 @@ def published_claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Non
         for column, made in zip(columns, drawn, strict=True):
             with column:
                 _claim(made, which, about)
+    if said := family_words([name for made in found for name in made.points["model"]]):
+        st.caption(plain(said))
     for made in found:
         if math.isnan(made.figure):
             _head(made)

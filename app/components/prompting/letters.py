@@ -85,7 +85,10 @@ def _orders(made: OptionOrder, view: PromptingView) -> None:
             f"{stable.overlap:.2f}. By text, the options are not shown, so they have no order."
         )
     )
-    st.caption("All intervals are 95% intervals over questions: a question counts once, however often it was asked.")
+    st.caption(
+        "All intervals are 95% intervals over questions: a question counts once, however often it was asked. "
+        "Where few questions are an exception, they hold the true value in 95% of draws or more."
+    )
 
 
 def span(ends: tuple[float, float], digits: int = 1) -> str:

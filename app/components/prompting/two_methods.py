@@ -109,6 +109,12 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
     st.markdown(
         f"**Every other way minus {plain(first.title)}**, on {counted(int(table['n'].min()), 'shared question')}"
     )
+    if left := int(table["one_only"].max()):
+        st.caption(
+            f"{counted(left, 'question')} asked in only one of two ways {'is' if left == 1 else 'are'} left out."
+        )
+    if (units := int(table["units"].min())) < int(table["n"].min()):
+        st.caption(f"These are {counted(units, 'question')}; each of them counts once, however often it was asked.")
     shown = pd.DataFrame(
         {
             "Asked by": table["method"],
@@ -125,9 +131,10 @@ def _tests(first: PromptingMethod, others: tuple[PromptingMethod, ...], view: Pr
 
 
 TESTS = (
-    "Brackets hold 95% bootstrap intervals. Those of set sizes redraw calibration and test questions. p is of an exact "
-    "McNemar test for accuracy, and for set sizes of a permutation test that swaps both ways question by question and "
-    "computes both thresholds again. All p-values of the table are corrected together (Holm)."
+    "Brackets hold 95% intervals: Tango's for accuracy, and for set sizes one with the luck of calibration and test "
+    "questions. p is of an exact McNemar test for accuracy, and for set sizes of a permutation test that swaps both "
+    "ways question by question and computes both thresholds again. All p-values of the table are corrected together "
+    "(Holm)."
 )
 
 

@@ -1,16 +1,27 @@
-"""95% intervals of the differences between two runs' mean set sizes and UAccs."""
+"""95% intervals of the differences between two runs' mean set sizes and UAccs.
+
+Where the sets, or the answers, of two runs differ on few questions, the normal noise of the test draw is too small, and
+where they differ on none the interval would be a point. Each run's mean then gets the noise of one further question, on
+which this run alone has a set larger by one option, or is right alone. For a difference of shares, that is the interval
+of Bonett & Price (2012, doi 10.3102/1076998611411915).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
+from core.clusters import NORMAL, TAIL, count, covariance_of_mean, effective_number, sums, within
 from core.conformal.alpha import check_thousandths
 from core.conformal.set_sizes.by_rank import size_curve, sizes_at, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, quantile_interval
 from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES, expected_sizes, luck, normal_noise
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
+
+FEW = 10
+"""On fewer different questions than this, the noise of further ones is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +40,12 @@ class PairedRun:
     options: int
 
 
-def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, seed: int = 0) -> SetEstimates:
+def difference_intervals(
+    first: PairedRun, second: PairedRun, alpha: int, *, clusters: IntArray | None = None, seed: int = 0
+) -> SetEstimates:
     """Mean set size and UAcc of the second run minus those of the first; each run has one exact threshold at alpha.
+
+    ``clusters`` (n + m,) are those of the shared calibration questions, then of the test questions.
 
     alpha is in thousandths. The same questions are redrawn for both runs, with a seed. Redrawn shared calibration
     questions give both thresholds, and the noise of the test questions has the joint covariance of both runs' sizes and
@@ -38,7 +53,7 @@ def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, see
     """
     check_thousandths(alpha)
     sides = (first, second)
-    places = _paired_places(sides, alpha, seed)
+    places = _paired_places(sides, alpha, seed, clusters)
     curves, sizes = [], []
     for side in sides:
         by_rank = np.append(np.sort(np.concatenate([side.calibration, side.alone])), np.inf)
@@ -46,10 +61,8 @@ def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, see
         limit = by_rank[-1 if of is None else of.rank - 1]
         sizes.append(sizes_at(side.test, np.array([[limit]]))[0].astype(np.float64))
         curves.append(size_curve(by_rank, side.test, side.right, options=side.options))
-    # values (4, m): set sizes of both runs, then whether their top options are correct; noise (2000, 4)
-    values = np.stack([*sizes, first.right, second.right])
-    m = values.shape[1]
-    noise = normal_noise(np.cov(values, ddof=min(1, m - 1)) / m)
+    # noise (2000, 4): of the mean set sizes of both runs, then of their accuracies
+    noise = noise_of_means(np.stack(sizes), np.stack([first.right, second.right]), tested(clusters, len(first.right)))
     # Steps 2 and 3 of :mod:`core.conformal.set_sizes`: s̃ at the redrawn place, plus the noise of the test draw, (2000,)
     kept = [
         np.clip(expected_sizes(curve.size, curve.n, alpha, of) + noise[:, i], 0, curve.options)
@@ -66,7 +79,50 @@ def difference_intervals(first: PairedRun, second: PairedRun, alpha: int, *, see
     )
 
 
-def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def tested(clusters: IntArray | None, m: int) -> IntArray | None:
+    """The clusters of the last m of these rows."""
+    return None if clusters is None else within(clusters, np.arange(len(clusters) - m, len(clusters)))
+
+
+def noise_of_means(sizes: FloatArray, right: FloatArray, clusters: IntArray | None) -> FloatArray:
+    """The noise of the test draw in the mean set sizes of r runs, then in their accuracies, (2000, 2r).
+
+    ``sizes`` and ``right`` are (r, m), ``clusters`` (m,). The noise has the joint covariance of these 2r means.
+    """
+    values = np.concatenate([sizes, right])
+    m = values.shape[1]
+    further = np.concatenate([_further(sizes, clusters), _further(right, clusters)])
+    if clusters is None:
+        covariance = np.cov(values, ddof=min(1, m - 1)) / m
+    else:
+        g = count(clusters, m)
+        widened = (float(stdtrit(max(g - 1, 1), 1 - TAIL)) / NORMAL) ** 2  # a variance from g clusters is uncertain
+        covariance = widened * np.nan_to_num(covariance_of_mean(values.T, clusters))
+    return normal_noise(covariance + np.diag(further) if further.any() else covariance)
+
+
+def _further(values: FloatArray, clusters: IntArray | None) -> FloatArray:
+    """The variance of each run's mean (r,) by one further question: where its values (r, m) differ from those of some
+    other run on fewer than ten questions, or clusters, otherwise 0."""
+    r, m = values.shape
+    few = np.zeros(r)
+    for i in range(r):
+        changed = (values != values[i]).astype(np.float64)
+        apart = np.delete((sums(changed.T, clusters) > 0).sum(axis=0), i)
+        few[i] = (apart < FEW).any()
+    return few / count(clusters, m) ** 2
+
+
+def spread_of_places(scores: FloatArray, clusters: IntArray | None, limit: float) -> float:
+    """How many times wider the places of redrawn thresholds spread because calibration scores (n,) are clustered."""
+    if clusters is None:
+        return 1.0
+    return float((len(scores) / effective_number((scores <= limit).astype(np.float64), clusters)) ** 0.5)
+
+
+def _paired_places(
+    sides: tuple[PairedRun, PairedRun], alpha: int, seed: int, clusters: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
     """The places of both runs' redrawn thresholds among their scores, measured in ranks, (2000,) each.
 
     This is a paired bootstrap. n + 1 questions are drawn from the n questions and one more whose score is infinite for
@@ -80,6 +136,7 @@ def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) ->
     shared = len(sides[0].calibration)
     places = (np.empty(RESAMPLES), np.empty(RESAMPLES))
     largest = shared + 1 + max(len(side.alone) for side in sides)
+    together = None if clusters is None else within(clusters, np.arange(shared))
     for rows in np.array_split(np.arange(RESAMPLES), max(1, RESAMPLES * largest // CHUNK)):
         # drawn (r, shared + 1): indices of shared questions; the index ``shared`` is the infinite score
         drawn = rng.integers(0, shared + 1, (len(rows), shared + 1), dtype=np.int32)
@@ -98,6 +155,7 @@ def _paired_places(sides: tuple[PairedRun, PairedRun], alpha: int, seed: int) ->
             found = np.sort(np.concatenate([np.append(ranks[:shared], ranks[n])[drawn], own], axis=1), axis=1)
             near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
             mean = near * (n + 1) / (n + 2) + 0.5
+            wider = spread_of_places(side.calibration, together, float(np.partition(scores, of.rank - 1)[of.rank - 1]))
             # place = k + Σ_j P(j | k)·(R_(j) − E R_(j))
-            into[rows] = np.clip(of.rank + (found[:, near - 1] - mean) @ of.weights, 1, n + 1)
+            into[rows] = np.clip(of.rank + wider * ((found[:, near - 1] - mean) @ of.weights), 1, n + 1)
     return places

@@ -11,11 +11,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
+from core.clusters import within
 from core.conformal.alpha import check_thousandths
 from core.conformal.pairwise import SharedRuns, filled_scores
 from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, uacc
+from core.conformal.set_sizes.differences import noise_of_means, spread_of_places, tested
 from core.conformal.set_sizes.intervals import quantile_interval
-from core.conformal.set_sizes.resampling import RESAMPLES, Luck, expected_sizes, luck, normal_noise
+from core.conformal.set_sizes.resampling import RESAMPLES, Luck, expected_sizes, luck
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 
@@ -52,11 +54,9 @@ def difference_intervals_of_pairs(
         of = luck(len(by_rank) - 1, alpha)
         limit = by_rank[-1 if of is None else of.rank - 1]
         sizes.append((filled_scores(test, empty) <= limit).sum(axis=1).astype(np.float64))
-    # values (2r, m): all runs' set sizes, then whether their top options are correct; noise (2000, 2r)
-    values = np.stack([*sizes, *runs.right])
-    m = values.shape[1]
-    noise = normal_noise(np.cov(values, ddof=min(1, m - 1)) / m)
-    places = _places(own, runs.alone, alpha, seed)
+    # noise (2000, 2r): of all runs' mean set sizes, then of their accuracies
+    noise = noise_of_means(np.stack(sizes), runs.right, tested(runs.clusters, runs.right.shape[1]))
+    places = _places(own, runs.alone, alpha, seed, runs.clusters)
     kept = [
         _redrawn_sizes(curve, alpha, at, noise[:, i]) for i, (curve, at) in enumerate(zip(curves, places, strict=True))
     ]
@@ -82,7 +82,9 @@ def _stretched(value: float, resampled: FloatArray, stretch: float) -> Estimate:
     return Estimate(of.value, of.value - stretch * (of.value - of.low), of.value + stretch * (of.high - of.value))
 
 
-def _places(own: list[FloatArray], alone: tuple[FloatArray, ...], alpha: int, seed: int) -> list[FloatArray]:
+def _places(
+    own: list[FloatArray], alone: tuple[FloatArray, ...], alpha: int, seed: int, clusters: IntArray | None = None
+) -> list[FloatArray]:
     """The places of all runs' redrawn thresholds among their scores, measured in ranks, (2000,) each.
 
     The same as ``_paired_places`` of :mod:`core.conformal.set_sizes.differences`, for any number of runs. The weighted
@@ -94,17 +96,24 @@ def _places(own: list[FloatArray], alone: tuple[FloatArray, ...], alpha: int, se
     """
     rng = np.random.default_rng([seed, 0xB007])
     shared = len(own[0])
-    ranks = [_ranks(np.concatenate([scores, more])) for scores, more in zip(own, alone, strict=True)]
+    every = [np.concatenate([scores, more]) for scores, more in zip(own, alone, strict=True)]
+    ranks = [_ranks(scores) for scores in every]
+    together = None if clusters is None else within(clusters, np.arange(shared))
+    widths = []
+    for scores, all_scores in zip(own, every, strict=True):
+        of = luck(len(all_scores), alpha)
+        limit = np.inf if of is None else float(np.partition(all_scores, of.rank - 1)[of.rank - 1])
+        widths.append(spread_of_places(scores, together, limit))
     found = [np.empty(RESAMPLES) for _ in own]
     for start in range(0, RESAMPLES, PART):
         # drawn (shared + 1, r): how often each shared question is drawn; the last one's score is infinite for all runs
         drawn = _counts(rng, shared + 1, shared + 1)
-        for of_ranks, into in zip(ranks, found, strict=True):
+        for of_ranks, width, into in zip(ranks, widths, found, strict=True):
             n = len(of_ranks)
             further = _counts(rng, n - shared, n - shared)
             of = luck(n, alpha)
             into[start : start + PART] = (
-                n + 1.0 if of is None else _place(of, n, of_ranks, np.concatenate([drawn[:shared], further]))
+                n + 1.0 if of is None else _place(of, n, of_ranks, np.concatenate([drawn[:shared], further]), width)
             )
     return found
 
@@ -125,8 +134,9 @@ def _counts(rng: np.random.Generator, questions: int, draws: int) -> FloatArray:
     return np.ascontiguousarray(flat.reshape(PART, questions).T, dtype=np.float64)
 
 
-def _place(of: Luck, n: int, ranks: IntArray, drawn: FloatArray) -> FloatArray:
-    """The places of redrawn thresholds, (500,): k + Σ_j P(j | k)·(R_(j) − E R_(j))."""
+def _place(of: Luck, n: int, ranks: IntArray, drawn: FloatArray, width: float) -> FloatArray:
+    """The places of redrawn thresholds, (500,): k + Σ_j P(j | k)·(R_(j) − E R_(j)), whose distance from k is multiplied
+    by ``width``."""
     near = np.clip(of.first + np.arange(len(of.weights)), 1, n + 1)
     mean = near * (n + 1) / (n + 2) + 0.5
     # beyond[x] = Σ_j P(j | k)·[j > x] for x = 0 … n + 1
@@ -137,4 +147,5 @@ def _place(of: Luck, n: int, ranks: IntArray, drawn: FloatArray) -> FloatArray:
     below = (ranks < low).astype(np.float64) @ drawn
     counted = below + np.cumsum(drawn[order[low - 1 : high]], axis=0)  # N(a) for a = low … high
     mean_rank = low + beyond[counted.astype(np.int64)].sum(axis=0)
-    return np.asarray(np.clip(of.rank + mean_rank - of.weights @ mean, 1, n + 1), dtype=np.float64)
+    moved = mean_rank - of.weights @ mean
+    return np.asarray(np.clip(of.rank + (moved if width == 1 else width * moved), 1, n + 1), dtype=np.float64)

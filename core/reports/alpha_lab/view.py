@@ -102,6 +102,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
         labels=run.labels - shift[run.labels],
         letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),
+        letters_left_out="".join(run.letters[j] for j in places),
     )
 
 

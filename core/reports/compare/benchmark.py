@@ -62,6 +62,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "score": name,
             "alpha": of.alpha,
             "k": of.k,
+            "left_out": run.letters_left_out,
             "n_calibration": of.n_calibration,
             "n_test": of.n_test,
             "test_questions": of.test_questions,

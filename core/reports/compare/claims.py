@@ -25,6 +25,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from core.records import FloatArray
+from core.reports.compare.shared_questions import groups
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
@@ -187,6 +188,38 @@ def base_of(model: str) -> str | None:
     return re.sub(r"[-_]{2,}", "-", "".join(kept)).strip("-_") or None
 
 
+def families(models: Sequence[str]) -> dict[str, list[str]]:
+    """The models whose names begin alike, by what they have in common; only where these are several.
+
+    >>> families(["Qwen2-0.5B", "Qwen2-7B-Instruct", "phi-2"])
+    {'Qwen2': ['Qwen2-0.5B', 'Qwen2-7B-Instruct']}
+    """
+    found: dict[str, list[str]] = {}
+    for model in models:
+        words = re.split(r"[-_ ]", base_of(model) or model)
+        kept = [word for word in words if not MODEL_SIZE.fullmatch(word)]
+        found.setdefault("-".join(kept), []).append(model)
+    return {name: of for name, of in found.items() if len(of) > 1}
+
+
+def family_words(models: Sequence[str]) -> str:
+    """A sentence on models that belong to one family by their names; "" if none do.
+
+    >>> family_words(["Qwen2-0.5B", "Qwen2-7B", "phi-2"])
+    '2 of the 3 models share a family by their names (Qwen2: 2). They are not independent, so the true intervals are \
+wider and the true p-values larger.'
+    """
+    found = families(list(dict.fromkeys(models)))
+    if not found:
+        return ""
+    many = sum(map(len, found.values()))
+    named = ", ".join(f"{name}: {len(of)}" for name, of in found.items())
+    return (
+        f"{many} of the {len(set(models))} models share a family by their names ({named}). They are not independent, "
+        "so the true intervals are wider and the true p-values larger."
+    )
+
+
 def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list[PublishedClaim]:
     """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, one row per run, and
     where it has them the rest of :data:`CELL`.
@@ -218,6 +251,14 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
         ),
         _of_tuning(runs),
     ]
+
+
+def with_shared_questions(runs: pd.DataFrame) -> pd.DataFrame:
+    """The table with one name for sets of ``questions`` that are nearly the same, of runs that are compared with each
+    other (:func:`core.reports.compare.shared_questions.groups`)."""
+    named = dict(zip(runs["run"], runs["questions"], strict=True))
+    same = {name: named[names[0]] for names in groups(list(named)) for name in names}
+    return runs.assign(questions=runs["run"].map(same))
 
 
 def model_means(runs: pd.DataFrame) -> pd.DataFrame:

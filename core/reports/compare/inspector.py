@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from core.conformal.probabilities import top_options
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.reports.compare.common_options import on_common_options
 from core.reports.compare.run_matrix import SharedQuestions
 from core.reports.compare.shared_questions import aligned, orders, shared_rows, widened
 from core.reports.evaluation import Evaluation
@@ -52,7 +53,9 @@ def inspector_numbers(asked: SharedQuestions) -> pa.Table:
 def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
     """The test questions that all runs have, as in the first run: ``id``, ``group``, ``context``, ``question`` and the
     options ``o0`` …. Long texts are shortened."""
-    run, rows = runs[0], shared_rows(runs, [run.test for run in runs])[0]
+    asked = shared_rows(runs, [run.test for run in runs])
+    alike, _ = on_common_options(runs, asked)
+    run, rows = alike[0], asked[0]
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     picked = texts.take(np.array([at[name] for name in run.ids[rows].tolist()], dtype=np.int64))

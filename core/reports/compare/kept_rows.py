@@ -20,6 +20,7 @@ import pandas as pd
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.reports.compare.benchmark import SetRule, reports, rows_of
+from core.reports.compare.common_options import wider, without_extra
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.settings import ROOT, settings
@@ -31,19 +32,26 @@ FIGURED_BY = ("calibration", "conformal", "files", "prompting", "reports", "runs
 
 
 def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], Evaluation]) -> pd.DataFrame:
-    """One row per run and score, as :func:`core.reports.compare.benchmark.run_rows`.
+    """One row per run and score, as :func:`core.reports.compare.benchmark.run_rows`, on the options that runs with the
+    same questions have in common (:mod:`core.reports.compare.common_options`).
 
     ``load`` reads a run of which figures are missing; these are kept.
     """
-    return pd.DataFrame([row for run_id in run_ids for row in _rows(run_id, rule, load)])
+    found = {run_id: _rows(run_id, rule, load) for run_id in run_ids}
+    options = [(run_id, rows[0]["k"]) for run_id, rows in found.items()]
+    if len({k for _, k in options}) > 1:
+        found |= {run_id: _rows(run_id, rule, load, narrow=True) for run_id in wider(options)}
+    return pd.DataFrame([row for run_id in run_ids for row in found[run_id]])
 
 
-def _rows(run_id: str, rule: SetRule, load: Callable[[str], Evaluation]) -> list[dict[str, Any]]:
+def _rows(
+    run_id: str, rule: SetRule, load: Callable[[str], Evaluation], *, narrow: bool = False
+) -> list[dict[str, Any]]:
     holds_for = _holds_for(run_id)
     found = _read(run_id, holds_for)
-    names = [_name(rule, score) for score in rule.scores]
+    names = [_name(rule, score) + " narrow" * narrow for score in rule.scores]
     if any(name not in found for name in names):
-        run = load(run_id)
+        run = without_extra(load(run_id)) if narrow else load(run_id)
         made = rows_of(run, reports([run], rule)[0])
         found |= dict(zip(names, made, strict=True))
         last = {name: found[name] for name in [name for name in found if name not in names][: MOST_RULES - len(names)]}

@@ -2,8 +2,9 @@
 
 Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
-minus the first's. Each hypothesis has one test: McNemar's for accuracy, and for mean set size and UAcc the paired
-permutation test of :mod:`core.conformal.permutation`, which includes the luck of the calibration draw.
+minus the first's. Each hypothesis has one test: McNemar's for accuracy (:mod:`core.reports.compare.paired_shares`), and
+for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which includes the luck of
+the calibration draw. Rows that belong together (:mod:`core.clusters`) count as one unit.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr
 
 from core.calibration.metrics import correct
+from core.clusters import NORMAL, count
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
@@ -27,13 +28,12 @@ from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
-from core.reports.compare.shared_questions import aligned, orders, question_keys, widened
+from core.reports.compare.common_options import on_common_options
+from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
+from core.reports.compare.shared_questions import FEWEST, aligned, orders, question_keys, shared_clusters, widened
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 
-FEWEST = 10
-"""The fewest questions that two runs must share."""
-RESAMPLES = 2000
 TESTS = {
     "accuracy": "McNemar, exact",
     "set_size": "Paired permutation",
@@ -44,10 +44,10 @@ TESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A mean difference with its 95% bootstrap interval and Cohen's d of paired differences (mean / their standard
-    deviation; 0 if all are equal, NaN for UAcc, which is not defined for a single question).
+    """A mean difference with its 95% interval and Cohen's d of paired differences (mean / their standard deviation; 0
+    if all are equal, NaN for UAcc, which is not defined for a single question).
 
-    The interval of accuracy redraws test questions; those of set size and UAcc redraw calibration questions too
+    The interval of accuracy is Tango's; those of set size and UAcc redraw calibration and test questions
     (:func:`core.conformal.set_sizes.differences.difference_intervals`). Cohen's d describes the sets at the given two
     thresholds and says nothing about luck."""
 
@@ -59,7 +59,10 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs on the n test questions that they share.
+    """Two runs on the n test questions that they share. ``units`` counts those that are independent: repeats of a
+    question, and questions about one passage, are one unit. ``tested`` counts each run's own test questions. ``alike``
+    says that both runs score every option of the shared ones alike. ``left_out`` has the letters of the options that
+    were left out of each run, because the other lacks them.
 
     ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
     ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
@@ -70,6 +73,10 @@ class Pair:
     first: str
     second: str
     n: int
+    units: int
+    tested: tuple[int, int]
+    alike: bool
+    left_out: tuple[str, str]
     both_right: int
     only_first: int
     only_second: int
@@ -88,13 +95,18 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Two runs on the same n questions: right (n,) as 0 and 1, set sizes (n,), and the questions on which their scores
-    were tuned."""
+    """Two runs on the same n questions with the same number of ``options``: the ``rows`` of these questions, right (n,)
+    as 0 and 1, set sizes (n,), and the questions on which their scores were tuned. ``calibration`` are the rows of
+    those that calibrate both. ``clusters`` (n,) are those of the test questions."""
 
+    runs: tuple[Evaluation, Evaluation]
+    options: int
     rows: tuple[IntArray, IntArray]
     right: tuple[FloatArray, FloatArray]
     sizes: tuple[IntArray, IntArray]
     tuned: tuple[Tuned, Tuned]
+    calibration: tuple[IntArray, IntArray]
+    clusters: IntArray | None
 
 
 def compare(
@@ -138,26 +150,59 @@ def questions(a: Evaluation, b: Evaluation, alpha: int, *, score: str = "lac") -
 
 
 def _sides(a: Evaluation, b: Evaluation, alpha: int, score: str) -> _Sides:
-    at = _shared(a, a.test, b, b.test)
-    if len(at[0]) < FEWEST:
-        raise InputError(
-            f"runs {a.run_id} and {b.run_id} share {len(at[0])} test questions, and a comparison needs at least "
-            f"{FEWEST}; choose two runs on the same bank of questions"
-        )
-    right, sizes, rows, tuned = [], [], [], []
-    for run, places_of in zip((a, b), at, strict=True):
-        test = run.test[places_of]
-        rows.append(test)
+    shared = _shared_tests(a, b)
+    if isinstance(shared, str):
+        raise InputError(shared)
+    at, rows, clusters = shared
+    runs, options = on_common_options((a, b), rows)
+    right, sizes, tuned = [], [], []
+    for run, places_of, test in zip(runs, at, rows, strict=True):
         right.append(correct(run.probabilities[test], run.labels[test]))
         made = form(run, score, alpha)
         sizes.append(made.members.sum(axis=1)[places_of])
         tuned.append(made.tuned)
-    return _Sides((rows[0], rows[1]), (right[0], right[1]), (sizes[0], sizes[1]), (tuned[0], tuned[1]))
+    own, other = (of.calibration for of in tuned)
+    both = _shared(a, own, b, other)
+    return _Sides(
+        (runs[0], runs[1]),
+        options[0],
+        rows,
+        (right[0], right[1]),
+        (sizes[0], sizes[1]),
+        (tuned[0], tuned[1]),
+        (own[both[0]], other[both[1]]),
+        clusters,
+    )
 
 
-def comparable(a: Evaluation, b: Evaluation) -> bool:
-    """Whether two runs share enough test questions to be compared."""
-    return len(_shared(a, a.test, b, b.test)[0]) >= FEWEST
+_Places = tuple[IntArray, IntArray]
+
+
+def _shared_tests(a: Evaluation, b: Evaluation) -> tuple[_Places, _Places, IntArray | None] | str:
+    """The test questions of both runs: their places among each run's test questions, their rows, and their clusters. If
+    they are too few, a sentence that says so."""
+    at = _shared(a, a.test, b, b.test)
+    rows = a.test[at[0]], b.test[at[1]]
+    clusters = shared_clusters((a, b), rows)
+    units = count(clusters, len(rows[0]))
+    if units >= FEWEST:
+        return at, rows, clusters
+    return (
+        f"runs {a.run_id} and {b.run_id} share {units} test questions, and a comparison needs at least {FEWEST}; "
+        "choose two runs on the same bank of questions"
+    )
+
+
+def why_not(a: Evaluation, b: Evaluation) -> str:
+    """Why two runs can't be compared; "" if they can."""
+    shared = _shared_tests(a, b)
+    if isinstance(shared, str):
+        return shared
+    try:
+        on_common_options((a, b), shared[1])
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tuple[IntArray, IntArray]:
@@ -169,9 +214,7 @@ def _shared(a: Evaluation, of_a: IntArray, b: Evaluation, of_b: IntArray) -> tup
 
 def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple[Swappable, Swappable]:
     """Both runs on the questions that they share. Each run scores its own and the other model's probabilities."""
-    own = tuple(of.calibration for of in sides.tuned)
-    both = _shared(a, own[0], b, own[1])
-    calibration = tuple(rows[places] for rows, places in zip(own, both, strict=True))
+    calibration = sides.calibration
     made = []
     for run, other, me in ((a, b, 0), (b, a, 1)):
         mine, theirs = sides.rows[me], sides.rows[1 - me]
@@ -184,14 +227,14 @@ def _swappable(a: Evaluation, b: Evaluation, sides: _Sides, score: str) -> tuple
             score_of(score, of, seed=run.spec.seed, parameters=sides.tuned[me].parameters) for of in (said, swapped)
         ]
         rows, labels = calibration[me], run.labels
-        alone = np.setdiff1d(own[me], rows)
+        alone = np.setdiff1d(sides.tuned[me].calibration, rows)
         made.append(
             Swappable(
                 calibration=np.stack([true_scores(of[rows], labels[rows]) for of in scores]),
                 alone=true_scores(scores[0][alone], labels[alone]),
                 test=np.stack([of[mine] for of in scores]),
                 right=np.stack([sides.right[me], sides.right[1 - me]]),
-                options=run.k,
+                options=sides.options,
             )
         )
     return made[0], made[1]
@@ -209,15 +252,18 @@ def _side(of: Swappable) -> PairedRun:
 
 def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequence[str]) -> Pair:
     sides = _sides(a, b, alpha, score)
+    tested = len(a.test), len(b.test)
+    a, b = sides.runs
     one, other = _swappable(a, b, sides, score)
-    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha)
-    found: PValues = swap_test(one, other, alpha)
+    both = [np.concatenate(parts) for parts in zip(sides.calibration, sides.rows, strict=True)]
+    clusters = shared_clusters((a, b), both)
+    likely: SetEstimates = difference_intervals(_side(one), _side(other), alpha, clusters=clusters)
+    found: PValues = swap_test(one, other, alpha, clusters=clusters)
     (first, second), (small, large) = sides.right, sides.sizes
     change = (large - small).astype(np.float64)
-    spread = float(change.std(ddof=1))
-    only_first, only_second = int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
+    turned = second - first
     p_values = {
-        "accuracy": mcnemar(only_first, only_second),
+        "accuracy": turned_p_value(turned, sides.clusters),
         "set_size": found.mean_set_size,
         "uacc": found.uacc,
     }
@@ -225,17 +271,21 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         first=a.run_id,
         second=b.run_id,
         n=len(first),
+        units=count(sides.clusters, len(first)),
+        tested=tested,
+        alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
+        left_out=(a.letters_left_out, b.letters_left_out),
         both_right=int(((first == 1) & (second == 1)).sum()),
-        only_first=only_first,
-        only_second=only_second,
+        only_first=int((turned < 0).sum()),
+        only_second=int((turned > 0).sum()),
         both_wrong=int(((first == 0) & (second == 0)).sum()),
         grew=int((change > 0).sum()),
         shrank=int((change < 0).sum()),
         same=int((change == 0).sum()),
         n_calibration=one.calibration.shape[1],
         alone=(len(one.alone), len(other.alone)),
-        accuracy=difference(second - first),
-        set_size=_difference(likely.mean_set_size, float(change.mean()) / spread if spread > 0 else 0.0),
+        accuracy=difference(turned, sides.clusters),
+        set_size=_difference(likely.mean_set_size, _cohens_d(change)),
         uacc=_difference(likely.uacc, math.nan),
         p_values={name: p for name, p in p_values.items() if name in hypotheses},
         holm={},
@@ -246,23 +296,20 @@ def _difference(of: Estimate, cohens_d: float) -> Difference:
     return Difference(of.value, of.low, of.high, cohens_d)
 
 
-def difference(values: FloatArray, *, seed: int = 0) -> Difference:
-    """The mean of paired differences (n,), with a percentile bootstrap over questions (2,000 seeded resamples)."""
-    rng = np.random.default_rng([seed, 0xB007])
-    levels, counts = np.unique(values, return_counts=True)  # a resample draws how often each value occurs
-    drawn = rng.multinomial(len(values), counts / len(values), size=RESAMPLES)
-    means = drawn @ levels / len(values)
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-    mean = float(values.mean())
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Difference(mean, float(low), float(high), mean / spread if spread > 0 else 0.0)
+def _cohens_d(changes: FloatArray) -> float:
+    spread = float(changes.std(ddof=1)) if len(changes) > 1 else 0.0
+    return float(changes.mean()) / spread if spread > 0 else 0.0
 
 
-def mcnemar(only_first: int, only_second: int) -> float:
-    """The exact two-sided p-value that as many questions are right in the first run alone as in the second alone.
+def difference(changes: FloatArray, clusters: IntArray | None = None) -> Difference:
+    """The difference in accuracy, from ``changes`` (n,): 1 where only the second run is right, −1 where only the first
+    is."""
+    return _difference(difference_of_shares(changes, clusters, z=NORMAL), _cohens_d(changes))
 
-    >>> round(mcnemar(1, 5), 5)
-    0.21875
-    """
-    n = only_first + only_second
-    return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5))) if n else 1.0
+
+def accuracy_difference(a: Evaluation, b: Evaluation) -> tuple[int, Difference]:
+    """How many test questions two runs share, and the second run's accuracy on them minus the first's."""
+    at = _shared(a, a.test, b, b.test)
+    rows = a.test[at[0]], b.test[at[1]]
+    right = [correct(run.probabilities[own], run.labels[own]) for run, own in zip((a, b), rows, strict=True)]
+    return len(rows[0]), difference(right[1] - right[0], shared_clusters((a, b), rows))

@@ -7,13 +7,12 @@ luck of the calibration draw too. The p-values of one figure are corrected for a
 pairs truly differ.
 
 The intervals of one figure hold together: all of them contain the true differences in 95% of draws. Accuracy has
-Tango's score interval (1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9) and set
-size and UAcc those of :mod:`core.conformal.set_sizes.pairwise`, all at the level 1 − 0.05 / pairs (Bonferroni).
+Tango's score interval (:mod:`core.reports.compare.paired_shares`) and set size and UAcc those of
+:mod:`core.conformal.set_sizes.pairwise`, all at the level 1 − 0.05 / pairs (Bonferroni).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,18 +20,28 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
+from core.clusters import count
 from core.conformal.pairwise import SharedRuns, mean_size, swap_tests
 from core.conformal.pvalues import holm
 from core.conformal.scores import SCORES, true_scores
 from core.conformal.scores import score as score_of
 from core.conformal.set_sizes.by_rank import uacc
+from core.conformal.set_sizes.differences import tested
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
 from core.errors import InputError
 from core.estimates import Estimate
-from core.records import FloatArray, IntArray
-from core.reports import question_identity
-from core.reports.compare.paired import FEWEST, mcnemar
-from core.reports.compare.shared_questions import aligned, options_key, orders, shared_rows, widened
+from core.records import IntArray
+from core.reports.compare.common_options import on_common_options
+from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
+from core.reports.compare.shared_questions import (
+    FEWEST,
+    aligned,
+    options_key,
+    orders,
+    shared_clusters,
+    shared_rows,
+    widened,
+)
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import FormedSets, form
 
@@ -42,7 +51,6 @@ MEASURES = ("accuracy", "set_size", "uacc")
 """The figures of a pair, in order."""
 SWAPS = 2000
 """Resamples of each permutation test: the smallest p-value of 66 pairs is then 0.033 after Holm's correction."""
-BISECTIONS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +72,18 @@ class PairDifference:
 class RunMatrix:
     """Runs on the questions that all of them have: ``n_test`` to test and ``n_calibration`` to calibrate.
 
-    ``alone`` counts each run's further calibration questions. ``figures`` maps each of :data:`MEASURES` to each run's
-    figure on the shared questions, and ``pairs`` to the differences of all pairs.
+    ``tested`` counts each run's own test questions, and ``alone`` its further calibration questions. ``units`` counts
+    the shared ones that are independent: repeats of a question are one unit. ``left_out`` has the letters of the
+    options that were left out of each run, because another run lacks them. ``figures`` maps each of :data:`MEASURES` to
+    each run's figure on the shared questions, and ``pairs`` to the differences of all pairs.
     """
 
     runs: tuple[str, ...]
     n_test: int
     n_calibration: int
+    tested: tuple[int, ...]
+    units: int
+    left_out: tuple[str, ...]
     alone: tuple[int, ...]
     figures: dict[str, tuple[float, ...]]
     pairs: dict[str, tuple[PairDifference, ...]]
@@ -85,22 +98,17 @@ class RunMatrix:
 class SharedQuestions:
     """Several runs on the test questions that all of them have: ``rows`` (m,) of each run's arrays, in one order.
 
-    ``sets`` are each run's sets of all of its own test questions, and ``places`` (m,) those of the shared ones among
-    them.
+    The runs have the options that all of them offer (:mod:`core.reports.compare.common_options`). ``sets`` are each
+    run's sets of all of its own test questions, and ``places`` (m,) those of the shared ones among them. ``options`` is
+    the k of UAcc of each run, and ``units`` counts the questions that are independent.
     """
 
     runs: tuple[Evaluation, ...]
     rows: tuple[IntArray, ...]
     sets: tuple[FormedSets, ...]
     places: tuple[IntArray, ...]
-
-
-def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
-    """The runs that were tested on the same set of questions, in the given order; the first run's group comes first."""
-    found: dict[str, list[str]] = {}
-    for name in run_ids:
-        found.setdefault(question_identity.question_set(name), []).append(name)
-    return [tuple(names) for names in found.values()]
+    options: tuple[int, ...]
+    units: int
 
 
 def shared_questions(
@@ -111,18 +119,20 @@ def shared_questions(
     Raises :class:`InputError` if the runs share fewer than 10 test questions.
     """
     rows = shared_rows(runs, [run.test for run in runs])
-    if len(rows[0]) < FEWEST:
+    units = count(shared_clusters(runs, rows), len(rows[0]))
+    if units < FEWEST:
         raise InputError(
-            f"runs {', '.join(run.run_id for run in runs)} share {len(rows[0])} test questions, and a comparison needs "
-            f"at least {FEWEST}; choose runs on the same bank of questions"
+            f"runs {', '.join(run.run_id for run in runs)} share {units} test questions, and a comparison needs at "
+            f"least {FEWEST}; choose runs on the same bank of questions"
         )
+    alike, options = on_common_options(runs, rows)
     places = []
-    for run, own in zip(runs, rows, strict=True):
+    for run, own in zip(alike, rows, strict=True):
         place = np.full(len(run.labels), -1, dtype=np.int64)
         place[run.test] = np.arange(len(run.test))
         places.append(place[own])
-    sets = [form(run, score, alpha, empty=empty) for run in runs]
-    return SharedQuestions(tuple(runs), tuple(rows), tuple(sets), tuple(places))
+    sets = [form(run, score, alpha, empty=empty) for run in alike]
+    return SharedQuestions(alike, tuple(rows), tuple(sets), tuple(places), options, units)
 
 
 def run_matrix(
@@ -141,6 +151,9 @@ def run_matrix(
         runs=tuple(run.run_id for run in runs),
         n_test=shared.right.shape[1],
         n_calibration=shared.calibration.shape[2],
+        tested=tuple(len(run.test) for run in runs),
+        units=asked.units,
+        left_out=tuple(run.letters_left_out for run in asked.runs),
         alone=tuple(len(of) for of in shared.alone),
         figures=figures,
         pairs=pairs,
@@ -183,16 +196,16 @@ def differences(
         ),
     }
     of_sizes, of_uacc = difference_intervals_of_pairs(shared, alpha, empty=empty, seed=seed)
-    tested = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
-    z, m = together(len(shared.pairs)), shared.right.shape[1]
-    only = [_discordant(shared.right[i], shared.right[j]) for i, j in shared.pairs]
+    of_swaps = swap_tests(shared, alpha, empty=empty, resamples=resamples, seed=seed)
+    z, clusters = together(len(shared.pairs)), tested(shared.clusters, shared.right.shape[1])
+    changes = [shared.right[j] - shared.right[i] for i, j in shared.pairs]
     found = {
         "accuracy": (
-            [paired_share_interval(*counts, m, z=z) for counts in only],
-            [mcnemar(*counts) for counts in only],
+            [difference_of_shares(of, clusters, z=z) for of in changes],
+            [turned_p_value(of, clusters) for of in changes],
         ),
-        "set_size": (of_sizes, tested[0].tolist()),
-        "uacc": (of_uacc, tested[1].tolist()),
+        "set_size": (of_sizes, of_swaps[0].tolist()),
+        "uacc": (of_uacc, of_swaps[1].tolist()),
     }
     return figures, {
         name: tuple(
@@ -201,45 +214,6 @@ def differences(
         )
         for name, (estimates, values) in found.items()
     }
-
-
-def paired_share_interval(only_first: int, only_second: int, n: int, *, z: float) -> Estimate:
-    """The share right in the second run minus that in the first, of n shared questions, with Tango's score interval.
-
-    ``z`` is the normal quantile of its level, 1.96 for 95%. The ends are the differences at which the score statistic
-    is ±z; between them it falls, so that bisection finds them.
-
-    >>> of = paired_share_interval(3, 12, 50, z=1.96)
-    >>> round(of.value, 3), round(of.low, 3), round(of.high, 3)
-    (0.18, 0.031, 0.33)
-    """
-    value = (only_second - only_first) / n
-
-    def statistic(d: float) -> float:
-        """(b − c − n·d) / √(n·(2·q + d·(1 − d))), with q the likeliest share of "only first" if the difference is d."""
-        # 2n·q² + (−b − c + (2n − b + c)·d)·q − c·d·(1 − d) = 0, with b only in the second and c only in the first
-        b = -only_second - only_first + (2 * n - only_second + only_first) * d
-        q = (math.sqrt(max(b * b + 8 * n * only_first * d * (1 - d), 0.0)) - b) / (4 * n)
-        variance = n * (2 * q + d * (1 - d))
-        apart = only_second - only_first - n * d
-        return apart / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, apart) if apart else 0.0
-
-    def end(outer: float, target: float) -> float:
-        inner = value
-        for _ in range(BISECTIONS):
-            middle = (inner + outer) / 2
-            if abs(statistic(middle)) < target:
-                inner = middle
-            else:
-                outer = middle
-        return inner
-
-    return Estimate(value, end(-1.0, z), end(1.0, z))
-
-
-def _discordant(first: FloatArray, second: FloatArray) -> tuple[int, int]:
-    """How many questions only the first run has right, and how many only the second."""
-    return int(((first == 1) & (second == 0)).sum()), int(((first == 0) & (second == 1)).sum())
 
 
 def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:
@@ -277,7 +251,8 @@ def _shared_runs(asked: SharedQuestions, score: str) -> SharedRuns:
             [correct(run.probabilities[own], run.labels[own]) for run, own in zip(runs, asked.rows, strict=True)]
         ),
         alone=tuple(alone),
-        options=tuple(run.k for run in runs),
+        options=asked.options,
+        clusters=shared_clusters(runs, both),
     )
 
 

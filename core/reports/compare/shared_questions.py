@@ -5,16 +5,23 @@ The same question may have another id, another row and another order of options 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from core.clusters import count, within
 from core.records import LETTERS, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.runs import store
+
+FEWEST = 10
+"""The fewest questions that runs must share to be compared."""
+NEARLY = 0.9
+"""Runs belong to one group if each shares this part of its test questions with the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,106 @@ def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[In
         places.append(dict(zip(keys, own.tolist(), strict=True)))
     common = [key for key in places[0] if all(key in of for of in places[1:])]
     return [np.array([of[key] for key in common], dtype=np.int64) for of in places]
+
+
+def shared_clusters(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> IntArray | None:
+    """The clusters of shared questions, whose ``rows`` (m,) each run has: two belong together if some run says so.
+
+    None if every question is a cluster of its own.
+    """
+    different: dict[bytes, IntArray] = {}
+    for run, own in zip(runs, rows, strict=True):
+        clusters = within(run.clusters, own)
+        if clusters is not None:
+            different[clusters.tobytes()] = clusters
+    if len(different) < 2:
+        return next(iter(different.values()), None)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    # A graph of the m questions, and behind them the clusters of each run, which link their questions.
+    m = len(rows[0])
+    starts = np.cumsum([m, *(count(clusters, m) for clusters in different.values())])
+    links = np.concatenate([start + clusters for start, clusters in zip(starts, different.values(), strict=False)])
+    asked = np.tile(np.arange(m), len(different))
+    graph = coo_array((np.ones(len(links), dtype=np.int8), (asked, links)), (starts[-1], starts[-1]))
+    return within(connected_components(graph, directed=False)[1].astype(np.int64), np.arange(m))
+
+
+def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
+    """The runs that are compared with each other, in the given order; the first run's group comes first.
+
+    Runs of a group were tested on nearly the same questions. Two runs without such a group form one if they share ten.
+    """
+    sets: dict[str, list[str]] = {}
+    for name in run_ids:
+        sets.setdefault(question_identity.question_set(name), []).append(name)
+    parts = [list(names) for names in sets.values()]
+    if len(parts) > 1:
+        # Every part holds one set of questions; its first run stands for it.
+        parts = _joined(parts, nearly_alike)
+        single = [part for part in parts if len(part) == 1]
+        pairs = _joined(single, lambda a, b: question_identity.shared_tests(a, b) >= FEWEST, most=2)
+        parts = [part for part in parts if len(part) > 1] + pairs
+    place = {name: i for i, name in enumerate(run_ids)}
+    return sorted((tuple(sorted(part, key=place.__getitem__)) for part in parts), key=lambda part: place[part[0]])
+
+
+def _joined(parts: list[list[str]], alike: Callable[[str, str], bool], most: int | None = None) -> list[list[str]]:
+    """The parts, each joined to the first ones that are all like it; at most ``most`` of them."""
+    found: list[list[list[str]]] = []
+    for part in parts:
+        for group in found:
+            if (most is None or len(group) < most) and all(alike(part[0], other[0]) for other in group):
+                group.append(part)
+                break
+        else:
+            found.append([part])
+    return [[name for part in group for name in part] for group in found]
+
+
+def nearly_alike(first: str, second: str) -> bool:
+    """Whether two runs share nearly all of their test questions, and ten or more."""
+    shared = question_identity.shared_tests(first, second)
+    return shared >= max(FEWEST, NEARLY * max(map(question_identity.tests, (first, second))))
+
+
+def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:
+    """What is to be said of n shared questions, where runs were ``tested`` on more: how many are left out, and how many
+    units they are.
+
+    >>> shared_words([1065, 1062], 1062, 1062)
+    ['3 of 1,065 questions are in one run only and are left out.']
+    >>> shared_words([250, 250], 250, 50)
+    ['250 rows of 50 questions; each of these counts once.']
+    """
+    said = []
+    two = len(tested) == 2
+    every = sum(tested) - n if two else max(tested)
+    if left := every - n:
+        be = "is" if left == 1 else "are"
+        where = "in one run only" if two else "not in all of these runs"
+        said.append(f"{left:,} of {every:,} questions {be} {where} and {be} left out.")
+    if units < n:
+        said.append(f"{n:,} rows of {units:,} questions; each of these counts once.")
+    return said
+
+
+def few_shared(run_ids: Sequence[str], names: Mapping[str, str] | None = None) -> str:
+    """A sentence on runs none of which are compared although two of them share a few questions; "" if they share none.
+    ``names`` maps the runs' ids to what they are called."""
+    most, pair = 0, ("", "")
+    for first, second in itertools.combinations(run_ids, 2):
+        shared = question_identity.shared_tests(first, second)
+        if shared > most:
+            most, pair = shared, (first, second)
+    if not most:
+        return ""
+    first, second = (names[name] for name in pair) if names else pair
+    return (
+        f"{first} and {second} share {most} test question{'' if most == 1 else 's'}; runs that share fewer than "
+        f"{FEWEST} different ones are not compared."
+    )
 
 
 def options_key(run: Evaluation, rows: IntArray) -> OptionsKey:

@@ -75,10 +75,9 @@ def differences(runs: Mapping[PromptingMethod, Evaluation]) -> dict[str, Any]:
     ends = [f"{name}{end}" for name in ("accuracy", "set_size") for end in ("", "_low", "_high")]
     shots = []
     for one in sorted((one for one in runs if one.method == texts.method and one.shots), key=lambda one: one.shots):
-        asked = paired.questions(runs[texts], runs[one], DEFAULT_ALPHA)
-        found = paired.difference((asked["second_right"].astype(float) - asked["first_right"]).to_numpy(float))
+        n, found = paired.accuracy_difference(runs[texts], runs[one])
         ways = {"accuracy": found.mean, "accuracy_low": found.low, "accuracy_high": found.high}
-        shots.append({"shots": one.shots, "n": len(asked), **ways})
+        shots.append({"shots": one.shots, "n": n, **ways})
     return {"ways": {"n": int(row["n"]), **{name: float(row[name]) for name in ends}}, "shots": shots}
 
 

@@ -19,8 +19,6 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.clusters import within
-from core.conformal.coverage import clustered_share_interval
 from core.conformal.probabilities import top_options
 from core.errors import InputError
 from core.reports import evaluation
@@ -30,6 +28,7 @@ from core.reports.compare.benchmark import SetRule, reports, run_rows
 from core.reports.compare.paired import Pair
 from core.reports.evaluation import Evaluation, StoredAnswers, read_answers
 from core.reports.prompting.letter_answers import invalid_answers
+from core.reports.report import accuracy_interval
 from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -193,8 +192,7 @@ def chance_accuracy(run: Evaluation) -> float:
 
 def against_chance(run: Evaluation) -> str:
     """Whether the accuracy is ``above``, ``at`` or ``below`` chance, by its 95% interval."""
-    right = correct(run.probabilities[run.test], run.labels[run.test])
-    low, high = clustered_share_interval(right, within(run.clusters, run.test))
+    low, high = accuracy_interval(run)
     chance = chance_accuracy(run)
     return "above" if low > chance else "below" if high < chance else "at"
 
@@ -208,7 +206,8 @@ def against(
     score: str,
 ) -> pd.DataFrame:
     """Each other reading minus the first, question by question: differences with intervals and p-values corrected
-    together (:func:`core.reports.compare.paired.compare`); empty if there is no other."""
+    together (:func:`core.reports.compare.paired.compare`); empty if there is no other. ``n`` test questions are shared,
+    ``units`` of them are independent, and ``one_only`` are in one of the two readings only."""
     if not others:
         return pd.DataFrame()
     asked = ("accuracy", "set_size")
@@ -221,6 +220,8 @@ def _pair_row(reading: PromptingMethod, pair: Pair) -> dict[str, Any]:
         "method": reading.title,
         "shots": reading.shots,
         "n": pair.n,
+        "units": pair.units,
+        "one_only": sum(pair.tested) - 2 * pair.n,
         "accuracy": pair.accuracy.mean,
         "accuracy_low": pair.accuracy.low,
         "accuracy_high": pair.accuracy.high,

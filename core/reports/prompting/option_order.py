@@ -5,8 +5,13 @@ orders, or all rotations of some of the options. In each of these designs, every
 So a model without a preference picks each letter equally often, whatever the truth is, and unequal rates show a letter
 bias.
 
-A question counts once, in however many orders it was asked: its answers in them depend on each other. Intervals and the
-test of the letters are over questions, and those of sets also take in which questions calibrated.
+A question counts once, in however many orders it was asked: its answers in them depend on each other. Questions of one
+cluster (:mod:`core.clusters`) count as one, too. Intervals and the test of the letters are over these units, and those
+of sets also take in which questions calibrated.
+
+Where nearly all questions have the same value, such as 1 for a model to which the order never matters, the spread of
+the others says too little. An interval then also takes in how many more exceptions there may be (Clopper & Pearson),
+each of them as far off as the furthest one here.
 """
 
 from __future__ import annotations
@@ -16,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
-from core.conformal.coverage import share_interval
+from core.clusters import count, covariance_of_mean, sums, within
+from core.conformal.coverage import clustered_share_interval, share_interval
 from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
@@ -30,6 +36,8 @@ from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 RESAMPLES = 200
 """Bootstrap resamples of calibration and test questions for the intervals of sets."""
+FEW = 10
+"""Fewer exceptions than this say too little about their spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,38 +100,42 @@ def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: in
     picks = top_shares(run.probabilities[rows])[..., :m].sum(axis=1)  # of each letter whose option moves
     most = counts.max(axis=1) / rows.shape[1]
     rates = _rates(picks)
-    low, high = _rate_intervals(picks)
-    changed = int((most < 1).sum())
+    clusters = within(run.clusters, rows[:, 0])
+    low, high = _rate_intervals(picks, clusters)
+    changed = (most < 1).astype(np.float64)
     return OptionOrder(
         questions=len(rows),
         orders=rows.shape[1],
         letter_rates={letter: float(rate) for letter, rate in zip(LETTERS, rates, strict=False)},
         letter_bias=float(np.abs(rates - 1 / m).sum() / 2) if picks.any() else 0.0,
         plurality=float(most.mean()),
-        changed=changed / len(rows),
+        changed=float(changed.mean()),
         sets={name: _stability(run, name, alpha, rows, back) for name in scores},
-        letter_p_value=letters_p_value(picks),
+        letter_p_value=letters_p_value(picks, clusters),
         letter_intervals={LETTERS[i]: (float(low[i]), float(high[i])) for i in range(m)},
-        plurality_interval=_of_mean(most),
-        changed_interval=share_interval(changed, len(rows)),
+        plurality_interval=_of_mean(most, clusters, least=float(np.ceil(rows.shape[1] / m) / rows.shape[1])),
+        changed_interval=clustered_share_interval(changed, clusters),
     )
 
 
-def letters_p_value(picks: FloatArray) -> float:
+def letters_p_value(picks: FloatArray, clusters: IntArray | None = None) -> float:
     """The p-value of the hypothesis that no letter is preferred. ``picks`` (questions, m) says how often each letter
     was chosen over the orders of a question.
 
-    The test is Hotelling's T² of the questions' deviations from equal picks, so each question counts once. The value is
-    1 if every question picks all letters equally often, or if there are fewer questions than letters.
+    The test is Hotelling's T² of the questions' deviations from equal picks, summed within ``clusters`` (questions,),
+    so each unit counts once. The value is 1 if every question picks all letters equally often, or if there are fewer
+    units than letters. If all units pick the same letters, it is the probability that units that each prefer some
+    letter all prefer the same one.
     """
-    deviations = (picks - picks.mean(axis=1, keepdims=True))[:, :-1]  # the last letter's follows from the others'
-    n, mean = len(picks), deviations.mean(axis=0)
+    # the last letter's deviation follows from the others'
+    deviations = sums((picks - picks.mean(axis=1, keepdims=True))[:, :-1], clusters)
+    n, mean = len(deviations), deviations.mean(axis=0)
     if n < 2 or not deviations.any():
         return 1.0
     covariance = np.cov(deviations, rowvar=False).reshape(deviations.shape[1], -1)
     free = int(np.linalg.matrix_rank(covariance))
-    if free == 0:  # every question picks the same letters
-        return 0.0
+    if free == 0:  # every unit picks the same letters
+        return float(picks.shape[1]) ** (1 - n)
     if n <= free:
         return 1.0
     t2 = n * float(mean @ np.linalg.pinv(covariance) @ mean)
@@ -135,19 +147,44 @@ def _rates(picks: FloatArray) -> FloatArray:
     return np.asarray(picks.sum(axis=0) / (float(picks.sum()) or 1.0), dtype=np.float64)
 
 
-def _rate_intervals(picks: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The ends of the 95% intervals of the letters' shares, each (m,): of a ratio of two means over questions."""
-    n, total = len(picks), picks.sum(axis=1, keepdims=True)
-    residuals = (picks - _rates(picks) * total) / max(float(total.mean()), 1e-12)
-    reach = float(stdtrit(max(n - 1, 1), 0.975)) * np.sqrt((residuals**2).sum(axis=0) / (n * max(n - 1, 1)))
-    return np.clip(_rates(picks) - reach, 0, 1), np.clip(_rates(picks) + reach, 0, 1)
+def _rate_intervals(picks: FloatArray, clusters: IntArray | None) -> tuple[FloatArray, FloatArray]:
+    """The ends of the 95% intervals of the letters' shares, each (m,): of a ratio of two means over questions.
+
+    Where few questions pick some letter more often than another, two further ones, which pick it always and never,
+    stand for what they can't show.
+    """
+    rates, total = _rates(picks), picks.sum(axis=1, keepdims=True)
+    residuals = sums((picks - rates * total) / max(float(total.mean()), 1e-12), clusters)
+    n, g = len(picks), len(residuals)
+    squares = (residuals**2).sum(axis=0) * (g / n) ** 2
+    if (np.abs(residuals) > 1e-9).any(axis=1).sum() < FEW:
+        squares = squares + (1 - rates) ** 2 + rates**2
+    reach = float(stdtrit(max(g - 1, 1), 0.975)) * np.sqrt(squares / (g * max(g - 1, 1)))
+    return np.clip(rates - reach, 0, 1), np.clip(rates + reach, 0, 1)
 
 
-def _of_mean(values: FloatArray) -> tuple[float, float]:
-    """The 95% interval of a mean over questions of values (n,) in [0, 1]."""
-    reach = float(stdtrit(max(len(values) - 1, 1), 0.975)) * float(values.std(ddof=min(len(values) - 1, 1)))
-    mean, root = float(values.mean()), len(values) ** 0.5
-    return max(mean - reach / root, 0.0), min(mean + reach / root, 1.0)
+def _of_mean(values: FloatArray, clusters: IntArray | None, *, least: float) -> tuple[float, float]:
+    """The 95% interval of a mean over questions of values (n,) from ``least`` to 1."""
+    g, mean = count(clusters, len(values)), float(values.mean())
+    variance = float(covariance_of_mean(values[:, None], clusters)[0, 0]) if g > 1 else 0.0
+    reach = float(stdtrit(max(g - 1, 1), 0.975)) * variance**0.5
+    return _with_exceptions(values, clusters, (max(mean - reach, least), min(mean + reach, 1.0)), least=least)
+
+
+def _with_exceptions(
+    values: FloatArray, clusters: IntArray | None, ends: tuple[float, float], *, least: float = 0.0
+) -> tuple[float, float]:
+    """The interval of the mean of values (n,) from ``least`` to 1, widened where few of them differ from the usual one,
+    so that it is no point."""
+    means = sums(values, clusters) / sums(np.ones(len(values)), clusters)
+    levels, counts = np.unique(means.round(12), return_counts=True)
+    usual = float(levels[counts.argmax()])
+    below, above = usual - means[means < usual - 1e-9], means[means > usual + 1e-9] - usual
+    if len(below) + len(above) >= FEW:
+        return ends
+    down = share_interval(len(below), len(means))[1] * (float(below.max()) if len(below) else usual - least)
+    up = share_interval(len(above), len(means))[1] * (float(above.max()) if len(above) else 1 - usual)
+    return min(ends[0], usual - down), max(ends[1], usual + up)
 
 
 def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
@@ -191,15 +228,22 @@ def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: n
         overlap = np.where(union == 0, 1.0, (first & others).sum(axis=2) / np.maximum(union, 1))
         return (first == others).all(axis=2).mean(axis=1), overlap.mean(axis=1)
 
-    same, overlap = (float(of.mean()) for of in by_question(threshold(truths, alpha)))
+    same, overlap = by_question(threshold(truths, alpha))
+    clusters = within(run.clusters, rows[:, 0])
+    g = count(clusters, len(rows))
     rng = np.random.default_rng([len(rows), 0x5E75])
     drawn = []
     for _ in range(RESAMPLES):
-        tested = rng.integers(0, len(rows), len(rows))
+        tested = rng.integers(0, g, g)
         redrawn = threshold(truths[rng.integers(0, len(truths), len(truths))], alpha)
-        drawn.append([of[tested].mean() for of in by_question(redrawn)])
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    return SetStability(same, overlap, (float(low[0]), float(high[0])), (float(low[1]), float(high[1])))
+        if clusters is None:
+            drawn.append([of[tested].mean() for of in by_question(redrawn)])
+        else:
+            often = np.bincount(tested, minlength=g)[clusters]
+            drawn.append([np.average(of, weights=often) for of in by_question(redrawn)])
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0).tolist()
+    ends = [_with_exceptions(of, clusters, (low[i], high[i])) for i, of in enumerate((same, overlap))]
+    return SetStability(float(same.mean()), float(overlap.mean()), ends[0], ends[1])
 
 
 def _members(values: FloatArray, rows: np.ndarray, q: float) -> BoolArray:

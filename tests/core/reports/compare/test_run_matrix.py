@@ -11,7 +11,9 @@ from scipy.stats import norm
 from core.conformal.pvalues import holm
 from core.errors import InputError
 from core.reports.compare import inspector, paired, run_matrix
-from core.reports.compare.run_matrix import SWAPS, groups, paired_share_interval, pairs_frame
+from core.reports.compare.paired_shares import paired_share_interval
+from core.reports.compare.run_matrix import SWAPS, pairs_frame
+from core.reports.compare.shared_questions import groups
 from core.reports.evaluation import load
 from core.reports.scored_sets import form
 from core.runs import store

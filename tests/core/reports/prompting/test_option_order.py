@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from core.cli import main
 from core.conformal.scores import SCORE_NAMES, score
 from core.records import OptionLogits
 from core.reports.evaluation import load
+from core.reports.prompting.option_order import _rate_intervals as rate_intervals
 from core.reports.prompting.option_order import letters_p_value, option_order
 from core.reports.report import report
 from core.reports.scored_sets import form
@@ -55,9 +57,12 @@ def test_a_model_that_reads_only_texts_has_no_bias(home):
     assert order.plurality == 1
     assert order.changed == 0
     assert order.letter_p_value == 1
-    assert order.plurality_interval == (1, 1)
+    # 30 of 30 keep their choice: at worst 11.6% change it (1 − .025^(1/30)), to be right in one order of four
+    assert order.plurality_interval == pytest.approx((1 - 0.75 * (1 - 0.025 ** (1 / 30)), 1))
     assert order.changed_interval[0] == 0
-    assert order.letter_intervals["B"] == pytest.approx((order.letter_rates["B"], order.letter_rates["B"]))
+    assert order.letter_intervals["B"][0] <= order.letter_rates["B"] < order.letter_intervals["B"][1]
+    assert order.sets["lac"].same == 1
+    assert order.sets["lac"].same_interval == pytest.approx((0.025 ** (1 / 30), 1))
     assert {(s.same, s.overlap) for s in order.sets.values()} == {(1.0, 1.0)}
 
 
@@ -68,7 +73,8 @@ def test_a_model_that_always_says_b(home):
     assert order.letter_bias == pytest.approx(0.75)
     assert order.plurality == pytest.approx(0.25)
     assert order.changed == 1
-    assert order.letter_p_value == 0
+    assert order.letter_p_value == pytest.approx(0.25**29)  # 30 questions that prefer a letter all prefer this one
+    assert order.plurality_interval[0] == 0.25  # with four orders of four options, it can't be less
 
 
 def test_letters_that_are_equally_probable_share_a_choice(home):
@@ -175,3 +181,35 @@ def test_an_interval_of_sets_forms_the_threshold_again(home):
     order = option_order(rotated_run(judge), 200, scores=("lac",)).sets["lac"]
     assert 0 <= order.same_interval[0] < order.same < order.same_interval[1] <= 1
     assert 0 <= order.overlap_interval[0] < order.overlap < order.overlap_interval[1] <= 1
+
+
+def test_questions_of_one_cluster_count_once(home):
+    """Each question five times: as wide as of the questions alone, and about as improbable."""
+    rng = np.random.default_rng(0)
+    picks = rng.multinomial(4, [0.4, 0.3, 0.2, 0.1], size=40).astype(float)
+    clusters = np.arange(40).repeat(5)
+    assert letters_p_value(picks.repeat(5, axis=0), clusters) == pytest.approx(letters_p_value(picks))
+    alone, repeated = (rate_intervals(*of) for of in ((picks, None), (picks.repeat(5, axis=0), clusters)))
+    assert repeated == pytest.approx(np.array(alone))
+    # Six passages of five questions each: the order matters for all of a passage's questions or for none.
+    rows = np.arange(N)
+    bold = np.array([1, 1, 0, 1, 0, 0])[(rows[N // 2 :] - N // 2) // 5]
+
+    def judge(question):
+        place = int(question.id.split("@")[0].lstrip("q"))
+        return (
+            [0, 9, 0, 0, 0, 0] if place >= N // 2 and bold[place - N // 2] else [taste(of) for of in question.options]
+        )
+
+    run = rotated_run(judge)
+    passages = np.concatenate([rows[: N // 2], N + (rows[N // 2 :] - N // 2) // 5, np.arange(len(run.labels) - N) + 99])
+    one, together = (
+        option_order(of, 100, scores=("lac",)) for of in (run, replace(run, clusters=passages.astype(np.int64)))
+    )
+    assert (together.plurality, together.changed) == (one.plurality, one.changed)
+    for name in ("plurality_interval", "changed_interval"):
+        (low, high), (lower, higher) = getattr(one, name), getattr(together, name)
+        assert lower < low < high < higher
+    same, wider = one.sets["lac"].same_interval, together.sets["lac"].same_interval
+    assert wider[1] - wider[0] > 1.2 * (same[1] - same[0])
+    assert together.letter_p_value > one.letter_p_value

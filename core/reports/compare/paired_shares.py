@@ -1,0 +1,121 @@
+"""Two runs' shares of right answers on the same questions: the interval and the test of their difference.
+
+The interval is Tango's, from the score statistic (1998, doi
+10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9). It has a width where no question is right
+in one run alone. The test is McNemar's, exact.
+
+Rows of a cluster (:mod:`core.clusters`) are right or wrong together. The interval is then that of the number of
+independent rows whose difference has the variance of the clusters' sums, and the test turns whole clusters: under its
+hypothesis, either run could have given either run's answers to a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.special import bdtr, ndtr, stdtrit
+
+from core.clusters import count, covariance_of_mean, sums
+from core.estimates import Estimate
+from core.records import FloatArray, IntArray
+
+BISECTIONS = 60
+
+
+def difference_of_shares(changes: FloatArray, clusters: IntArray | None, *, z: float) -> Estimate:
+    """The share right in the second run minus that in the first, with its interval.
+
+    ``changes`` (n,) are 1 where only the second run is right, −1 where only the first is, and otherwise 0. ``z`` is the
+    normal quantile of the interval's level, 1.96 for 95%.
+    """
+    n, only_first, only_second = len(changes), int((changes < 0).sum()), int((changes > 0).sum())
+    if clusters is None:
+        return paired_share_interval(only_first, only_second, n, z=z)
+    worth = _worth(changes, clusters, z) / n
+    ends = paired_share_interval(only_first * worth, only_second * worth, n * worth, z=z).ends
+    return Estimate((only_second - only_first) / n, *ends)
+
+
+def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
+    """The number of independent rows whose mean change has the variance that the mean of ``changes`` (n,) has: at most
+    n, and about the number of clusters where few or no rows change.
+
+    Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
+    for how uncertain a variance from so many clusters is.
+    """
+    n, g = len(changes), count(clusters, len(changes))
+    if g < 2:
+        return 1.0
+    alone = float(changes.var()) / n + 2 / (n * g)
+    together = float(covariance_of_mean(changes[:, None], clusters)[0, 0]) + 2 / g**2
+    return min(max(n * alone / together * (z / float(stdtrit(g - 1, ndtr(z)))) ** 2, 1.0), n)
+
+
+def paired_share_interval(only_first: float, only_second: float, n: float, *, z: float) -> Estimate:
+    """The share right in the second run minus that in the first, of n shared questions, with Tango's score interval.
+
+    ``z`` is the normal quantile of its level, 1.96 for 95%. The ends are the differences at which the score statistic
+    is ±z; between them it falls, so that bisection finds them. The counts may be fractions, of an effective number.
+
+    >>> of = paired_share_interval(3, 12, 50, z=1.96)
+    >>> round(of.value, 3), round(of.low, 3), round(of.high, 3)
+    (0.18, 0.031, 0.33)
+    """
+    value = (only_second - only_first) / n
+
+    def statistic(d: float) -> float:
+        """(b − c − n·d) / √(n·(2·q + d·(1 − d))), with q the likeliest share of "only first" if the difference is d."""
+        # 2n·q² + (−b − c + (2n − b + c)·d)·q − c·d·(1 − d) = 0, with b only in the second and c only in the first
+        b = -only_second - only_first + (2 * n - only_second + only_first) * d
+        q = (math.sqrt(max(b * b + 8 * n * only_first * d * (1 - d), 0.0)) - b) / (4 * n)
+        variance = n * (2 * q + d * (1 - d))
+        apart = only_second - only_first - n * d
+        return apart / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, apart) if apart else 0.0
+
+    def end(outer: float, target: float) -> float:
+        inner = value
+        for _ in range(BISECTIONS):
+            middle = (inner + outer) / 2
+            if abs(statistic(middle)) < target:
+                inner = middle
+            else:
+                outer = middle
+        return inner
+
+    return Estimate(value, end(-1.0, z), end(1.0, z))
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The exact two-sided p-value that as many questions are right in the first run alone as in the second alone.
+
+    >>> round(mcnemar(1, 5), 5)
+    0.21875
+    """
+    n = only_first + only_second
+    return min(1.0, 2 * float(bdtr(min(only_first, only_second), n, 0.5))) if n else 1.0
+
+
+def turned_p_value(changes: FloatArray, clusters: IntArray | None) -> float:
+    """The exact two-sided p-value that both runs are right equally often, where each cluster's answers may be turned.
+
+    S, the sum of a cluster's ``changes`` (:func:`difference_of_shares`), has either sign with probability ½. The value
+    is the probability that Σ ±S lies at least as far from 0 as Σ S. Where every S is −1, 0 or 1, this is McNemar's
+    test.
+
+    >>> turned_p_value(np.ones(6), None), turned_p_value(np.ones(6), np.arange(6) // 2)
+    (0.03125, 0.25)
+    """
+    turned = np.rint(sums(changes, clusters)).astype(np.int64)
+    sizes, counts = np.unique(np.abs(turned[turned != 0]), return_counts=True)
+    if sizes.max(initial=1) == 1:
+        return mcnemar(int((turned < 0).sum()), int((turned > 0).sum()))
+    # law[i]: the probability that the sum, plus all sizes, halved, is i; clusters of one size s add s·Binomial(c, ½)
+    law = np.ones(1)
+    for size, many in zip(sizes.tolist(), counts.tolist(), strict=True):
+        steps = np.zeros(size * many + 1)
+        below = bdtr(np.arange(many + 1), many, 0.5)
+        steps[::size] = np.diff(below, prepend=0.0)
+        law = np.convolve(law, steps)
+    total, apart = int((sizes * counts).sum()), abs(int(turned.sum()))
+    return min(1.0, 2 * float(law[: (total - apart) // 2 + 1].sum())) if apart else 1.0

@@ -1,0 +1,59 @@
+"""What else differs between compared runs, so that a reader does not take it for what is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.reports.titles import setting_title
+from core.runs.spec import RunSpec
+
+SETTINGS = {
+    "strategy": "instruction",
+    "shots": "shots",
+    "form": "form",
+    "prompt_format": "prompt format",
+    "system": "system prompt",
+    "dtype": "precision",
+    "samples": "most questions",
+    "seed": "seed of draw and split",
+    "calibration_share": "share that calibrates",
+}
+"""A field of a run's spec → its name in the sentence."""
+ABOUT = 1.05
+"""Numbers of calibration questions whose ratio is at most this are about the same."""
+LONGEST = 40
+"""Characters of a system prompt that are shown."""
+
+
+def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), normalisations: Sequence[str] = ()) -> str:
+    """A sentence on the settings in which runs differ besides what is compared: their models, or the one setting in
+    which runs of one model differ. It is empty if there is nothing else.
+
+    ``calibrate`` has the numbers of the runs' calibration questions, and ``normalisations`` how they score texts.
+
+    >>> a, b = RunSpec(model="a", task="qa"), RunSpec(model="b", task="qa", shots=5)
+    >>> what_differs([a, b], calibrate=[100, 60])
+    'Besides their models, these runs differ in shots (0, 5) and calibration questions (100, 60).'
+    """
+    values: dict[str, list[str]] = {
+        title: [_words(field, getattr(spec, field)) for spec in specs] for field, title in SETTINGS.items()
+    }
+    values["normalisation of texts"] = list(normalisations)
+    if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):
+        values["calibration questions"] = [f"{n:,}" for n in calibrate]
+    found = {title: list(dict.fromkeys(of)) for title, of in values.items() if len(set(of)) > 1}
+    models = len({spec.asked_model for spec in specs}) > 1
+    if not found or (not models and len(found) == 1):
+        return ""
+    *others, last = [f"{title} ({', '.join(of)})" for title, of in found.items()]
+    said = f"{', '.join(others)} and {last}" if others else last
+    return f"{'Besides their models, these' if models else 'These'} runs differ in {said}."
+
+
+def _words(field: str, value: object) -> str:
+    if field == "shots":
+        return str(value)
+    if field == "system":
+        text = str(value)
+        return f"“{text[:LONGEST]}{'…' * (len(text) > LONGEST)}”" if text else "none"
+    return "all" if value is None else setting_title(field, value)

@@ -1,0 +1,51 @@
+"""Whole clusters are turned: the exact law against all signs, and what a cluster is worth."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.clusters import NORMAL
+from core.reports.compare.paired_shares import difference_of_shares, mcnemar, paired_share_interval, turned_p_value
+
+pytestmark = pytest.mark.quick
+
+
+@given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=8))
+def test_the_p_value_is_the_share_of_signs_that_lie_as_far_from_nothing(groups):
+    changes, clusters = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(of) for of in groups])
+    totals = np.array([sum(of) for of in groups])
+    signs = np.array(list(itertools.product((-1, 1), repeat=len(groups))))
+    expected = float((np.abs(signs @ totals) >= abs(totals.sum()) - 1e-9).mean())
+    assert turned_p_value(changes, clusters) == pytest.approx(expected)
+
+
+def test_without_clusters_it_is_mcnemars_test_to_the_bit():
+    changes = np.array([1.0] * 8 + [-1.0] * 3 + [0.0] * 20)
+    assert turned_p_value(changes, None) == turned_p_value(changes, np.arange(31)) == mcnemar(3, 8)
+    # Five rows of each question that agree are turned at once.
+    assert turned_p_value(changes.repeat(5), np.arange(31).repeat(5)) == pytest.approx(mcnemar(3, 8))
+
+
+def test_an_interval_of_clusters_is_that_of_fewer_rows():
+    changes = np.array([1.0] * 12 + [-1.0] * 8 + [0.0] * 80)
+    alone = difference_of_shares(changes, None, z=NORMAL)
+    assert alone == paired_share_interval(8, 12, 100, z=NORMAL)
+    repeated = difference_of_shares(changes.repeat(5), np.arange(100).repeat(5), z=NORMAL)
+    assert repeated.value == pytest.approx(alone.value)
+    assert 1 <= (repeated.high - repeated.low) / (alone.high - alone.low) <= 1.04
+    # Clusters whose rows have nothing to do with each other cost nearly nothing.
+    mixed = np.random.default_rng(0).permutation(changes.repeat(5))
+    apart = difference_of_shares(mixed, np.arange(100).repeat(5), z=NORMAL)
+    assert apart.high - apart.low < 0.6 * (repeated.high - repeated.low)
+
+
+def test_no_interval_of_clusters_is_a_point():
+    for changes in (np.zeros(60), np.ones(60)):
+        found = difference_of_shares(changes, np.arange(12).repeat(5), z=NORMAL)
+        assert -1 <= found.low < found.high <= 1
+        assert found.high - found.low > 0.2
