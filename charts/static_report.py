@@ -23,6 +23,7 @@ from charts.scripts import bundle
 from core.conformal.scores import SCORES
 from core.reports import frames, references
 from core.reports.calibration import calibrated
+from core.reports.caveats import footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
@@ -54,13 +55,15 @@ Table = dict[str, Sequence[str] | Sequence[Sequence[str]]]
 def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Prediction sets") -> bytes:
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
-    names = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    names = {run.run_id: marked(titles[run.run_id], of_run(run, method=asked.method)) for run in runs}
     labs = [
         lab_outside.data(
             frames.lab_tables(run),
             version=run.run_id,
             name=names[run.run_id],
             file_stem=stem([(run.spec, run.bank)]),
+            caveats=footnote_of(of_run(run, method=asked.method)),
             alpha=asked.alpha,
             empty=asked.empty,
         )

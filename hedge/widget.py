@@ -12,6 +12,7 @@ from core.conformal.scores import score_named
 from core.conformal.sets import check_empty
 from core.errors import InputError
 from core.reports import frames
+from core.reports.caveats import footnote_of, of_run
 from core.reports.file_names import slug
 from hedge.figures import Split, evaluation, title_of
 
@@ -45,6 +46,7 @@ def lab(
         version=of.run_id,
         name=title,
         file_stem=f"hedge_{slug(title)}",
+        caveats=footnote_of(of_run(of)),
         alpha=thousandths(alpha),
         empty=check_empty(empty),
         left=left,

@@ -14,8 +14,10 @@ from app.caches.per_run import RunKey as RunKey
 from core.errors import HedgeError, InputError
 from core.files import disk
 from core.reports import evaluation as evaluations
+from core.reports.caveats import of_stored
 from core.reports.evaluation import Evaluation
 from core.runs import store
+from core.runs.caveats import Caveats
 from core.runs.store import ENDED, RunRecord
 
 EVERY_RUN = 1024
@@ -119,6 +121,11 @@ def compared_evaluation(run_id: str) -> Evaluation:
     return load_compared(run_key(run_id))
 
 
+def caveats(run_id: str) -> Caveats:
+    """What a reader of a finished run's figures must know. Raises :class:`InputError` for any other run."""
+    return _caveats(run_key(run_id))
+
+
 def disk_use(run_id: str) -> int:
     """The size of a run's folder in bytes."""
     return _disk_use(run_key(run_id))
@@ -146,6 +153,10 @@ def load_evaluation(key: RunKey) -> Evaluation:
 # in all. A view needs at most the 24 compared runs. Separate from load_evaluation, so that a comparison does not evict
 # the run that a person is looking at; and a PerRun, which can be asked in the background too.
 load_compared = PerRun(lambda key: evaluations.load(key.run_id), most=64)
+
+
+# Some sentences per entry, mostly none.
+_caveats = PerRun(lambda key: of_stored(key.run_id), most=4096)
 
 
 # One number per entry, for the same runs as _record.

@@ -14,10 +14,12 @@ from core.errors import InputError, plain
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
+from core.reports.caveats import footnotes, marked
 from core.reports.evaluation import load
 from core.reports.p_values import p_said, p_text
 from core.reports.report import finite, shown
 from core.runs import store
+from core.runs.caveats import COLUMN
 from core.tasks.bank_names import task_title
 
 if TYPE_CHECKING:  # pandas, which most commands do without
@@ -161,12 +163,13 @@ def vars_of(record: Any) -> dict[str, Any]:
 
 def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.PublishedClaim]) -> str:
     lines = [
-        f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
+        f"{marked(row['run'], row[COLUMN])}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
         f"{row['coverage']:.3f}, mean set size {row['mean_set_size']:.2f} ({row['set_size_low']:.2f} to "
         f"{row['set_size_high']:.2f}), UAcc {row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"
         for row in rows.to_dict("records")
     ]
+    lines += footnotes(rows[["run", COLUMN]].itertuples(index=False, name=None))
     lines += [_pair_text(pair) for pair in pairs]
     if not pairs:
         lines.append(
@@ -175,7 +178,7 @@ def _comparison_text(rows: Any, pairs: list[paired.Pair], made: list[claims.Publ
     for claim in made:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")
-        lines += [f"  {claim.instance}"] if claim.instance else []
+        lines += [f"  {said}" for said in (claim.instance, claim.caveat) if said]
     return "\n".join(lines)
 
 

@@ -27,6 +27,7 @@ from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.exchange.tabular import Sheet, meant, open_sheets
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, FloatArray, IntArray, OptionLogits, Question, Role
+from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
 
 ORIGIN = "table"
@@ -99,6 +100,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
             more["exported_run"] = sheet.texts("run")[rows[0]]
+        if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
+            more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
         runs.append(replace(run, provenance=run.provenance | more))
     return runs
 

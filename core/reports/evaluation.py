@@ -18,6 +18,7 @@ from core.files.parquet_columns import texts
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, OptionLogits
 from core.runs import store
+from core.runs.caveats import Caveats, of_letters, of_record
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
 
@@ -38,7 +39,8 @@ class Evaluation:
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
-    None: each row asks another one.
+    None: each row asks another one. ``recorded`` are the caveats that do not depend on the view of the run
+    (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -57,6 +59,7 @@ class Evaluation:
     normalisation: str = "raw"
     bank: str = ""
     clusters: IntArray | None = None
+    recorded: Caveats = ()
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities
@@ -165,6 +168,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
     logits = scored.logits if normalisation == "raw" else _normalised(answers, normalisation)
+    test = np.flatnonzero(roles == "test")
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
@@ -174,11 +178,15 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         log_probabilities=_frozen(log_softmax(logits)),
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(np.flatnonzero(roles == "calibration")),
-        test=_frozen(np.flatnonzero(roles == "test")),
+        test=_frozen(test),
         letters=LETTERS[:k],
         counts=_frozen(_counts(picked, scored.logits, record.run_id)),
         normalisation=normalisation,
         bank=bank_names.bank_name(record.spec, record.provenance),
+        recorded=(
+            *of_record(record.spec, record.provenance, questions=n),
+            *of_letters(scored.letter_mass[test]),
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,11 @@ import pandas as pd
 
 from core.conformal.coverage import share_interval
 from core.reports import question_identity
+from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
+from core.runs.caveats import COLUMN
 from core.tasks import short_task
 
 GUARANTEE_AT = 0.05
@@ -89,6 +91,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "brier": of.brier,
             "threshold": figures.threshold,
             "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+            COLUMN: in_one(of.caveats),
         }
         for name, figures in of.scores.items()
     ]
@@ -123,6 +126,7 @@ def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dic
                 "ece_high": of.ece_interval[1],
                 "ece_luck": of.ece_luck,
                 "run": of.run,
+                COLUMN: [asdict(caveat) for caveat in of.caveats],
             }
             for name, figures in of.scores.items()
         ]
