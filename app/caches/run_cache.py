@@ -14,7 +14,7 @@ from app.caches.per_run import RunKey as RunKey
 from core.errors import HedgeError, InputError
 from core.files import disk
 from core.reports import evaluation as evaluations
-from core.reports.caveats import of_stored
+from core.reports.caveats import of_run
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.runs.caveats import Caveats
@@ -155,8 +155,12 @@ def load_evaluation(key: RunKey) -> Evaluation:
 load_compared = PerRun(lambda key: evaluations.load(key.run_id), most=64)
 
 
-# Some sentences per entry, mostly none.
-_caveats = PerRun(lambda key: of_stored(key.run_id), most=4096)
+def _read_caveats(key: RunKey) -> Caveats:
+    bounded = _record(key).bounded
+    return of_run(evaluations.load(key.run_id, with_bounds=True) if bounded else load_evaluation(key))
+
+
+_caveats = PerRun(_read_caveats, most=4096)  # some sentences per entry, mostly none
 
 
 # One number per entry, for the same runs as _record.

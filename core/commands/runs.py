@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -35,6 +36,7 @@ def run(arguments: Namespace) -> CommandResult:
         preflight(spec)
     if arguments.dry_run:
         return _previews(specs)
+    _warn(specs, alpha)
     if arguments.queue:
         return _queued(specs)
     status = 0
@@ -48,6 +50,23 @@ def run(arguments: Namespace) -> CommandResult:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     return _figures(ids, alpha, status)
+
+
+def _warn(specs: list[RunSpec], alpha: int) -> None:
+    """Say before the launch which caveats the new ones of these runs will probably have."""
+    from core.inference.counting import characters_per_token
+    from core.reports.forecast import expected_caveats, work_of
+
+    earlier = []
+    for run_id in store.run_ids():
+        with suppress(InputError):  # `hedge runs` says that it can't be read
+            earlier.append(store.read_record(run_id))
+    done = {record.run_id for record in earlier if record.state == "done"}
+    for spec in specs:
+        if spec.run_id not in done and (work := work_of(spec)):
+            held = None if spec.servers else characters_per_token(spec.model, work.sample)
+            for caveat in expected_caveats(spec, work, earlier=earlier, text_of_token=held, alpha=alpha):
+                print(f"hedge: run {spec.run_id}: {caveat.text}", file=sys.stderr)
 
 
 def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:

@@ -19,7 +19,7 @@ from core.conformal.curve import thresholds
 from core.conformal.scores import UNTUNED, score_named
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
-from core.reports.caveats import of_bounded_run, texts
+from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation, load
 from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
@@ -151,7 +151,7 @@ def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
         bounded_questions=of.bounded_questions,
         accuracy=accuracy_ends(of.logits[run.test], of.bounded[run.test], run.labels[run.test]),
         scores={name: _score(of, name, alpha=alpha) for name in of.scores},
-        caveats=of_bounded_run(run),
+        caveats=of_run(run),
     )
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from core.calibration import metrics
 from core.conformal.alpha import THOUSAND
 from core.conformal.published import top_ties_of
-from core.reports.evaluation import Evaluation, load
-from core.runs import store
+from core.conformal.threshold import rank
+from core.reports.evaluation import Evaluation
 from core.runs.caveats import Caveat, Caveats
 
 MARK = "†"
@@ -25,9 +25,9 @@ NAMED = 4
 """The runs that a short footnote names."""
 
 
-def few_questions(n: int, m: int) -> Caveats:
-    """A caveat on ``n`` calibration and ``m`` test questions, if these are few."""
-    if min(n, m) >= FEWEST:
+def few_questions(n: int, m: int, *, alpha: int = 0) -> Caveats:
+    """A caveat on ``n`` calibration and ``m`` test questions, if they are few, or too few for ``alpha`` thousandths."""
+    if min(n, m) >= FEWEST and (not alpha or rank(n, alpha) <= n):
         return ()
     smallest = -(-THOUSAND // (n + 1)) / THOUSAND
     return (
@@ -41,20 +41,12 @@ def few_questions(n: int, m: int) -> Caveats:
 
 
 def of_run(run: Evaluation, *, method: str = "exact") -> Caveats:
-    """All caveats of a run as it is viewed. ``method`` is the threshold's, which decides ties."""
-    return (*of_bounded_run(run), *_of_probabilities(run, method))
+    """All caveats of a run as it is viewed. ``method`` is the threshold's, which decides ties.
 
-
-def of_stored(run_id: str) -> Caveats:
-    """All caveats of a finished run. Raises :class:`~core.errors.InputError` as :func:`~core.reports.evaluation.load`
-    does."""
-    run = load(run_id, with_bounds=True)
-    return of_bounded_run(run) if store.read_record(run_id).bounded else of_run(run)
-
-
-def of_bounded_run(run: Evaluation) -> Caveats:
-    """The caveats of a run whose probabilities may be bounds, which say nothing of ties and of the NLL."""
-    return (*run.recorded, *_of_questions(run))
+    Probabilities that are only bounds say nothing of ties and of the NLL.
+    """
+    found = (*run.recorded, *_of_questions(run))
+    return found if any(caveat.kind == "bounded" for caveat in found) else (*found, *_of_probabilities(run, method))
 
 
 def _of_questions(run: Evaluation) -> Caveats:
