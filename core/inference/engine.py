@@ -118,19 +118,19 @@ class SharingEngine(Protocol):
         ...
 
 
-CUT_COUNTS = ("truncated_prompts", "dropped_demonstrations")
-"""What an engine's description counts of prompts that are too long for its model."""
+CUT_COUNTS = ("truncated_prompts", "dropped_demonstrations", "shortened_prompts")
+"""What an engine's description counts of prompts that are too long for its model. Older ones lack the last."""
 
 
 def cut_short(description: Mapping[str, Any], *, prompts: int = 0) -> str:
     """What an engine's description says about prompts that were too long for its model; empty if none was. ``prompts``
     is the number of all prompts (0: not known)."""
-    cut, dropped = (description.get(name, 0) for name in CUT_COUNTS)
+    cut, dropped, shortened = (description.get(name, 0) for name in CUT_COUNTS)
     if not cut:
         return ""
     share = f"{cut:,} of {prompts:,}" if prompts else f"{cut:,}"
     longer = "prompt was" if (prompts or cut) == 1 else "prompts were"
     limit = f"the {description['context']:,} tokens that" if description.get("context") else "what"
-    lost = f"{dropped:,} demonstration{'s' if dropped != 1 else ''}"
-    lost = f"{lost}, and the beginning of the context where that was not enough" if dropped else "their beginning"
-    return f"{share} {longer} longer than {limit} the model reads, and lost {lost}."
+    lost = [f"{dropped:,} demonstration{'s' if dropped != 1 else ''}"] * bool(dropped)
+    lost += [f"the beginning of {shortened:,} contexts"] * bool(shortened) or ["their beginning"] * (not dropped)
+    return f"{share} {longer} longer than {limit} the model reads, and lost {' and '.join(lost)}."
