@@ -19,6 +19,7 @@ import hedge
 from app import navigation
 from charts.figure_files import figure
 from charts.run_figures import FIGURES
+from core.cli import main
 from core.commands import exchange
 from core.commands.exchange import EXPORTS
 from core.reports.caveats import of_run
@@ -31,6 +32,7 @@ from core.runs.caveats import Caveat, of_run_record
 from core.runs.status import RunStatus
 from tests.conftest import synthetic_run
 from tests.flawed_runs import flawed_run
+from tests.light_environment import needs_models
 from tests.pages.conftest import Open, components, said
 from tests.served import served_run
 
@@ -126,6 +128,30 @@ def test_the_runs_of_a_link_without_caveats_show_no_mark(open_page: Open):
         assert "†" not in said(open_page(page, run=name, runs=name))
 
 
+@needs_models
+def test_a_pocket_model_with_more_shots_than_it_reads(
+    open_page: Open, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    """16 shots in 512 tokens, asked of the model itself, which also writes answers to the same prompts."""
+    asked = ["--model", "pocket-1m", "--task", "qa", "--shots", "16", "--samples", "12", "--repeats", "1"]
+    assert main(["run", *asked, "--device", "cpu", "--dtype", "float32"]) == 0
+    out, err = capsys.readouterr()
+    assert "About 12 of 12 prompts are longer than the 512 tokens that pocket-1m reads" in err
+    (run,) = [name for name in store.run_ids() if "16shot" in name]
+    cut, few = of_run(load(run))
+    dropped = store.read_record(run).provenance["prompts"]["dropped_demonstrations"]
+    assert 12 <= dropped < 12 * 16
+    assert cut.sentence == (
+        f"12 of 12 prompts were longer than the 512 tokens that the model reads, and lost {dropped:,} demonstrations."
+    )
+    assert missing(out, (cut, few)) == []
+    assert main(["runs"]) == 0
+    assert missing(capsys.readouterr().out, (cut,)) == []
+    for page in ("alpha_lab", "prompting"):
+        assert missing(said(open_page(page, run=run, runs=run)), (cut, few)) == []
+    assert missing(_exported("md", run, tmp_path), (cut, few)) == []
+
+
 # ---------------------------------------------------------------- files
 
 
@@ -176,8 +202,6 @@ def test_marks_of_figures_stand_behind_the_names_of_their_runs(run: str):
 
 @pytest.mark.parametrize("command", ["report", "compare"])
 def test_every_command_names_the_caveats(run: str, command: str, capsys: pytest.CaptureFixture[str]):
-    from core.cli import main
-
     caveats = of_run(load(run))
     assert main([command, run]) == 0
     assert missing(capsys.readouterr().out, caveats) == []
