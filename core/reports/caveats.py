@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -22,7 +22,7 @@ MARK = "†"
 FEWEST = 100
 """With fewer calibration or test questions, a run has few of them."""
 NAMED = 4
-"""The runs that a short footnote names."""
+"""The footnotes that are shown where there is little room."""
 
 
 def few_questions(n: int, m: int, *, alpha: int = 0) -> Caveats:
@@ -141,9 +141,8 @@ def footnotes(named: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     return tuple(f"{MARK} {', '.join(names)}: {text}" for text, names in by_text.items())
 
 
-def footnote(named: Iterable[tuple[str, str]]) -> str:
-    """The first :data:`NAMED` lines of :func:`footnotes` as one text, and how many there are besides."""
-    lines: Sequence[str] = footnotes(named)
+def first_footnotes(named: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """The first :data:`NAMED` of :func:`footnotes`, and a line that counts the others."""
+    lines = footnotes(named)
     more = len(lines) - NAMED
-    rest = [f"{MARK} {more:,} more like these; open the runs to read them."] * (more > 0)
-    return " ".join([*lines[:NAMED], *rest])
+    return (*lines[:NAMED], *[f"{MARK} {more:,} more like these; open the runs to read them."] * (more > 0))

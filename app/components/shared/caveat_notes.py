@@ -10,7 +10,7 @@ from app.caches import run_cache
 from app.components.shared.runs import titles
 from app.formatting import plain
 from core.errors import HedgeError
-from core.reports.caveats import MARK, footnote, footnotes, in_one
+from core.reports.caveats import MARK, first_footnotes, footnotes, in_one
 from core.runs.store import RunRecord
 
 
@@ -38,9 +38,9 @@ def footnote_caption(named: Iterable[tuple[str, str]]) -> None:
     """Show what the marks of these runs mean: for each its name and the text of its caveats. All of them are in the
     hover if there are many."""
     pairs = list(named)
-    if said := footnote(pairs):
+    if shown := first_footnotes(pairs):
         lines = footnotes(pairs)
-        st.caption(plain(said), help=None if said == " ".join(lines) else "\n\n".join(map(plain, lines)))
+        st.caption("  \n".join(map(plain, shown)), help=None if shown == lines else "\n\n".join(map(plain, lines)))
 
 
 def caveat_text(run_id: str) -> str:

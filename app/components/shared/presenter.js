@@ -197,6 +197,7 @@ export class Presenter {
     this.foot.hidden = false;
     const caveats = this.page.caveats?.() ?? "";
     say(this.caveats, caveats);
+    this.caveats.title = caveats; // it shows two lines
     this.foot.classList.toggle("with-caveats", Boolean(caveats));
     this.lay();
     this.hint();

@@ -14,7 +14,7 @@ from core.exchange import run_folder, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
 from core.reports.array_evaluation import of_arrays
-from core.reports.caveats import FEWEST, few_questions, footnote, footnotes, marked, of_run
+from core.reports.caveats import FEWEST, few_questions, first_footnotes, footnotes, marked, of_run
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import store
@@ -185,8 +185,10 @@ def test_the_list_of_runs_names_the_caveats_of_their_records(home):
 
 def test_runs_with_the_same_caveats_share_a_footnote_and_many_are_counted():
     assert footnotes([("a", "Cut."), ("b", ""), ("c", "Few."), ("d", "Cut.")]) == ("† a, d: Cut.", "† c: Few.")
-    assert footnote([("a", "")]) == ""
-    many = footnote([(f"run {i}", f"Few: {i}.") for i in range(6)])
-    assert many.startswith("† run 0: Few: 0. † run 1: Few: 1.")
-    assert many.endswith("† run 3: Few: 3. † 2 more like these; open the runs to read them.")
+    assert first_footnotes([("a", "")]) == ()
+    many = first_footnotes([(f"run {i}", f"Few: {i}.") for i in range(6)])
+    assert many == (
+        *(f"† run {i}: Few: {i}." for i in range(4)),
+        "† 2 more like these; open the runs to read them.",
+    )
     assert (marked("m", ""), marked("m", "Few.")) == ("m", "m †")

@@ -187,7 +187,7 @@ def test_an_unknown_context_is_that_of_an_earlier_run(home):
     earlier = replace(earlier, provenance=earlier.provenance | {"engine": {"context": 650}})
     assert (
         "About 25 of 100 prompts are longer than the 650 tokens"
-        in caveats(spec, work, earlier=[earlier], rate=None)["cut"]
+        in caveats(spec, work, earlier=[earlier], text_of_token=None)["cut"]
     )
     assert caveats(replace(spec, model="another/model"), work, earlier=[earlier]) == {}
 
