@@ -50,27 +50,29 @@ def of_run(run: Evaluation, *, method: str = "exact") -> Caveats:
 
 
 def _of_questions(run: Evaluation) -> Caveats:
-    n, m, repeated = len(run.calibration), len(run.test), ()
+    sides = run.calibration, run.test
+    found: list[Caveat] = []
+    n, m = map(len, sides)
     if run.clusters is not None:
-        rows, (n, m) = n + m, (len(np.unique(run.clusters[side])) for side in (run.calibration, run.test))
-        questions = len(np.unique(run.clusters[np.concatenate([run.calibration, run.test])]))
-        repeated = (
+        rows, (n, m) = n + m, (len(np.unique(run.clusters[side])) for side in sides)
+        questions = len(np.unique(run.clusters[np.concatenate(sides)]))
+        found.append(
             Caveat(
                 "repeated",
                 f"{rows:,} rows, {questions:,} questions: the rows of one question count as one in every interval and "
                 "test.",
-            ),
+            )
         )
-    least, ragged = int(run.option_counts.min(initial=run.k)), ()
+    least = int(run.option_counts.min(initial=run.k))
     if least < run.k:
-        ragged = (
+        found.append(
             Caveat(
                 "options",
                 f"Questions have from {least} to {run.k} options. No set holds an option that its question lacks, and "
                 f"UAcc uses k = {run.k}.",
-            ),
+            )
         )
-    return (*few_questions(n, m), *repeated, *ragged)
+    return (*few_questions(n, m), *found)
 
 
 def _of_probabilities(run: Evaluation, method: str) -> Caveats:
