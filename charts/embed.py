@@ -17,6 +17,7 @@ from charts.html_page import html_page
 from charts.scripts import COMPONENTS, LIVE_CSS, bundle
 from core.errors import InputError
 from core.reports import provenance
+from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import tested_by
 from core.reports.titles import details
@@ -138,9 +139,10 @@ def lab_embed(
 
 
 def run_source(run: Evaluation, *, name: str = "") -> str:
-    """A sentence on the data of a run: its ``name`` if nothing else says it, how it was asked, and its questions."""
+    """Sentences on the data of a run: its ``name`` if nothing else says it, how it was asked, its questions, and its
+    caveats."""
     counts = f"{len(run.calibration):,} calibration questions and {tested_by(run)}"
-    return f"Data: {', '.join(filter(None, (name, details(run.spec), counts)))}."
+    return " ".join([f"Data: {', '.join(filter(None, (name, details(run.spec), counts)))}.", *texts(of_run(run))])
 
 
 WITHOUT_TEXTS = "The texts of the questions are left out, because there are too many of them."

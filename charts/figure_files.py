@@ -35,6 +35,7 @@ from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
 from core.jury.judgements import Judgements
 from core.reports import jury as jury_reports
+from core.reports.caveats import MARK, footnotes
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
@@ -73,7 +74,7 @@ HTML = FigureStyle(width=40 / 6)
 class FigureFile:
     """A figure for a file: its ``name``, its ``drawing``, the look, and where its figures come from.
 
-    ``called`` makes the file's name from what it holds and its ending.
+    ``called`` makes the file's name from what it holds and its ending. ``footnotes`` are the caveats of its runs.
     """
 
     name: str
@@ -81,6 +82,7 @@ class FigureFile:
     style: FigureStyle
     provenance: Provenance
     called: Callable[[str, str], str]
+    footnotes: tuple[str, ...] = ()
 
     def file_name(self, ending: str) -> str:
         """The file's name, with model, task and alpha."""
@@ -89,7 +91,7 @@ class FigureFile:
     @property
     def caption(self) -> str:
         """What stands below the figure in a paper."""
-        return f"{self.drawing.title}. {self.drawing.reading}".rstrip()
+        return " ".join([f"{self.drawing.title}. {self.drawing.reading}".rstrip(), *self.footnotes])
 
     @property
     def text(self) -> str:
@@ -217,14 +219,17 @@ def figures(
     of = FigureRequest(runs, asked, look.units)
     facts = provenance_of_runs(runs, asked)
     specs = [(run.spec, run.bank) for run in runs]
+    notes = footnotes(zip((name.replace(f" {MARK}", "") for name in of.names), of.caveats, strict=True))
+
+    def file_names(what: str, ending: str) -> str:
+        return of_runs(what, ending, specs, alpha=asked.alpha)
+
     found = []
     for name in names:
         drawn = FIGURES[name](of)
         for one in drawn:
             called = one.figure.name if len(drawn) > 1 else name
-            found.append(
-                FigureFile(called, one, look, facts, lambda what, end: of_runs(what, end, specs, alpha=asked.alpha))
-            )
+            found.append(FigureFile(called, one, look, facts, file_names, notes))
     return found
 
 

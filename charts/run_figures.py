@@ -29,10 +29,12 @@ from core.estimates import interval_text
 from core.reports import frames
 from core.reports.by_alpha import by_alpha
 from core.reports.calibration import calibrated
+from core.reports.caveats import in_one, of_run
 from core.reports.compare import benchmark, selective, side_by_side
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.report import shown
+from core.runs.caveats import COLUMN
 
 PANEL = 150
 """The fewest units across that a panel needs."""
@@ -94,9 +96,17 @@ class FigureRequest:
         return self.rows[self.rows["score"] == self.score]
 
     @cached_property
+    def caveats(self) -> list[str]:
+        """The caveats of each run as text; empty for a run without any."""
+        return [in_one(of_run(run, method=self.asked.method)) for run in self.runs]
+
+    @cached_property
     def names(self) -> list[str]:
-        """A name for each run with its task; no two are alike."""
-        specs = [{"model": run.spec.model_name, "task": run.spec.task, "bank": run.bank} for run in self.runs]
+        """A name for each run with its task; no two are alike. A run with caveats is marked."""
+        specs = [
+            {"model": run.spec.model_name, "task": run.spec.task, "bank": run.bank, COLUMN: text}
+            for run, text in zip(self.runs, self.caveats, strict=True)
+        ]
         settings = [
             {name: getattr(run.spec, name) for name in ("strategy", "shots", "form", "dtype")} for run in self.runs
         ]

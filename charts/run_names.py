@@ -7,19 +7,26 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from core.reports.caveats import marked
 from core.reports.titles import DEFAULTS, setting_title
+from core.runs.caveats import COLUMN
 from core.tasks.bank_names import task_title
 
 
 def short_names(rows: pd.DataFrame) -> pd.Series:
-    """A name for each row's run: its model, and the settings that are not at their defaults, as in a run's title."""
+    """A name for each row's run: its model, and the settings that are not at their defaults, as in a run's title.
+
+    A name is marked if any of its runs has caveats, so that it stays the same name on every task.
+    """
     settings = [name for name in ("strategy", "shots", "form", "dtype") if name in rows]
 
     def name(row: pd.Series) -> str:
         changed = [key for key in settings if row[key] != getattr(DEFAULTS, key)]
         return " · ".join([str(row["model"]), *(setting_title(key, row[key]) for key in changed)])
 
-    return rows.apply(name, axis=1)
+    names = rows.apply(name, axis=1)
+    flawed = set(names[rows[COLUMN] != ""]) if COLUMN in rows else set()
+    return names.map(lambda name: marked(name, name in flawed)) if flawed else names
 
 
 def full_names(rows: pd.DataFrame) -> list[str]:

@@ -24,6 +24,7 @@ from core.conformal.scores import SCORES
 from core.estimates import interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
+from core.reports.caveats import footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike, options_words
@@ -59,13 +60,15 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
     """One HTML file: the runs' figures as a table, and the alpha lab of each, alive without a network."""
     compared = offered_alike(runs)  # the lab offers to leave E and F out by itself
     rows = benchmark.run_rows(compared, benchmark.reports(compared, asked))
-    names = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    titles = distinct_titles({run.run_id: (run.spec, run.bank) for run in runs})
+    names = {run.run_id: marked(titles[run.run_id], of_run(run, method=asked.method)) for run in runs}
     labs = [
         lab_outside.data(
             frames.lab_tables(run),
             version=run.run_id,
             name=names[run.run_id],
             file_stem=stem([(run.spec, run.bank)]),
+            caveats=footnote_of(of_run(run, method=asked.method)),
             alpha=asked.alpha,
             empty=asked.empty,
         )

@@ -18,12 +18,14 @@ from core.estimates import interval_text
 from core.records import BoolArray, IntArray
 from core.reports import frames
 from core.reports.array_evaluation import of_arrays
+from core.reports.caveats import MARK, texts
 from core.reports.evaluation import Evaluation, load
 from core.reports.repeated import counted, questions_of, sides
 from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, shown
 from core.reports.report import report as figures_of
 from core.reports.scored_sets import form
 from core.reports.titles import run_title
+from core.runs.caveats import Caveats
 
 Split = float | Sequence[int] | npt.NDArray[Any]
 """The share of questions that calibrate, their row numbers, or a mask of true and false, or of 1 and 0."""
@@ -36,7 +38,7 @@ class SetFigures:
     """The sets of the test questions by one score.
 
     ``members`` (m, k) says which options each set holds, and ``test`` (m,) which rows of the input the questions are.
-    ``figures`` has all figures of the sets, with their intervals.
+    ``figures`` has all figures of the sets, with their intervals, and ``caveats`` say what a reader must know.
     """
 
     alpha: float
@@ -45,6 +47,7 @@ class SetFigures:
     test: IntArray
     test_questions: int
     figures: ScoreReport
+    caveats: Caveats = ()
 
     @property
     def n_calibration(self) -> int:
@@ -81,12 +84,12 @@ class SetFigures:
     def __repr__(self) -> str:
         return (
             f"{SCORES[self.score].title} sets at alpha {self.alpha:.3f}: coverage {self.coverage:.3f}, mean set size "
-            f"{self.mean_set_size:.3f}, threshold {shown(self.threshold)}; {self._sides}"
+            f"{self.mean_set_size:.3f}, threshold {shown(self.threshold)}; {self._sides}{_below(self.caveats)}"
         )
 
     def _repr_html_(self) -> str:
         head = f"Sets at alpha {self.alpha:.3f}: {self._sides}"
-        return _page(head, [], {self.score: self.figures}, self.figures.notes)
+        return _page(head, [], {self.score: self.figures}, (*texts(self.caveats), *self.figures.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class RunFigures:
             f"{SCORES[name].title}: coverage {one.coverage:.3f}, mean set size {one.mean_set_size:.3f}"
             for name, one in of.scores.items()
         ]
-        return "\n".join([f"{self.title}, alpha {of.alpha:.3f}", *lines, *sets])
+        return "\n".join([f"{self.title}, alpha {of.alpha:.3f}", *lines, *sets]) + _below(of.caveats)
 
     def _repr_html_(self) -> str:
         of = self.figures
@@ -143,9 +146,10 @@ def sets(
     at = thousandths(alpha)
     score = score_named(score).name
     run = of_arrays(probabilities, labels, calibration=calibration, clusters=clusters, seed=seed)
-    figures = figures_of(run, at, scores=(score,), empty=empty).scores[score]
+    made = figures_of(run, at, scores=(score,), empty=empty)
     members = form(run, score, at, empty=empty).members
-    return SetFigures(at / THOUSAND, score, members, run.test, questions_of(run, run.test), figures)
+    questions = questions_of(run, run.test)
+    return SetFigures(at / THOUSAND, score, members, run.test, questions, made.scores[score], made.caveats)
 
 
 def report(
@@ -193,6 +197,11 @@ def evaluation(run: Any, labels: Any, *, calibration: Split, seed: int, clusters
 def title_of(run: Evaluation) -> str:
     """What an evaluation is called in a notebook: the title of a stored run."""
     return ARRAYS if run.spec.task == ARRAYS else run_title(run.spec, run.bank)
+
+
+def _below(caveats: Caveats) -> str:
+    """The caveats as lines below a text."""
+    return "".join(f"\n{MARK} {text}" for text in texts(caveats))
 
 
 def _run_lines(of: Report) -> list[tuple[str, str]]:

@@ -1,8 +1,10 @@
 """How far a run's confidence can be trusted, and what temperature scaling does to it."""
 
 from app import state
+from app.caches import run_cache
 from app.components.calibration import bin_questions, diagrams, every_alpha, figures_table, recalibration
 from app.components.shared import export
+from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs
 from app.state.calibration import CalibrationView
@@ -18,6 +20,7 @@ view = state.view(CalibrationView)
 chosen = pick_runs(view, "Reliability diagrams", first=3)
 
 if chosen:
+    caveat_notes([run_cache.record(run_id) for run_id in chosen])
     diagrams.choices(view)
     found = diagrams.diagrams_of(chosen, view)
     if found:

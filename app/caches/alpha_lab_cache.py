@@ -20,8 +20,7 @@ from core.reports.alpha_lab import view as split_views
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.alpha_lab.view import SplitView
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import repeat_notes
-from core.reports.report import Report, report, tie_notes
+from core.reports.report import Report, report
 
 
 def lab_tables(run_id: str) -> dict[str, Any]:
@@ -30,14 +29,14 @@ def lab_tables(run_id: str) -> dict[str, Any]:
 
 
 def lab_notes(run_id: str) -> tuple[str, ...]:
-    """Sentences to show if the lab's figures do not cover all of a run, or need an explanation."""
+    """A sentence to show if the lab's figures do not cover all of a run."""
     return _lab_notes(run_key(run_id))
 
 
 def _notes(run: Evaluation) -> tuple[str, ...]:
-    n, least = len(run.calibration) + len(run.test), int(run.option_counts.min())
-    notes = list(repeat_notes(run))
-    if notes:
+    n = len(run.calibration) + len(run.test)
+    notes = []
+    if run.clusters is not None:
         notes.append(
             "The lab above shows one random row of each question, because its redrawn splits need independent "
             "questions. The figures below use all rows."
@@ -47,12 +46,7 @@ def _notes(run: Evaluation) -> tuple[str, ...]:
             f"The lab above uses {frames.MOST_IN_LAB:,} of the run's {n:,} questions, drawn at random, so that "
             "dragging stays smooth. The figures below use all of them."
         )
-    if least < run.k:
-        notes.append(
-            f"Questions of this run have from {least} to {run.k} options. No set holds an option that its "
-            f"question lacks, and UAcc uses k = {run.k}."
-        )
-    return (*notes, *tie_notes(run))
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,10 @@ from app.caches.per_run import RunKey as RunKey
 from core.errors import HedgeError, InputError
 from core.files import disk
 from core.reports import evaluation as evaluations
+from core.reports.caveats import of_run
 from core.reports.evaluation import Evaluation
 from core.runs import store
+from core.runs.caveats import Caveats
 from core.runs.store import ENDED, RunRecord
 
 EVERY_RUN = 1024
@@ -119,6 +121,11 @@ def compared_evaluation(run_id: str) -> Evaluation:
     return load_compared(run_key(run_id))
 
 
+def caveats(run_id: str) -> Caveats:
+    """What a reader of a finished run's figures must know. Raises :class:`InputError` for any other run."""
+    return _caveats(run_key(run_id))
+
+
 def disk_use(run_id: str) -> int:
     """The size of a run's folder in bytes."""
     return _disk_use(run_key(run_id))
@@ -146,6 +153,14 @@ def load_evaluation(key: RunKey) -> Evaluation:
 # in all. A view needs at most the 24 compared runs. Separate from load_evaluation, so that a comparison does not evict
 # the run that a person is looking at; and a PerRun, which can be asked in the background too.
 load_compared = PerRun(lambda key: evaluations.load(key.run_id), most=64)
+
+
+def _read_caveats(key: RunKey) -> Caveats:
+    bounded = _record(key).bounded
+    return of_run(evaluations.load(key.run_id, with_bounds=True) if bounded else load_evaluation(key))
+
+
+_caveats = PerRun(_read_caveats, most=4096)  # some sentences per entry, mostly none
 
 
 # One number per entry, for the same runs as _record.

@@ -25,6 +25,7 @@ from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
 from core.reports.imported_figures import figures as imported_figures
 from core.reports.imported_figures import is_rounded, stored_as
 from core.runs import store
+from core.runs.caveats import of_record
 
 if TYPE_CHECKING:  # pandas, which most commands do without
     from core.jury.experiment import JuryExperiment
@@ -121,11 +122,13 @@ def _told(
     """What was brought in, what goes elsewhere, and what was refused and why."""
     hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
     shown = {run_id: imported_figures(run) for run_id, run, _ in runs}
-    lines = [
-        f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
-        f"{shown[run_id].mean_set_size:.2f}{_here(run, run_id) if here else ''}"
-        for run_id, run, here in runs
-    ]
+    lines = []
+    for run_id, run, here in runs:
+        lines.append(
+            f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
+            f"{shown[run_id].mean_set_size:.2f}{_here(run, run_id) if here else ''}"
+        )
+        lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]
     lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
     lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]
     lines += [f"{name}: {sentence}" for name, sentence in refused]

@@ -16,11 +16,13 @@ from core.estimates import interval_text
 from core.reports import report as reports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.bounded import BoundedReport, bounded_report
+from core.reports.caveats import footnotes, marked
 from core.reports.evaluation import load
 from core.reports.p_values import p_said, p_text
 from core.reports.repeated import sides
 from core.reports.report import finite, shown
 from core.runs import store
+from core.runs.caveats import COLUMN
 from core.tasks.bank_names import task_title
 
 if TYPE_CHECKING:  # pandas, which most commands do without
@@ -193,19 +195,20 @@ def _comparison_text(
     from core.reports.compare.claims import family_words
 
     lines = [
-        f"{row['run']}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
+        f"{marked(row['run'], row[COLUMN])}\n  {task_title(row['task'], row['bank'])}: accuracy {row['accuracy']:.3f} "
         f"({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f}); at alpha {row['alpha']:.3f} coverage "
         f"{row['coverage']:.3f}, mean set size {row['mean_set_size']:.2f} ({row['set_size_low']:.2f} to "
         f"{row['set_size_high']:.2f}), UAcc {row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"
         for row in rows.to_dict("records")
     ]
+    lines += footnotes(rows[["run", COLUMN]].itertuples(index=False, name=None))
     lines += notes
     lines += [_pair_text(pair, differs[pair.first, pair.second]) for pair in pairs]
     lines += filter(None, [family_words(rows["model"].tolist())])
     for claim in made:
         figure = "there is nothing to compute it from" if math.isnan(claim.figure) else f"{claim.figure:.2f}"
         lines.append(f"“{claim.statement}” {claim.verdict} ({claim.measure}: {figure})")
-        lines += [f"  {claim.instance}"] if claim.instance else []
+        lines += [f"  {said}" for said in (claim.instance, claim.caveat) if said]
     return "\n".join(lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -14,6 +15,7 @@ from core.errors import HedgeError, InputError, plain
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
+from core.runs.caveats import of_run_record
 from core.runs.execution.progress import WAITING
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
@@ -34,6 +36,7 @@ def run(arguments: Namespace) -> CommandResult:
         preflight(spec)
     if arguments.dry_run:
         return _previews(specs)
+    _warn(specs, alpha)
     if arguments.queue:
         return _queued(specs)
     status = 0
@@ -47,6 +50,23 @@ def run(arguments: Namespace) -> CommandResult:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     return _figures(ids, alpha, status)
+
+
+def _warn(specs: list[RunSpec], alpha: int) -> None:
+    """Say before the launch which caveats the new ones of these runs will probably have."""
+    from core.inference.counting import characters_per_token
+    from core.reports.forecast import expected_caveats, work_of
+
+    earlier = []
+    for run_id in store.run_ids():
+        with suppress(InputError):  # `hedge runs` says that it can't be read
+            earlier.append(store.read_record(run_id))
+    done = {record.run_id for record in earlier if record.state == "done"}
+    for spec in specs:
+        if spec.run_id not in done and (work := work_of(spec)):
+            held = None if spec.servers else characters_per_token(spec.model, work.sample)
+            for caveat in expected_caveats(spec, work, earlier=earlier, text_of_token=held, alpha=alpha):
+                print(f"hedge: run {spec.run_id}: {caveat.text}", file=sys.stderr)
 
 
 def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
@@ -161,7 +181,6 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
     from tqdm import tqdm
 
-    from core.inference.engine import cut_short
     from core.runs import engine
     from core.runs.execution.execute import execute
 
@@ -185,15 +204,16 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
     if wanted is None or used < wanted:
         print(f"hedge: run {name} uses all {used} available questions", file=sys.stderr)
-    if shortened := cut_short(store.read_record(name).provenance["engine"]):
-        print(f"hedge: run {name}: {shortened}", file=sys.stderr)
     return name
 
 
 def runs(arguments: Namespace) -> CommandResult:
     """List every run with its state; if runs wait and no agent lives that could take them, start one."""
     rows = list(map(_row_of, store.run_ids()))
-    lines = [f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}" for row in rows]
+    lines = []
+    for row in rows:
+        lines.append(f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}")
+        lines += [f"{'':<11}{caveat['sentence']}" for caveat in row["caveats"]]
     if any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
         from core.runs import engine
 
@@ -207,7 +227,7 @@ def _row_of(run_id: str) -> dict[str, Any]:
     try:
         return _run_row(store.read_record(run_id))
     except InputError as error:
-        return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None}
+        return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None, "caveats": []}
 
 
 def _run_row(record: RunRecord) -> dict[str, Any]:
@@ -226,6 +246,7 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
         "message": message,
         "done": progress.done if progress else None,
         "total": progress.total if progress else None,
+        "caveats": [asdict(caveat) for caveat in of_run_record(record)],
         **record.spec.to_json(),
         "bank": bank_name(record.spec, record.provenance) if record.spec.answers else None,
     }

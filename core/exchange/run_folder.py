@@ -40,9 +40,11 @@ LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
 DESCRIPTION: dict[str, type] = {
     "bank": dict,
+    "caveats": str,
     "chunk": int,
     "class": dict,
     "claims": dict,
+    "counts": dict,
     "data": object,
     "data_fingerprint": str,
     "demonstrations": list,
@@ -52,6 +54,7 @@ DESCRIPTION: dict[str, type] = {
     "host": str,
     "method": str,
     "precision": str,
+    "prompts": dict,
     "python": str,
     "scored": dict,
     "scoring_seconds": float,

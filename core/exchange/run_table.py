@@ -1,7 +1,8 @@
 """A run as one table with one row per scored question, which holds everything its figures are computed from.
 
 Read back by :mod:`core.exchange.table`, it gives the same report to the last digit: probabilities that were given and
-logits travel as they are, and the columns of the run say what it was.
+logits travel as they are, and the columns of the run say what it was. ``caveats`` holds those that its questions do not
+show; a run without them lacks the column.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from core.errors import InputError
 from core.exchange.table_columns import BANK, PRECISION, RUN_COLUMNS
 from core.records import LETTERS
 from core.runs import store
+from core.runs.caveats import COLUMN, of_run_record
 from core.tasks import bank_names
 
 
@@ -44,6 +46,8 @@ def run_table(run_id: str) -> pa.Table:
     columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
     columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
+    if caveats := of_run_record(record):
+        columns[COLUMN] = pa.repeat(pa.scalar(" ".join(caveat.text for caveat in caveats)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
     if "cluster" in rows.column_names:
         columns["cluster"] = rows["cluster"]

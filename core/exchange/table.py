@@ -46,6 +46,7 @@ from core.records import (
     Question,
     Role,
 )
+from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
 from core.tasks.identity import cluster_name
 
@@ -132,6 +133,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
             more["exported_run"] = sheet.texts("run")[rows[0]]
+        if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
+            more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
         runs.append(replace(run, provenance=run.provenance | more))
     return runs
 

@@ -1,18 +1,23 @@
-"""Characters per token of a model, from the tokenizer's file alone. Loads neither weights nor torch."""
+"""Characters per token of a model, and the most tokens that it reads, from its files. Loads no weights and no torch."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 
 from core import extras
+from core.errors import InputError
 from core.files.names import is_folder, named
+from core.inference.encoding import CONTEXT_NAMES, SANE_LENGTH
 from core.inference.folder_limits import check_tokenizer, panics_as_errors
 from core.inference.hub_cache import cached_file
 from core.inference.models import bundled_models
+from core.inference.safetensors_files import read_json
 from core.settings import ASSETS
 
 FILE = "tokenizer.json"
+SETTINGS = ("config.json", "tokenizer_config.json")
 
 
 def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
@@ -36,13 +41,31 @@ def characters_per_token(model: str, texts: Sequence[str]) -> float | None:
     return sum(map(len, texts)) / max(1, sum(len(one.ids) for one in found))
 
 
+def context(model: str) -> int:
+    """The most tokens that a model reads; 0 if its files are not on this machine or state no limit."""
+    stated = [_stated(path, path.stat().st_mtime_ns) for name in SETTINGS if (path := _file(model, name))]
+    return min((limit for limit in stated if limit), default=0)
+
+
+@functools.lru_cache(maxsize=256)
+def _stated(path: Path, stamp: int) -> int:
+    """The limit of tokens that a model's settings state; 0 for none."""
+    try:
+        values = read_json(path)
+    except InputError:  # loading the model says what is wrong with it
+        return 0
+    values = values.get("text_config") or values
+    limits = [values.get(name) for name in (*CONTEXT_NAMES, "model_max_length")]
+    return next((limit for limit in limits if isinstance(limit, int) and 0 < limit < SANE_LENGTH), 0)
+
+
 def is_here(model: str) -> bool:
     """Whether the model's files lie on this machine, so that nothing has to be downloaded."""
     return model in bundled_models() or is_folder(model) or cached_file(model, "config.json") is not None
 
 
-def _file(model: str) -> Path | None:
+def _file(model: str, name: str = FILE) -> Path | None:
     if model in bundled_models():
-        return ASSETS / "models" / model / FILE
-    path = named(model) / FILE if is_folder(model) else None
-    return path if path and path.is_file() else cached_file(model, FILE)
+        return ASSETS / "models" / model / name
+    path = named(model) / name if is_folder(model) else None
+    return path if path and path.is_file() else cached_file(model, name)

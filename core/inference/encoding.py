@@ -26,7 +26,8 @@ class Encoder:
     """The tokenizer of one model. ``context`` is the most tokens the model reads (0: no limit) and ``vocabulary`` the
     number of tokens it knows (None: unknown).
 
-    It counts what did not fit: ``truncated`` prompts and ``dropped`` demonstrations.
+    It counts what did not fit: ``truncated`` prompts, ``dropped`` demonstrations, and prompts that were ``shortened``
+    beyond these.
     """
 
     def __init__(self, tokenizer: Any, *, context: int, vocabulary: int | None) -> None:
@@ -36,8 +37,11 @@ class Encoder:
         self.context = 0 if self.context == SANE_LENGTH else self.context
         self.vocabulary = vocabulary
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
-        self.truncated = 0
-        self.dropped = 0
+        self.count_anew()
+
+    def count_anew(self) -> None:
+        """Forget what did not fit so far."""
+        self.truncated = self.dropped = self.shortened = 0
 
     def ids(self, texts: Sequence[str], *, chat: bool = False) -> list[Tokens]:
         """Token ids of whole strings. A chat text already contains its special tokens."""
@@ -130,6 +134,7 @@ class Encoder:
         fitted = fit(prompt, limit=self._room(prompt), count=count)
         self.truncated += 1
         self.dropped += fitted.demonstrations
+        self.shortened += bool(fitted.characters or not fitted.fits)
         text = self._shaped(prompt, fitted.text)
         return text, self.ids([text], chat=prompt.chat)[0]
 

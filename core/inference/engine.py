@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -118,13 +118,19 @@ class SharingEngine(Protocol):
         ...
 
 
-def cut_short(description: dict[str, Any]) -> str:
-    """What an engine's description says about prompts that were too long for its model; empty if none was."""
-    cut, dropped = description.get("truncated_prompts", 0), description.get("dropped_demonstrations", 0)
+CUT_COUNTS = ("truncated_prompts", "dropped_demonstrations", "shortened_prompts")
+"""What an engine's description counts of prompts that are too long for its model. Older ones lack the last."""
+
+
+def cut_short(description: Mapping[str, Any], *, prompts: int = 0) -> str:
+    """What an engine's description says about prompts that were too long for its model; empty if none was. ``prompts``
+    is the number of all prompts (0: not known)."""
+    cut, dropped, shortened = (description.get(name, 0) for name in CUT_COUNTS)
     if not cut:
         return ""
-    return (
-        f"prompts longer than the {description['context']:,} tokens that the model reads: {cut:,}, which lost "
-        f"{dropped:,} demonstrations and the beginnings of their contexts; ask with fewer shots, or choose a model "
-        "that reads more"
-    )
+    share = f"{cut:,} of {prompts:,}" if prompts else f"{cut:,}"
+    longer = "prompt was" if (prompts or cut) == 1 else "prompts were"
+    limit = f"the {description['context']:,} tokens that" if description.get("context") else "what"
+    lost = [f"{dropped:,} demonstration{'s' if dropped != 1 else ''}"] * bool(dropped)
+    lost += [f"the beginning of {shortened:,} contexts"] * bool(shortened) or ["their beginning"] * (not dropped)
+    return f"{share} {longer} longer than {limit} the model reads, and lost {' and '.join(lost)}."

@@ -141,6 +141,7 @@ class TransformersEngine:
             "letter_tokens": self.encoder.letter_table(),
             "truncated_prompts": self.encoder.truncated,
             "dropped_demonstrations": self.encoder.dropped,
+            "shortened_prompts": self.encoder.shortened,
             "shared_prefix_tokens": len(self.prefix) if self.prefix else 0,
             "rung": self.climb.rung.name if self.climb else "one by one",
             "budget": self.budget.to_json(),
@@ -151,7 +152,7 @@ class TransformersEngine:
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning
         once."""
-        self.encoder.truncated = self.encoder.dropped = 0
+        self.encoder.count_anew()
         rows = self.encoder.rows(prompts)
         self._rows = {prompt.question_id: row for prompt, row in zip(prompts, rows, strict=True)}
         self.prefix, self._without = self._shared(rows)

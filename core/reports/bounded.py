@@ -19,9 +19,11 @@ from core.conformal.curve import thresholds
 from core.conformal.scores import UNTUNED, score_named
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
+from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation, load
 from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
+from core.runs.caveats import Caveats
 
 Ends = tuple[float, float]
 
@@ -56,6 +58,7 @@ class BoundedReport:
     bounded_questions: int
     accuracy: Ends
     scores: dict[str, BoundedScore]
+    caveats: Caveats = ()
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values; infinite values become ``null``."""
@@ -64,13 +67,11 @@ class BoundedReport:
 
     def lines(self, task: str) -> list[str]:
         """The report as text."""
-        asked = self.n_calibration + self.n_test
         said = [
             f"{self.run}",
             f"  {task}: {self.n_calibration} calibration and {self.n_test} test questions: accuracy "
             f"{_between(self.accuracy)}",
-            f"  The server gave only an upper bound of some letters for {self.bounded_questions:,} of {asked:,} "
-            "questions, so each figure lies between two ends.",
+            *(f"  {text}" for text in texts(self.caveats)),
             f"  sets at alpha {self.alpha:.3f}:",
         ]
         for name, found in self.scores.items():
@@ -150,6 +151,7 @@ def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
         bounded_questions=of.bounded_questions,
         accuracy=accuracy_ends(of.logits[run.test], of.bounded[run.test], run.labels[run.test]),
         scores={name: _score(of, name, alpha=alpha) for name in of.scores},
+        caveats=of_run(run),
     )
 
 

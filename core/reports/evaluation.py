@@ -21,6 +21,7 @@ from core.files.tables import read_table
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
+from core.runs.caveats import Caveats, of_letters, of_record
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
 from core.tasks.identity import question_clusters
@@ -45,6 +46,7 @@ class Evaluation:
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
     calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
+    ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
     """
@@ -65,6 +67,7 @@ class Evaluation:
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     letters_left_out: str = ""
+    recorded: Caveats = ()
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities
@@ -212,6 +215,10 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         bank=bank_names.bank_name(record.spec, record.provenance),
         clusters=clusters,
         left_out=_frozen(left_out),
+        recorded=(
+            *of_record(record.spec, record.provenance, questions=n),
+            *of_letters(scored.letter_mass[test]),
+        ),
     )
 
 

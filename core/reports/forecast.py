@@ -19,21 +19,25 @@ from core.devices.fitting import devices_needed, too_large, way_out
 from core.devices.slots import Slot
 from core.errors import HedgeError
 from core.files import disk
-from core.inference.counting import is_here
+from core.inference import counting
 from core.inference.memory_estimate import parameters
 from core.inference.server.spending import estimate
-from core.records import Prompt
+from core.records import DONT_KNOW, NONE_OF_ABOVE, Prompt
+from core.reports.caveats import few_questions
 from core.runs import store
+from core.runs.caveats import Caveat, Caveats
 from core.runs.execution.execute import memory_gib
-from core.runs.prompts import draw_questions, prompts
+from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks import catalogue
+from core.tasks.rotation import answers_only
 from core.tasks.split import Draw
 
 USUAL = 4.0
 """Characters per token if the tokenizer is not on this machine: the usual value for English text."""
 SAMPLE = 32
+LENGTHS = 200
 USUAL_DISK = 700
 """Bytes per question if no run of its task has ended yet: text, options and logits of the bundled tasks."""
 FEWEST_MEASURED = 10
@@ -47,13 +51,20 @@ class Work:
     """A run's prompts: how many, their characters in total, and a sample of them.
 
     ``sent`` is the number of tokens that a server would read and write for them, estimated as for a budget: an option
-    whose text is scored is sent with the whole prompt.
+    whose text is scored is sent with the whole prompt. ``lengths`` are the characters of up to :data:`LENGTHS` prompts
+    from the longest to the shortest, each with its longest continuation, and ``sides`` counts the calibration and test
+    questions. ``options`` is the largest number of options that the form offers, and ``other_options`` that of the
+    forms that do or do not ask for texts.
     """
 
     questions: int
     characters: int
     sample: tuple[str, ...]
     sent: tuple[int, int] = (0, 0)
+    lengths: tuple[int, ...] = ()
+    sides: tuple[int, int] | None = None
+    options: int = 0
+    other_options: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,7 @@ class Forecast:
     ``memory_gib`` is 0 if the model's size is not known. ``devices`` is the number of devices that it needs together.
     ``too_large`` says why none can hold it and what could; it is empty if some can. ``disk`` is in bytes, and so is
     ``download``, what is still to be fetched from the hub (0 if its size is not known). Unknown values are None.
+    ``caveats`` are those that the run will probably have.
     """
 
     spec: RunSpec
@@ -86,6 +98,7 @@ class Forecast:
     disk: int | None
     download: int
     rate: Rate | None
+    caveats: Caveats = ()
 
     @property
     def seconds(self) -> float | None:
@@ -111,11 +124,23 @@ def work_of(spec: RunSpec) -> Work | None:
     """
     if not catalogue.at_hand(spec.task):
         return None
-    drawn = draw_questions(spec)
+    data = load_data(spec)
+    drawn = draw_questions(spec, data)
     asked = prompts(spec, drawn)
     texts = [prompt.text + "".join(prompt.continuations) for prompt in asked]
     sample = tuple(texts[:: max(1, len(texts) // SAMPLE)][:SAMPLE])
-    return Work(len(texts), sum(map(len, texts)), sample, _sent(spec, asked, drawn))
+    lengths = [len(prompt.text) + max(map(len, prompt.continuations), default=0) for prompt in asked]
+    offered = max(len(question.options) for question in data.questions)
+    answers = max(len(answers_only(question).options) for question in data.questions)
+    return Work(
+        len(texts),
+        sum(map(len, texts)),
+        sample,
+        _sent(spec, asked, drawn),
+        tuple(lengths[:: -(-len(lengths) // LENGTHS)]),
+        (drawn.roles.count("calibration"), drawn.roles.count("test")),
+        *((answers, offered) if spec.asks_texts else (offered, answers)),
+    )
 
 
 def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
@@ -155,8 +180,64 @@ def forecast(
         devices=max(1, devices_needed(needed, devices)) if needed else 1,
         too_large=_too_large(spec, needed, devices),
         disk=_disk(spec, work, earlier, worked),
-        download=0 if spec.servers or is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
+        download=0 if spec.servers or counting.is_here(spec.model) else round(parameters(spec.model) * HUB_BYTES),
         rate=rate(spec, earlier, worked=worked),
+        caveats=expected_caveats(spec, work, earlier=earlier, text_of_token=held) if work else (),
+    )
+
+
+def expected_caveats(
+    spec: RunSpec, work: Work, *, earlier: Sequence[RunRecord], text_of_token: float | None, alpha: int = 100
+) -> Caveats:
+    """The caveats that the run will probably have at ``alpha`` thousandths, so that a person can change its settings
+    first. ``text_of_token`` is the number of characters per token, None if it is not known."""
+    return (
+        *_cut(spec, work, earlier, text_of_token or USUAL),
+        *(few_questions(*work.sides, alpha=alpha) if work.sides else ()),
+        *_other_options(spec, work, earlier),
+    )
+
+
+def _cut(spec: RunSpec, work: Work, earlier: Sequence[RunRecord], text_of_token: float) -> Caveats:
+    """A caveat on prompts that are longer than the model's context, which its files or an earlier run state."""
+    engines = (record.provenance.get("engine") or {} for record in earlier if _loads_same(record.spec, spec))
+    stated = (limit for engine in engines if isinstance(limit := engine.get("context"), int) and limit)
+    context = (0 if spec.servers else counting.context(spec.model)) or next(stated, 0)
+    long = sum(length > context * text_of_token for length in work.lengths)
+    if not context or not long:
+        return ()
+    about = max(1, round(long / len(work.lengths) * work.questions))
+    what = "demonstrations will be dropped" if spec.shots else "they will lose the beginning of their contexts"
+    what = "the server may refuse or cut them" if spec.servers else what
+    return (
+        Caveat(
+            "cut",
+            f"About {about:,} of {work.questions:,} prompts are longer than the {context:,} tokens that "
+            f"{spec.model_name} reads, so {what}.",
+            f"{'Take fewer shots' if spec.shots else 'Take shorter questions'}, or a model that reads more.",
+        ),
+    )
+
+
+def _loads_same(a: RunSpec, b: RunSpec) -> bool:
+    return (a.model, a.servers) == (b.model, b.servers)
+
+
+def _other_options(spec: RunSpec, work: Work, earlier: Sequence[RunRecord]) -> Caveats:
+    """A caveat on a run that offers other options than every finished run of its task."""
+    alike = [record.spec for record in earlier if record.state == "done" and record.spec.task == spec.task]
+    alike = [other for other in alike if other.answers]
+    if work.options == work.other_options or not alike or any(one.asks_texts == spec.asks_texts for one in alike):
+        return ()
+    offers = "does not offer" if spec.asks_texts else "also offers"
+    return (
+        Caveat(
+            "options",
+            f"This form {offers} “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, so its questions have up to {work.options} "
+            f"options, and those of the finished runs of this task {work.other_options}. Their set sizes and UAcc "
+            "can't be compared.",
+            "Compare on the Prompting page, which leaves these options out, or ask in the same form.",
+        ),
     )
 
 

@@ -25,10 +25,12 @@ from core.errors import InputError
 from core.records import IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
+from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each, standing_test_rows
 from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
 from core.runs import store
+from core.runs.caveats import COLUMN
 
 MOST_IN_LAB = 100_000
 CONTEXT_SHOWN = 400
@@ -63,6 +65,7 @@ def overview_row(run: Report, questions: str) -> dict[str, Any]:
         "ece": run.ece,
         "ece_luck": run.ece_luck,
         "k": run.k,
+        COLUMN: in_one(run.caveats),
     }
     for name, figures in run.scores.items():
         row |= {
@@ -165,22 +168,6 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
             }
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def overview_ties(table: pd.DataFrame) -> str:
-    """A sentence on how ties at the top affect the accuracies of an overview's rows. Empty if there are no ties."""
-    tied = table[table["top_ties"] > 0]
-    if tied.empty:
-        return ""
-    most = float((tied["top_ties"] / tied["n_test"]).max())
-    reach = 100 * float((tied["accuracy_ties_won"] - tied["accuracy_ties_lost"]).max())
-    runs = "1 run has" if len(tied) == 1 else f"{len(tied):,} runs have"
-    return (
-        f"{runs} test questions on which two or more options are equally and most probable (at most "
-        f"{100 * most:.1f}% of a run's): the later option counts as the model's choice. Between all of them lost and "
-        "all won lie at most "
-        f"{reach:.1f} points of accuracy; the table's download has both ends for each run."
-    )
 
 
 def lab_tables(run: Evaluation) -> dict[str, Any]:

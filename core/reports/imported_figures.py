@@ -14,6 +14,7 @@ from core.records import LETTERS, OptionLogits
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form
 from core.runs import store
+from core.runs.caveats import of_letters, of_record
 from core.tasks import bank_names
 
 SHOWN_ALPHA = 100
@@ -67,6 +68,10 @@ def evaluation(run: ImportedRun) -> Evaluation:
         letters=LETTERS[:k],
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
+        recorded=(
+            *of_record(run.spec, run.provenance, questions=n),
+            *of_letters(run.scored.letter_mass[roles == "test"]),
+        ),
     )
 
 

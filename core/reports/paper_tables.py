@@ -11,10 +11,12 @@ from typing import Any
 import pandas as pd
 
 from core.conformal.scores import SCORES
+from core.reports.caveats import footnotes, marked
 from core.reports.compare.common_options import options_words
 from core.reports.provenance import Provenance
 from core.reports.repeated import sides
 from core.reports.titles import DEFAULTS, setting_title
+from core.runs.caveats import COLUMN
 from core.tasks.bank_names import task_title
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
@@ -46,6 +48,7 @@ ESCAPES = {
     "”": "''",
     "’": "'",
     "…": r"\dots{}",
+    "†": r"\dag{}",
 }
 """Characters that LaTeX would read as a command, and those that its standard fonts lack."""
 MISSING = "--"
@@ -81,7 +84,6 @@ READING = (
     "does not explain."
 )
 """What a reader of the table needs to know."""
-REPEATED = "Where rows repeat questions, each question counts as one in the intervals."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,16 +116,17 @@ def paper_table(rows: pd.DataFrame) -> PaperTable:
 
 
 def caption(rows: pd.DataFrame) -> str:
-    """What the table shows: the task if all rows share it, alpha, the score, and the numbers of questions."""
+    """What the table shows: the task if all rows share it, alpha, the score, the numbers of questions, and the caveats
+    of marked runs."""
     tasks = dict.fromkeys(task_title(task, bank) for task, bank in zip(rows["task"], rows["bank"], strict=True))
     scores = dict.fromkeys(SCORES[name].title for name in rows["score"])
     on = f" on {next(iter(tasks))}" if len(tasks) == 1 else ""
     by = f" by {next(iter(scores))}" if len(scores) == 1 else ""
     sizes = {(row["n_calibration"], row["n_test"], row["test_questions"]) for row in rows.to_dict("records")}
     counts = f"; {sides(*next(iter(sizes)))}" if len(sizes) == 1 else ""
-    repeated = REPEATED if (rows["test_questions"] < rows["n_test"]).any() else ""
-    sentences = (f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counts}.", READING, repeated)
-    return " ".join(filter(None, (*sentences, options_words(rows))))
+    notes = footnotes((_named(row), row.get(COLUMN, "")) for row in rows.to_dict("records"))
+    sentences = (f"Prediction sets{on}{by} at alpha {rows['alpha'].iloc[0]:g}{counts}.", READING, options_words(rows))
+    return " ".join(filter(None, (*sentences, *notes)))
 
 
 def latex(rows: pd.DataFrame, provenance: Provenance, *, label: str = "tab:hedge") -> str:
@@ -194,6 +197,10 @@ def _one_line(text: str) -> str:
 
 
 def _model(row: Mapping[Any, Any]) -> str:
+    return marked(_named(row), row.get(COLUMN, ""))
+
+
+def _named(row: Mapping[Any, Any]) -> str:
     changed = [name for name in SETTINGS if name in row and row[name] != getattr(DEFAULTS, name)]
     return " · ".join([str(row["model"]), *(setting_title(name, row[name]) for name in changed)])
 

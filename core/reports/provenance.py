@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from core import __version__
 from core.conformal.scores import SCORES
+from core.reports.caveats import in_one, of_run
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
@@ -68,6 +69,11 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
             f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)})",
         )
         for i, run in enumerate(runs, start=1)
+    ]
+    facts += [
+        (f"Caveats of run {i}" if len(runs) > 1 else "Caveats", text)
+        for i, run in enumerate(runs, start=1)
+        if (text := in_one(of_run(run, method=asked.method)))
     ]
     return Provenance(tuple(facts))
 

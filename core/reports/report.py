@@ -29,10 +29,12 @@ from core.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options
+from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation
 from core.reports.prompting.option_order import OptionOrder, option_order
 from core.reports.repeated import questions_of, repeat_notes, standing_test_rows
 from core.reports.scored_sets import FormedSets, form, true_letters
+from core.runs.caveats import Caveats
 
 DEFAULT_SCORES = ("lac", "aps")
 
@@ -43,7 +45,6 @@ CLOZE_NOTE = (
     "options that are no answers are not asked for."
 )
 NORMALISED_NOTE = "Probabilities are a softmax over scores of the options' texts: {}."
-RAGGED_NOTE = "Questions have from {least} to {most} options; UAcc uses k = {most}."
 
 
 def shown_with(score: str) -> tuple[str, str]:
@@ -108,8 +109,8 @@ class Report:
     Of equally probable options the last is the top one (with a published threshold the first,
     :data:`~core.conformal.published.TOP_TIES`); ``top_ties`` says how many questions that decides and how far accuracy
     could move. ``nll`` is infinite if ``nll_infinite`` questions give the truth probability 0. ``letter_rates`` are the
-    shares of questions for which each letter is chosen; equally probable letters share a question. ``notes`` say what a
-    reader of these figures needs to know.
+    shares of questions for which each letter is chosen; equally probable letters share a question. ``caveats`` say what
+    a reader of these figures needs to know (:mod:`core.reports.caveats`).
 
     ``n_test`` counts rows, and ``test_questions`` the questions that they ask: fewer if rows repeat a question. One row
     of each question calibrates, so ``n_calibration`` counts questions (:mod:`core.reports.repeated`).
@@ -145,12 +146,17 @@ class Report:
     letter_rates: dict[str, float]
     scores: dict[str, ScoreReport] = field(default_factory=dict)
     option_order: OptionOrder | None = None
-    notes: tuple[str, ...] = ()
+    caveats: Caveats = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The caveats as text."""
+        return texts(self.caveats)
 
     def to_json(self) -> dict[str, Any]:
         """The report as JSON values, with the scores next to the other keys. Infinite and undefined values are
         ``null``."""
-        values = asdict(self)
+        values = asdict(self) | {"notes": self.notes}
         for name, figures in values.pop("scores").items():
             values[name] = finite(figures)
         return {key: finite(value) for key, value in values.items()}
@@ -227,7 +233,7 @@ def report(
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),
         scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
         option_order=option_order(run, alpha, scores=tuple(scores)),
-        notes=_run_notes(run, infinite, method),
+        caveats=of_run(run, method=method),
     )
 
 
@@ -235,32 +241,6 @@ def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float,
     """The 95% interval of a run's accuracy, in which repeats of a question count once."""
     right = metrics.correct(run.probabilities[run.test], run.labels[run.test], ties=top_ties_of(method))
     return clustered_share_interval(right, within(run.clusters, run.test))
-
-
-def tie_notes(run: Evaluation, *, method: str = "exact") -> tuple[str, ...]:
-    """Notes on how ties at the top of the test questions' probabilities affect accuracy; none if there are no ties."""
-    probabilities, labels = run.probabilities[run.test], run.labels[run.test]
-    if len(labels) == 0 or (ties := metrics.top_ties(probabilities, labels)).n == 0:
-        return ()
-    order = top_ties_of(method)
-    found = metrics.accuracy(probabilities, labels, ties=order)
-    return (
-        f"On {ties.n:,} of {len(labels):,} test questions two or more options are equally and most probable; the "
-        f"{order} of them counts as the model's choice{'' if order == 'later' else ', as in the published tool'}. "
-        f"Accuracy is {found:.3f}; it would be {ties.lost:.3f} with every tie lost and {ties.won:.3f} with every tie "
-        "won.",
-    )
-
-
-def _run_notes(run: Evaluation, infinite: int, method: str) -> tuple[str, ...]:
-    notes = (*repeat_notes(run), *tie_notes(run, method=method))
-    if not infinite:
-        return notes
-    m = len(run.test)
-    return (
-        *notes,
-        f"{infinite:,} of {m:,} test questions give the truth a probability of 0, so the NLL is infinite (∞).",
-    )
 
 
 def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty: str, by: str) -> ScoreReport:
@@ -301,11 +281,6 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_strata_notes(made, strata.calibrated, by),
             *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
-            *(
-                [RAGGED_NOTE.format(least=int(run.option_counts.min()), most=k)]
-                if (run.option_counts < k).any()
-                else []
-            ),
         ),
     )
 

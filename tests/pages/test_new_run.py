@@ -461,6 +461,17 @@ def test_the_time_is_that_of_a_rate_measured_here(open_page: Open, asked: list[A
     assert "3.3 questions per second, measured here" in said(app)
 
 
+def test_caveats_are_said_before_the_launch(open_page: Open, tasks: None):
+    app = open_page("new_run")
+    assert "Only 50 calibration and 50 test questions" in said(app)
+    assert not app.warning
+    app.multiselect(key="launch_shots").set_value([16])
+    app.run()
+    (warning,) = app.warning
+    assert "prompts are longer than the 512 tokens" in warning.value.replace("\\", "")
+    assert "Take fewer shots" in said(app)
+
+
 def test_a_model_too_large_for_every_device_is_said_before(open_page: Open, asked: list[Any], monkeypatch: Any):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"needs_gib": 70000}')
     app = open_page("new_run")

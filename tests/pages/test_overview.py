@@ -340,9 +340,8 @@ def test_ties_at_the_top_are_said(open_page: Open):
     made = report(run, 100)
     assert made.top_ties.n > 0
     text = said(open_page("overview", figure="runs"))
-    assert "1 run has test questions on which two or more options are equally and most probable" in text
-    assert f"at most {100 * made.top_ties.n / made.n_test:.1f}% of a run's" in text
-    assert f"at most {100 * (made.top_ties.won - made.top_ties.lost):.1f} points of accuracy" in text
+    assert f"On {made.top_ties.n:,} of {made.n_test:,} test questions two or more options are equally and most" in text
+    assert f"it would be {made.top_ties.lost:.3f} with every tie lost" in text
 
 
 def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page: Open, tmp_path):

@@ -48,6 +48,7 @@ def alpha_lab(
     version: str,
     name: str,
     file_stem: str,
+    caveats: str,
     view: AlphaLabView,
     on_open: Callable[[str], None],
     key: str = "alpha_lab",
@@ -55,7 +56,7 @@ def alpha_lab(
     """Mount the lab on a run's tables (:func:`core.reports.frames.lab_tables`).
 
     ``version`` identifies the data, and ``name`` is the run's title, and the names of the figures that a person saves
-    begin with ``file_stem``. A value that a person drags goes into the view
+    begin with ``file_stem``. The presenter view shows the ``caveats``. A value that a person drags goes into the view
     when they release it. ``on_open`` is called with the id of a question that a person wants to see on its own page.
     """
     start = seed(key, version, lab_view(view))
@@ -66,6 +67,7 @@ def alpha_lab(
             "version": version,
             "name": name,
             "fileStem": file_stem,
+            "caveats": caveats,
             "scores": score_table(),
             "view": start.start,
             "revision": start.revision,

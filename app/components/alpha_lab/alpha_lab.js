@@ -83,6 +83,9 @@ class Lab {
     this.scores = data.scores;
     this.name = data.name;
     this.fileStem = data.fileStem;
+    this.caveats = data.caveats;
+    say(this.find(".caveats"), data.caveats);
+    this.find(".caveats").hidden = !data.outside || !data.caveats; // the page has them above the lab
     this.pool = poolOf(data);
     this.extra = data.extra;
     this.groupNames = data.group_names;
@@ -112,6 +115,7 @@ class Lab {
       move: (alpha) => this.control.jump(alpha),
       release: () => this.released(),
       layout: () => this.rebuild(),
+      caveats: () => this.caveats,
       scores: () => this.slots.map(({ title }) => title),
     });
   }

@@ -8,6 +8,7 @@ from app import state
 from app.caches import alpha_lab_cache, run_cache
 from app.components.alpha_lab import alpha_lab, covariate_shift, export
 from app.components.shared import figures
+from app.components.shared.caveat_notes import caveat_line
 from app.components.shared.runs import file_stem, open_question, title
 from app.errors import spoken
 from app.state.alpha_lab import AlphaLabView
@@ -30,6 +31,7 @@ def exact_lab(record: RunRecord) -> None:
             version=run_cache.version(run),
             name=title(record),
             file_stem=file_stem(record),
+            caveats=caveat_line(record),
             view=view,
             on_open=open_question,
         )

@@ -12,6 +12,7 @@ import streamlit as st
 from app import state, style
 from app.caches import calibration_cache, run_cache
 from app.components.shared import controls, figures
+from app.components.shared.caveat_notes import caveat_text
 from app.components.shared.runs import titles
 from app.formatting import plain
 from app.serving.background import arrived, computing
@@ -19,6 +20,7 @@ from app.state.calibration import CalibrationView
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures, said
+from core.reports.caveats import marked
 
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
@@ -59,7 +61,8 @@ class Named:
 
 def diagrams_of(run_ids: Sequence[str], view: CalibrationView) -> list[Named]:
     """All requested diagrams. Says which runs have none, and how many are not shown."""
-    names = titles([run_cache.record(name) for name in run_ids])
+    named = titles([run_cache.record(name) for name in run_ids])
+    names = {run_id: marked(name, caveat_text(run_id)) for run_id, name in named.items()}
     found: list[tuple[str, CalibrationDiagram]] = []
     for run_id in run_ids:
         try:

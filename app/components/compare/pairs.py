@@ -14,6 +14,7 @@ from app.components.compare.inspector import inspector
 from app.components.compare.pair_state import INSPECTOR_KEY
 from app.components.compare.published_filter import active_filter
 from app.components.shared import downloads
+from app.components.shared.caveat_notes import footnote_caption
 from app.components.shared.runs import titles
 from app.components.shared.seed import was_shown
 from app.formatting import counted, plain, sentence
@@ -21,6 +22,7 @@ from app.serving.background import after_paint, arrived
 from app.state.compare import CompareView
 from charts.run_names import unique
 from core.errors import InputError
+from core.reports.caveats import marked
 from core.reports.compare import run_matrix
 from core.reports.compare.common_options import options_words
 from core.reports.compare.run_matrix import MOST_RUNS
@@ -31,6 +33,7 @@ from core.reports.overview.published import PublishedResult
 from core.reports.p_values import p_text
 from core.reports.run_filter import RunFilter
 from core.reports.titles import record_task_title
+from core.runs.caveats import COLUMN
 
 ONE_RUN = (
     "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
@@ -47,7 +50,9 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
     Returns whether the rest of the page is to be drawn now. In a session's first run it comes with the questions, in
     the next run, because the browser paints the dot plots only when it has drawn everything that was sent with them.
     """
-    found = titles([run_cache.record(name) for name in run_ids])
+    caveats = dict(rows[["run", COLUMN]].itertuples(index=False, name=None))
+    plain_titles = titles([run_cache.record(name) for name in run_ids])
+    found = {name: marked(title, caveats[name]) for name, title in plain_titles.items()}
     groups = compare_cache.groups(run_ids)
     group = group_of(groups, view)
     tables, matrix, problem = None, None, ""
@@ -70,6 +75,7 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
         published=printed,
         view=view,
     )
+    footnote_caption((title, caveats[name]) for name, title in plain_titles.items())
     with st.container(horizontal=True, gap="medium"):
         st.caption(_published_said(printed, view), width="stretch")
         downloads.download("Figures as CSV", rows, "compared-runs", downloads.about(run_ids, view.alpha))

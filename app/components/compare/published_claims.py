@@ -92,8 +92,8 @@ def _claim(made: PublishedClaim, which: str, about: About) -> None:
         ),
         about,
     )
-    if made.instance:
-        st.caption(plain(made.instance))
+    for said in filter(None, (made.instance, made.caveat)):
+        st.caption(plain(said))
 
 
 def _head(made: PublishedClaim) -> None:

@@ -8,8 +8,9 @@ from functools import partial
 
 import streamlit as st
 
-from app.caches import export_cache
+from app.caches import export_cache, run_cache
 from app.components.shared import export_forms
+from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.run_picker import pick_runs
 from app.formatting import counted
 from app.state.data import MOST_EXPORTED, DataView
@@ -26,6 +27,7 @@ def section(view: DataView) -> None:
     chosen = pick_runs(view, "Files of runs", first=1, most=MOST_EXPORTED)
     if not chosen:
         return
+    caveat_notes([run_cache.record(run_id) for run_id in chosen])
     rule = SetRule(view.alpha, shown_with(view.score), "exact", view.empty)
     st.caption(f"{counted(len(chosen), 'run')}, with sets at alpha {view.alpha / 1000:g}.")
     called = export_forms.called_by_runs(chosen, rule)

@@ -18,6 +18,7 @@ from core.exchange.imported import ImportedRun, save
 from core.jury_pipeline import jury_store
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
+from core.runs.caveats import MISSING, of_record
 from core.tasks.bank_names import bank_name, task_title
 from core.tasks.identity import unpublished
 
@@ -173,14 +174,12 @@ def _notes(rows: Sequence[_Row]) -> list[str]:
         about = row.run.provenance
         if about.get("claims"):
             notes["The accuracies that the files state were computed again, row by row, with the same result."] = None
-        counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name != "samples"}
+        said = {"samples", "questions with a letter that is not listed", *MISSING}  # in its caveats
+        counts = {name: n for name, n in (about.get("counts") or {}).items() if n and name not in said}
         if counts:
             notes[f"{row.found.name}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()) + "."] = None
-        if about.get("bounded_questions"):
-            notes[
-                f"{row.found.name}: {about['bounded_questions']:,} questions lack the log-probability of a letter, so "
-                "its upper bound is used."
-            ] = None
+        for caveat in of_record(row.run.spec, about, questions=row.figures.questions):
+            notes[f"{row.found.name}: {caveat.text}"] = None
         if about.get("repeated_lines"):
             notes[f"{row.found.name}: {about['repeated_lines']:,} lines are repeated and count once."] = None
         if about.get("averaged_over", 1) > 1:

@@ -9,6 +9,7 @@ from app import style
 from app.caches import jury_cache, lesson_cache, run_cache
 from app.components.learn import lesson
 from app.components.learn.embedded import embed_step
+from app.components.shared.caveat_notes import caveat_line, caveat_note
 from app.components.shared.downloads import about
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import no_runs_yet, title
@@ -49,8 +50,10 @@ def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
         with above:
             version = run_cache.version(record.run_id)
             lesson(told, tables, version=version, **named, view=view, sources=sources(record.run_id))
+            caveat_note(record)
         with place:
-            embed_step(told, tables, **named, view=view, about=about([record.run_id]))
+            subject = about([record.run_id])
+            embed_step(told, tables, **named, view=view, about=subject, source=caveat_line(record))
 
 
 def _of_the_jury(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:

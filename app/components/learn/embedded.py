@@ -16,12 +16,19 @@ HEIGHT = 720
 
 
 def embed_step(
-    told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, view: LearnView, about: About
+    told: Lesson,
+    tables: Mapping[str, Any],
+    *,
+    name: str,
+    model: str,
+    view: LearnView,
+    about: About,
+    source: str = "",
 ) -> None:
     """Show the button that embeds the view's step; nothing at the lesson's end and on the lecturer's sheet.
 
     ``tables``, ``name`` and ``model`` are those of :func:`app.components.learn.lesson`. The file's name says what it is
-    ``about``.
+    ``about``, and ``source`` the caveats of its run.
     """
     if view.sheet == "on" or view.step > len(told.steps):
         return
@@ -30,7 +37,7 @@ def embed_step(
 
     def made(theme: str, texts: bool) -> bytes:
         data = embedded_step(told, tables, name=name, model=model, view=view)
-        return embed_html("lesson", data, title=title, theme=theme)
+        return embed_html("lesson", data, title=title, source=source, theme=theme)
 
     what = f"lesson {view.lesson} {view.step} {step.name}"
     embed(made, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")

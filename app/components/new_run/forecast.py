@@ -11,11 +11,12 @@ from app.caches.forecast_cache import Plan
 from app.components.shared.resume import resume_button
 from app.components.shared.runs import links_to, open_run, titles
 from app.errors import spoken
-from app.formatting import duration, plain, size
+from app.formatting import counted, duration, plain, size
 from core.progress import rate_in_words
 from core.reports.forecast import Forecast
 from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, store
+from core.runs.caveats import Caveat
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
 from core.tasks.bank_names import bank_name, task_title
@@ -45,6 +46,7 @@ def forecast(combination: Combination | None) -> Plan | None:
         plan = forecast_cache.plan(combination)
         _figures(plan)
         _room(plan)
+        _caveats(plan)
         if len(plan.runs) > 1:
             with st.expander(f"Each of the {len(plan.runs)} runs"):
                 numbers = dict.fromkeys(("Questions", "Tokens"), st.column_config.NumberColumn(format="%,d"))
@@ -105,6 +107,17 @@ def _room(plan: Plan) -> None:
         st.warning(plain(f"No device here has room for {names}: {refused[0].too_large}."))
     if any(one.work is None for one in plan.runs):
         st.caption("Questions from the hub are counted after their download, which begins with the launch.")
+
+
+def _caveats(plan: Plan) -> None:
+    """Show the caveats that new runs will probably have, each kind once: those that can be avoided as warnings."""
+    found: dict[str, list[Caveat]] = {}
+    for one in plan.new:
+        for caveat in one.caveats:
+            found.setdefault(caveat.kind, []).append(caveat)
+    for kind, caveats in found.items():
+        more = f" The same holds for {counted(len(caveats) - 1, 'more run')}." if len(caveats) > 1 else ""
+        (st.warning if kind == "cut" else st.caption)(plain(f"{caveats[0].text}{more}"))
 
 
 def _budget(plan: Plan) -> None:

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.caches import overview_cache
+from app.components.shared.caveat_notes import footnote_caption
 from app.formatting import plain
+from core.reports.caveats import marked
 from core.reports.titles import differences, record_task_title
+from core.runs.caveats import COLUMN
 from core.runs.store import RunRecord
 
 ALPHA = 100
@@ -27,13 +30,17 @@ def group_figures(records: Sequence[RunRecord]) -> None:
     settings = {record.run_id: differences(record.spec) for record in records}
     shared = set.intersection(*map(set, settings.values()))  # not repeated in every row
     rows: dict[str, dict[str, str]] = {}
+    caveats = []
     for record in records:
         if record.run_id in found:
             figures = found[record.run_id]
             own = [setting for setting in settings[record.run_id] if setting not in shared]
             asked = " · ".join([record.spec.model_name, *own])
             said = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
-            rows.setdefault(asked, {"Model": asked})[record_task_title(record)] = said
+            task = record_task_title(record)
+            rows.setdefault(asked, {"Model": asked})[task] = marked(said, figures[COLUMN])
+            caveats.append((f"{asked} · {task}", figures[COLUMN]))
     if rows:
         st.dataframe(list(rows.values()), hide_index=True, height="auto")
         st.caption("Mean size of the LAC sets at alpha 0.1, and in brackets the accuracy.")
+        footnote_caption(caveats)

@@ -8,6 +8,7 @@ from app import navigation, notices
 from app.caches import live_runs
 from app.caches.live_runs import LiveRuns
 from app.components.new_run import form, run_groups, run_queue
+from app.components.shared.caveat_notes import caveat_note
 from app.components.shared.resume import resume_button
 from app.components.shared.runs import shown_on
 from app.errors import spoken
@@ -103,10 +104,8 @@ def _card(status: RunStatus, gpu: GpuMetrics | None = None, *, alone: bool = Tru
             st.warning(plain(sentence(status.message)))
         elif status.message and status.state != "done":
             st.caption(plain(sentence(status.message)))
-        if bounded := status.record.bounded if status.state == "done" else 0:
-            st.caption(
-                f"The server did not list every letter of {counted(bounded, 'question')}, so figures are ranges."
-            )
+        if status.state == "done" and spec.answers:
+            caveat_note(status.record)
         with st.container(horizontal=True, vertical_alignment="center"):
             _actions(status, alone=alone)
         _log(status)

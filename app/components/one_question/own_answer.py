@@ -10,6 +10,7 @@ from app.components.one_question.option_bars import AskedQuestion, option_bars
 from app.components.one_question.own_examples import what_to_see
 from app.components.one_question.question import RANGES_SAID, RANGES_SCORE, SCORE_WIDTH, options_in_full, scores_shown
 from app.components.shared import controls
+from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
@@ -57,10 +58,11 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         st.caption(f"{said} {RANGES_SAID}")
     else:
         asked = AskedQuestion(own.question, own.context, answer.options, None)
-        option_bars(asked, found, by, version=version, view=view)
+        option_bars(asked, found, by, version=version, view=view, caveats=caveat_line(record))
         st.caption(said)
         embed_question(asked, found, by, record=record, view=view)
         options_in_full(probabilities, answer.options, found, by, label=None, view=view)
+    caveat_notes([record])
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
 

@@ -18,6 +18,7 @@ from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
 from app.components.one_question.embedded import embed_question
 from app.components.one_question.option_bars import AskedQuestion, RunRow, option_bars, run_table
 from app.components.shared import controls
+from app.components.shared.caveat_notes import caveat_line
 from app.components.shared.figures import about, download
 from app.components.shared.ranges import question_ranges
 from app.components.shared.run_picker import pick_run
@@ -75,7 +76,15 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
     asked = AskedQuestion(shown.question.question, shown.question.context, options, label)
     ids = questions["id"]
-    option_bars(asked, shown.standings, by, version=version, view=view, on_turn=lambda by: _show(ids, at + by))
+    option_bars(
+        asked,
+        shown.standings,
+        by,
+        version=version,
+        view=view,
+        caveats=caveat_line(record),
+        on_turn=lambda by: _show(ids, at + by),
+    )
     with place, st.container(width="content"):  # a fragment alone would take a line of its own
         embed_question(asked, shown.standings, by, record=record, view=view)
     options_in_full(shown.probabilities, options, shown.standings, by, label=label, view=view)

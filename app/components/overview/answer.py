@@ -160,7 +160,7 @@ def _figure(of: Section, finished: Sequence[RunRecord], view: OverviewView) -> N
         # The words above the table say these settings once for all of its runs.
         fixed = [name for name in SETTINGS if len(getattr(of.active, name)) == 1]
         run_table.grouped_runs(ordered, leading, view.score, without=fixed)
-        run_table.ties(of.table)
+        run_table.caveats(of.table)
         about = figures.about(ordered["run"].tolist(), view.alpha)
         figures.download("Download these runs as CSV", ordered, "overview", about)
 

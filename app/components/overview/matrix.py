@@ -15,6 +15,7 @@ from app.state.overview import OverviewView
 from charts.palette import score_meaning
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
+from core.reports.caveats import MARK
 from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.titles import differences
@@ -36,6 +37,8 @@ def matrix_data(
     score = SCORES[view.score].title
     cells = [found.cells.get((i, j)) for i in range(len(found.rows)) for j in range(len(found.columns))]
     short = any(cell and cell.too_few_covered for cell in cells)
+    marks = ["! coverage is too low to be chance, corrected for the number of cells"] * short
+    marks += [f"{MARK} the run has caveats, which its hover shows"] * any(cell and cell.caveats for cell in cells)
     return {
         "caption": f"Mean set size by {score}, and accuracy, of each model on each task",
         "corner": {"title": "Options in a set, on average", "below": filtered},
@@ -54,7 +57,7 @@ def matrix_data(
             "surest": "1 option",
             "least": "all options of the task",
             "smallest": "the smallest sets of the task, as far as the 95% intervals tell" if cells else "",
-            "warning": "! coverage is too low to be chance, corrected for the number of cells" if short else "",
+            "warning": " · ".join(marks),
         },
     }
 
@@ -78,7 +81,7 @@ def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] |
         "right": f"{cell.accuracy.value:.0%} right",
         "shade": cell.shade,
         "smallest": cell.smallest,
-        "warning": "!" if cell.too_few_covered else "",
+        "warning": "!" * cell.too_few_covered + MARK * bool(cell.caveats),
         "said": _lines(cell, f"{found.rows[i].model} on {found.columns[j].title}"),
     }
 
@@ -153,7 +156,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
     ]
     if cell.too_few_covered:
         lines.append("Its coverage is too low to be chance, corrected for the number of cells")
-    return [*lines, "Opens in the Alpha lab"]
+    return [*lines, *[cell.caveats] * bool(cell.caveats), "Opens in the Alpha lab"]
 
 
 def _ends(of: Estimate, form: str) -> str:

@@ -9,12 +9,14 @@ import streamlit as st
 
 from app.caches import bounded_cache
 from app.components.overview import filters
+from app.components.shared.caveat_notes import footnote_caption
 from app.components.shared.runs import open_run
 from app.formatting import PERCENT, counted, plain, sentence
 from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.errors import HedgeError
 from core.reports.bounded import Ends
+from core.reports.caveats import in_one, marked
 from core.reports.titles import differences, record_task_title
 from core.runs.store import RunRecord
 
@@ -26,10 +28,12 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
     """Show the runs that the filters keep; ``others`` are the runs with exact figures, which decide the defaults."""
     active = filters.active_filter(view, [*records, *others])
     kept = [record for record in records if active.keeps(record)][:SHOWN]
-    rows, shown = [], []
+    rows, shown, caveats = [], [], []
     for record in kept:
         try:
-            rows.append(_row(record, view.alpha))
+            row, said = _row(record, view.alpha), _caveats(record, view.alpha)
+            rows.append(row | {"Run": marked(row["Run"], said)})
+            caveats.append((row["Run"], said))
             shown.append(record.run_id)
         except HedgeError as error:
             st.warning(plain(sentence(str(error))))
@@ -48,6 +52,13 @@ def ranges_table(records: Sequence[RunRecord], others: Sequence[RunRecord], view
         column_config={"Run": _open_column(shown), **_COLUMNS},
         alt="Runs on servers with both ends of each figure",
     )
+    footnote_caption(caveats)
+
+
+def _caveats(record: RunRecord, alpha: int) -> str:
+    """The caveats of the run besides the bounds, which all of these runs have."""
+    found = bounded_cache.bounded_report(record.run_id, alpha).caveats
+    return in_one(caveat for caveat in found if caveat.kind != "bounded")
 
 
 def _open_column(run_ids: list[str]) -> Any:

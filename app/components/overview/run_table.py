@@ -10,16 +10,18 @@ import pandas as pd
 import streamlit as st
 
 from app import navigation, state
+from app.components.shared.caveat_notes import footnote_caption
 from app.components.shared.runs import open_run, title
-from app.formatting import counted, plain
+from app.formatting import counted
 from app.state.calibration import CalibrationView
 from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
-from charts.run_names import task_titles
+from charts.run_names import full_names, task_titles
 from core.conformal.scores import SCORES
-from core.reports.frames import overview_ties
+from core.reports.caveats import marked
 from core.reports.report import DEFAULT_SCORES
 from core.reports.titles import setting_title
+from core.runs.caveats import COLUMN
 from core.runs.store import RunRecord
 
 SIZE_HELP = "The mean number of options in a set."
@@ -84,10 +86,9 @@ SHOWN = {
 """Maps each column after the model to its column configuration."""
 
 
-def ties(table: pd.DataFrame) -> None:
-    """Show a note if several options of a test question share the highest probability."""
-    if said := overview_ties(table):
-        st.caption(plain(said))
+def caveats(table: pd.DataFrame) -> None:
+    """Show what the marks of an overview frame's runs mean."""
+    footnote_caption(zip(full_names(table.drop(columns=COLUMN)), table[COLUMN], strict=True))
 
 
 def columns_of(score: str) -> dict[str, Any]:
@@ -149,6 +150,7 @@ def finished_runs(
     settings = {name: [setting_title(name, value) for value in table[name]] for name in ("strategy", "form", "dtype")}
     shown = table.assign(
         task=task_titles(table),
+        model=[marked(model, said) for model, said in zip(table["model"], table[COLUMN], strict=True)],
         accuracy=100 * table["accuracy"],
         **settings,
         **{name: 100 * table[name] for name in columns if name.endswith("_coverage")},

@@ -65,7 +65,6 @@ def overview(chosen: ShownExperiment, view: PromptingView) -> tuple[str, ...]:
     st.markdown(plain(f"{reports.smallest_sets(rows)} {reports.against_guessing(rows)}"))
     if len(chosen.methods) < 2 or LETTERS_METHOD not in chosen.methods:
         st.caption("Only one form was asked. You can launch the others below.")
-    _cut_short(chosen)
     _take_out(chosen, view)
     return tuple(picked)
 
@@ -84,19 +83,6 @@ EXPLANATIONS = {
         "for every way of asking."
     ),
 }
-
-
-def _cut_short(chosen: ShownExperiment) -> None:
-    """Show which runs had shots that did not fit the model's context."""
-    cut = [record for record in chosen.records if record.provenance.get("engine", {}).get("dropped_demonstrations")]
-    if cut:
-        engine = cut[0].provenance["engine"]
-        shots = ", ".join(str(n) for n in sorted({record.spec.shots for record in cut}))
-        st.warning(
-            f"This model reads {engine['context']:,} tokens, which is too few for all examples with {shots} "
-            "shots. The first examples were left out of the longest prompts. Compare fewer shots, or use a model "
-            "that reads more."
-        )
 
 
 def _take_out(chosen: ShownExperiment, view: PromptingView) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import state
 from app.caches import prompting_cache
+from app.components.shared.caveat_notes import caveat_notes
 from app.components.shared.run_list import Picker
 from app.components.shared.run_picker import one_line
 from app.formatting import counted
@@ -70,6 +71,7 @@ def choose(view: PromptingView) -> ShownExperiment | None:
         view = state.change(PromptingView, experiment=_default(found))
     _pick(found, view.experiment)
     experiment, records = found[view.experiment]
+    caveat_notes(records)
     return ShownExperiment(experiment, records, tuple(reports.readings(records)))
 
 

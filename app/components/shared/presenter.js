@@ -52,6 +52,7 @@ export class Presenter {
   //   move(alpha), release()           as those of AlphaControl
   //   layout()    draws the component anew at the size that it has now
   //   scores()    the titles of the two scores behind 1 and 2; empty where there is no choice
+  //   caveats()   if the figures are those of a run: what a reader of them must know, as text
   //   turn(direction), things          if the page has steps or questions to turn: what they are called
   //   hidden(), answer()               if Enter shows an answer: whether it is hidden, and what shows it
   constructor(section, page) {
@@ -65,9 +66,10 @@ export class Presenter {
     page.place.append(this.enter);
     this.foot = make("div", "presenter-foot");
     this.foot.hidden = true;
+    this.caveats = make("p", "presenter-caveats");
     this.keys = make("p", "presenter-keys");
     this.leave = this.button("Leave", "Back to the page.", false);
-    this.foot.append(this.keys, this.leave);
+    this.foot.append(this.caveats, this.keys, this.leave);
     section.append(this.foot);
     this.pressed = (event) => this.key(event);
     this.sized = () => this.page.view()?.present === "1" && this.show();
@@ -193,6 +195,10 @@ export class Presenter {
     }
     this.on = true;
     this.foot.hidden = false;
+    const caveats = this.page.caveats?.() ?? "";
+    say(this.caveats, caveats);
+    this.caveats.title = caveats; // it shows two lines
+    this.foot.classList.toggle("with-caveats", Boolean(caveats));
     this.lay();
     this.hint();
   }

@@ -14,6 +14,7 @@ from app import state
 from app.caches import run_cache
 from app.caches.run_cache import Runs
 from app.components.shared import run_list
+from app.components.shared.caveat_notes import caveat_note
 from app.components.shared.run_list import Picker
 from app.components.shared.runs import no_runs_yet, title, titles
 from app.formatting import counted, plain, shortened
@@ -54,6 +55,7 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
 
     picker = Picker(_name(page), _listed(runs), (view.run,), take, ranges=ranges)
     one_line(picker, title(found[view.run]), details(found[view.run].spec))
+    caveat_note(found[view.run])
     return found[view.run]
 
 

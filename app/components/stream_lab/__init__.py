@@ -41,11 +41,18 @@ def stream_view(view: StreamLabView) -> dict[str, Any]:
 
 
 def stream_lab(
-    tables: Mapping[str, Any], *, version: str, names: Sequence[str], view: StreamLabView, key: str = "stream_lab"
+    tables: Mapping[str, Any],
+    *,
+    version: str,
+    names: Sequence[str],
+    view: StreamLabView,
+    caveats: str = "",
+    key: str = "stream_lab",
 ) -> None:
     """Mount the lab on the tables of two runs (:func:`core.reports.stream_lab.stream_tables`).
 
-    ``version`` identifies the data, and ``names`` are those of the first and the second kind of question.
+    ``version`` identifies the data, and ``names`` are those of the first and the second kind of question. The presenter
+    view shows the ``caveats``.
     """
     start = seed(key, version, stream_view(view))
     _mount(
@@ -53,6 +60,7 @@ def stream_lab(
         data={
             **_streams(tables, names, view),
             "version": version,
+            "caveats": caveats,
             "view": start.start,
             "revision": start.revision,
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.components.shared.caveat_notes import caveat_line
 from app.components.shared.downloads import about
 from app.components.shared.embed import embed
 from app.components.shared.runs import title
@@ -25,6 +26,7 @@ def embed_streams(
 
     def made(theme: str, texts: bool) -> bytes:
         source = f"Data: {', then '.join(titles)}. Score: {SCORES[view.score].title}."
+        source = f"{source} {caveat_line(*runs)}".rstrip()
         data = embedded_streams(tables, names, view)
         return embed_html(
             "stream-lab", data, title=f"Stream lab: {', then '.join(names)}", source=source, heading=True, theme=theme

@@ -57,6 +57,7 @@ class StreamLab {
     const isNew = this.version !== data.version;
     if (isNew) this.pool = poolOfTables(data);
     this.names = data.names;
+    this.caveats = data.caveats;
     if (isNew || this.revision !== data.revision) this.view = { ...data.view };
     this.version = data.version;
     this.revision = data.revision;
@@ -83,6 +84,7 @@ class StreamLab {
       move: (alpha) => this.alpha.jump(alpha),
       release: () => this.released(),
       layout: () => this.build(),
+      caveats: () => this.caveats,
       scores: () => [],
     });
   }

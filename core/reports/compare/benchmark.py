@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from core.reports import question_identity
+from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, finite, report
 from core.runs import store
+from core.runs.caveats import COLUMN
 from core.tasks import short_task
 
 GUARANTEE_AT = 0.05
@@ -90,6 +92,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "brier": of.brier,
             "threshold": figures.threshold,
             "meets_guarantee": bool(figures.p_value > GUARANTEE_AT),
+            COLUMN: in_one(of.caveats),
         }
         for name, figures in of.scores.items()
     ]
@@ -124,6 +127,7 @@ def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dic
                 "ece_high": finite(of.ece_interval[1]),
                 "ece_luck": of.ece_luck,
                 "run": of.run,
+                COLUMN: [asdict(caveat) for caveat in of.caveats],
             }
             for name, figures in of.scores.items()
         ]

@@ -17,7 +17,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,9 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from core.records import FloatArray
+from core.reports.caveats import MARK, marked
 from core.reports.compare.shared_questions import groups
+from core.runs.caveats import COLUMN
 
 SUPPORTED, CONTRADICTED = "supported", "contradicted"
 NO_TENDENCY = "no general tendency"
@@ -69,7 +71,8 @@ class PublishedClaim:
 
     ``measure`` names the ``figure``, whose interval is ``low … high``; a figure above 0 supports the claim. ``points``
     holds the points of the plot: ``model``, ``x``, ``y``. ``instance`` is a sentence that names two models for which
-    the claim is true as measured. It is empty if the claim is a general one, or if there are no such models.
+    the claim is true as measured. It is empty if the claim is a general one, or if there are no such models. ``caveat``
+    names the models whose runs have caveats; they count, and are marked in ``points``.
     """
 
     name: str
@@ -83,6 +86,7 @@ class PublishedClaim:
     verdict: str
     points: pd.DataFrame
     instance: str = ""
+    caveat: str = ""
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> Correlation:
@@ -222,7 +226,7 @@ wider and the true p-values larger.'
 
 def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list[PublishedClaim]:
     """The three claims on a table with ``model``, ``task``, ``accuracy`` and ``mean_set_size``, one row per run, and
-    where it has them the rest of :data:`CELL`.
+    where it has them the rest of :data:`CELL` and the caveats of the run.
 
     ``sizes`` are the parameters of models whose names do not say them.
     """
@@ -230,7 +234,7 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
     known = {name: (sizes or {}).get(name) or parameters_of(name) for name in models["model"]}
     sized = models.assign(parameters=models["model"].map(known)).dropna(subset="parameters")
     shared = len(models) == runs["model"].nunique()
-    return [
+    found = [
         _of_correlation(
             "accuracy",
             "LLMs with higher accuracy may exhibit lower certainty.",
@@ -251,6 +255,17 @@ def claims(runs: pd.DataFrame, *, sizes: dict[str, float] | None = None) -> list
         ),
         _of_tuning(runs),
     ]
+    flawed = set(runs.loc[runs[COLUMN] != "", "model"]) if COLUMN in runs else set()
+    return [_with_caveat(claim, flawed) for claim in found] if flawed else found
+
+
+def _with_caveat(claim: PublishedClaim, flawed: set[str]) -> PublishedClaim:
+    """The claim with a mark on those of its models whose runs have caveats."""
+    counted = [name for name in dict.fromkeys(claim.points["model"]) if name in flawed]
+    if not counted:
+        return claim
+    points = claim.points.assign(model=[marked(name, name in flawed) for name in claim.points["model"]])
+    return replace(claim, points=points, caveat=f"{MARK} This counts runs with caveats, of {', '.join(counted)}.")
 
 
 def with_shared_questions(runs: pd.DataFrame) -> pd.DataFrame:

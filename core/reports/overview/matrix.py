@@ -11,6 +11,7 @@ import pandas as pd
 from core.conformal.pvalues import holm
 from core.estimates import Estimate
 from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
+from core.runs.caveats import COLUMN
 from core.runs.spec import HOW, RunSpec
 from core.tasks.bank_names import task_title
 
@@ -34,7 +35,8 @@ class Cell:
     ``smallest`` says that the run's interval of set size overlaps that of the run with the smallest mean, among the
     runs of this column on the same questions. It is False for a run without rivals. ``too_few_covered`` says that its
     sets hold the truth less often than the guarantee allows, by its p-value with Holm's correction for all cells, at
-    5%. If every run keeps its guarantee, at most 5% of matrices have a cell with this mark.
+    5%. If every run keeps its guarantee, at most 5% of matrices have a cell with this mark. ``caveats`` are those of
+    the run, as text.
     """
 
     run: str
@@ -47,6 +49,7 @@ class Cell:
     shade: float
     smallest: bool
     too_few_covered: bool
+    caveats: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
         shade=shade(size, k),
         smallest=row["smallest"],
         too_few_covered=row["too_few_covered"],
+        caveats=row.get(COLUMN, ""),
     )
 
 

@@ -31,7 +31,7 @@ from core.errors import (
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
-from core.inference.engine import Engine, SelfCheck, cut_short
+from core.inference.engine import CUT_COUNTS, Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
@@ -225,7 +225,9 @@ class _Execution:
             if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
                 store.write_bare(self.folder, bare)
         engine.prepare(asked)
-        if shortened := cut_short(engine.description):
+        described = engine.description  # writing answers reads these prompts once more
+        counts = {"asked": len(asked)} | {name: described[name] for name in CUT_COUNTS if name in described}
+        if shortened := cut_short(described, prompts=len(asked)):
             self.reporter.log(shortened)
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
@@ -233,7 +235,7 @@ class _Execution:
         if self.spec.repeats:
             write_answers(engine, self.spec, self.drawn, self.folder, self.reporter, note=self._note_spent)
         join_chunks(self.folder, "logits.parquet")
-        return _provenance(engine, check, self.drawn, asked) | measured | self._bounds()
+        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
 
     def _bounds(self) -> dict[str, int]:
         """How many questions have letters of which the server gave only an upper bound."""

@@ -166,10 +166,13 @@ def test_the_oldest_demonstrations_go_and_are_counted(tiny_model):
 def test_a_run_says_what_did_not_fit(home, tiny_model, monkeypatch, capsys):
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(30))
     assert main(["run", "--model", str(tiny_model), "--task", "qa", "--shots", "8"]) == 0
-    says = "prompts longer than the 128 tokens that the model reads: 22, which lost"
+    says = "22 of 22 prompts were longer than the 128 tokens that the model reads, and lost 154 demonstrations."
     run_id = next(name for name in store.run_ids() if name.startswith("tiny-llama"))
     assert any(says in line for line in store.read_log(run_id))
-    assert f"hedge: run {run_id}: {says}" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert says in printed.out
+    warned = "About 22 of 22 prompts are longer than the 128 tokens that tiny-llama reads, so demonstrations will be"
+    assert f"hedge: run {run_id}: {warned}" in printed.err
 
 
 def test_what_is_too_long_even_so_loses_its_beginning(tiny_model):

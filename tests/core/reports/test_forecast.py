@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import replace
 from typing import Any
@@ -153,3 +154,80 @@ def test_the_offered_budget_holds_the_rest_of_the_run():
     assert forecasts.larger_budget(record, worked=sent) == 0.0066
     assert forecasts.larger_budget(replace(record, spec=replace(spec, budget=0.01)), worked=sent) == 0.02
     assert forecasts.larger_budget(record, worked=lambda spec: None) == 0.004
+
+
+def caveats(spec: RunSpec, work: Work | None, **more: Any) -> dict[str, str]:
+    """The text of each caveat by its kind, at four characters a token unless ``more`` says otherwise."""
+    assert work is not None
+    found = forecasts.expected_caveats(spec, work, **{"earlier": (), "text_of_token": 4.0} | more)
+    return {caveat.kind: caveat.text for caveat in found}
+
+
+LENGTHS = (2800, 2400, 2000, 1600)
+"""At four characters a token 700, 600, 500 and 400 tokens; pocket-1m reads 512."""
+
+
+def test_prompts_that_will_not_fit_are_counted_before_the_launch():
+    work = Work(100, 220_000, ("a prompt",), lengths=LENGTHS)
+    found = caveats(replace(SPEC, shots=16), work)
+    assert found == {
+        "cut": "About 50 of 100 prompts are longer than the 512 tokens that pocket-1m reads, so demonstrations will be "
+        "dropped. Take fewer shots, or a model that reads more."
+    }
+    assert "lose the beginning of their contexts. Take shorter questions" in caveats(SPEC, work)["cut"]
+    assert "About 75 of 100" in caveats(SPEC, work, text_of_token=3.5)["cut"]
+    assert caveats(SPEC, Work(100, 220_000, (), lengths=(2048, 10))) == {}  # 512 tokens fit
+
+
+def test_an_unknown_context_is_that_of_an_earlier_run(home):
+    spec = replace(SPEC, model="somewhere/on-the-hub")
+    work = Work(100, 220_000, (), lengths=LENGTHS)
+    assert caveats(spec, work, text_of_token=None) == {}
+    earlier = measured(replace(spec, seed=1), begins=1.0, scoring=1.0)
+    earlier = replace(earlier, provenance=earlier.provenance | {"engine": {"context": 650}})
+    assert (
+        "About 25 of 100 prompts are longer than the 650 tokens"
+        in caveats(spec, work, earlier=[earlier], text_of_token=None)["cut"]
+    )
+    assert caveats(replace(spec, model="another/model"), work, earlier=[earlier]) == {}
+
+
+def test_few_questions_are_told_before_the_launch_at_the_alpha_of_its_report():
+    found = forecasts.work_of(SPEC)
+    assert found is not None
+    assert found.sides == (50, 50)
+    assert "Only 50 calibration and 50 test questions" in caveats(SPEC, found)["few"]
+    enough = Work(300, 1, (), sides=(150, 150))
+    assert caveats(SPEC, enough) == {}
+    assert "below alpha 0.007" in caveats(SPEC, enough, alpha=5)["few"]
+
+
+def test_other_options_than_in_every_finished_run_of_the_task_are_told(home):
+    texts = replace(SPEC, form="cloze")
+    work = forecasts.work_of(replace(texts, samples=400))
+    assert work is not None
+    assert (work.options, work.other_options) == (4, 6)
+    letters = measured(SPEC, begins=1.0, scoring=1.0)
+    said = caveats(texts, work, earlier=[letters])["options"]
+    assert "does not offer “I don't know” and “None of the above”" in said
+    assert "up to 4 options, and those of the finished runs of this task 6" in said
+    same = measured(replace(texts, seed=1), begins=1.0, scoring=1.0)
+    assert "options" not in caveats(texts, work, earlier=[letters, same])
+    assert "options" not in caveats(replace(texts, task="rc"), work, earlier=[letters])
+    assert "also offers" in caveats(SPEC, forecasts.work_of(replace(SPEC, samples=400)), earlier=[same])["options"]
+
+
+def test_the_context_of_a_model_is_the_least_that_its_files_state(tmp_path):
+    assert counting.context("pocket-1m") == 512
+    folder = tmp_path / "model"
+    folder.mkdir()
+    assert counting.context(str(folder)) == 0
+    (folder / "config.json").write_text('{"text_config": {"max_position_embeddings": 4096}}')
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 1000000000000000019884624838656}')
+    assert counting.context(str(folder)) == 4096
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 2048}')
+    os.utime(folder / "tokenizer_config.json", ns=(1, 1))
+    assert counting.context(str(folder)) == 2048
+    (folder / "config.json").write_text("no JSON")
+    os.utime(folder / "config.json", ns=(1, 1))
+    assert counting.context(str(folder)) == 2048

@@ -70,12 +70,14 @@ def option_bars(
     *,
     version: str,
     view: OneQuestionView,
+    caveats: str = "",
     on_turn: Callable[[int], None] | None = None,
 ) -> None:
     """Mount the bars of one question's options, calibrated by ``by``.
 
     ``version`` identifies the data. A released alpha, the policy for empty sets, the chosen score and the presenter
-    view go into the view. ``on_turn`` is called with -1 or 1 when a lecturer asks for the question before or after.
+    view go into the view. The presenter view shows the ``caveats``. ``on_turn`` is called with -1 or 1 when a lecturer
+    asks for the question before or after.
     """
     started = seed(KEY, version, _shown(view))
     _mount_bars(
@@ -83,6 +85,7 @@ def option_bars(
         data={
             **_bars(question, found, by),
             "version": version,
+            "caveats": caveats,
             "turns": on_turn is not None,
             **started.start,
             "revision": started.revision,

@@ -60,6 +60,7 @@ class Question {
     say(this.find(".asked-context"), data.context);
     this.find(".asked-context").hidden = !data.context;
     this.turns = data.turns;
+    this.caveats = data.caveats;
     if (!data.outside) this.presenter ??= this.presentable();
     this.table = setTable(this.find(".scores-table"), {
       caption: "The same question under every score",
@@ -96,6 +97,7 @@ class Question {
       move: (alpha) => this.control.jump(alpha),
       release: () => this.report(),
       layout: () => this.lay(),
+      caveats: () => this.caveats,
       scores: () => BY_KEY[3].map((name) => this.scores.find((score) => score.name === name).title),
       things: () => (this.turns ? "question" : ""),
       turn: (direction) => {

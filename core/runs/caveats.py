@@ -1,0 +1,132 @@
+"""What a reader must know before trusting a run's figures: one record, which every place that shows the run shows too.
+
+A caveat changes how a figure may be read: prompts were cut, questions are missing or few, some letters are only known
+within bounds. How a run was asked (its precision, strategy, shots, origin) is a fact; its title and its provenance say
+it. Here are the caveats that ``run.json`` knows. :mod:`core.reports.caveats` adds those that depend on the view of the
+run, and shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import plain
+from core.inference.engine import cut_short
+from core.inference.models import FAKE_MODEL
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+
+LITTLE_MASS = 0.5
+"""With a smaller share of the next token's probability on the letters, a model hardly answers by letter."""
+COLUMN = "caveats"
+"""The column of a table, and the key of ``run.json``, that holds them as text."""
+MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
+"""What an importer counts as left out; everything else that it counts is in the run or is asked again."""
+LONGEST = 1_000
+"""Characters of a caveat that a file states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
+
+    The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
+    ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
+    (questions), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    """
+
+    kind: str
+    sentence: str
+    way_out: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence and the way out."""
+        return f"{self.sentence} {self.way_out}".rstrip()
+
+
+Caveats = tuple[Caveat, ...]
+
+
+def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 0) -> Caveats:
+    """The caveats that ``run.json`` knows; ``questions`` is the number that were scored (0: not known).
+
+    >>> of_record(RunSpec(model="m", task="qa"), {"bounded_questions": 3}, questions=9)[0].sentence
+    'The server gave only an upper bound of some letters for 3 of 9 questions, so each figure lies between two ends.'
+    """
+    found = []
+    asked = _numbers(provenance.get("prompts"))  # older runs counted in the engine's description
+    counted = _numbers(provenance.get("engine")) | asked
+    if sentence := cut_short(counted, prompts=asked.get("asked", questions)):
+        found.append(Caveat("cut", sentence, "Ask with fewer shots, or choose a model that reads more."))
+    counts = _numbers(provenance.get("counts"))
+    missing = {name: counts[name] for name in MISSING if counts.get(name)}
+    if missing:
+        why = ", ".join(f"{n:,} {name}" for name, n in missing.items())
+        found.append(
+            Caveat(
+                "missing",
+                f"{_counted(sum(missing.values()), 'question')} of the evaluation {_is(missing)} missing ({why}); "
+                "figures are those of the others, which may be easier.",
+                "Evaluate the missing ones again.",
+            )
+        )
+    if bounded := _numbers(provenance).get("bounded_questions", 0):
+        found.append(
+            Caveat(
+                "bounded",
+                f"The server gave only an upper bound of some letters for {_of(bounded, questions)} "
+                f"question{'s' if (questions or bounded) != 1 else ''}, so each figure lies between two ends.",
+                "A server that lists more tokens, or that scores texts, gives every letter.",
+            )
+        )
+    if spec.model == FAKE_MODEL and not spec.is_imported:
+        found.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
+    if stated := provenance.get(COLUMN):
+        found.append(Caveat("stated", plain(str(stated), one_line=True)[:LONGEST]))
+    return tuple(found)
+
+
+def of_run_record(record: RunRecord) -> Caveats:
+    """The caveats that the ``run.json`` of a finished run knows; none of a run that answers no questions."""
+    if record.state != "done" or not record.spec.answers:
+        return ()
+    return of_record(record.spec, record.provenance)
+
+
+def of_letters(mass: npt.NDArray[np.float32]) -> Caveats:
+    """A caveat on the share (n,) of the next token's probability that fell on the letters; none if it is not known."""
+    mean = float(mass.mean()) if len(mass) else 1.0
+    if not mean < LITTLE_MASS:  # NaN: the source does not say it, or texts were scored
+        return ()
+    return (
+        Caveat(
+            "letters",
+            f"On average, only {mean:.0%} of the next token's probability falls on the letters of the options, so the "
+            "model hardly reads these as questions with options.",
+            "Ask by text, or in the model's chat format.",
+        ),
+    )
+
+
+def _numbers(values: object) -> dict[str, int]:
+    """The whole numbers of a mapping, which may come from a file of another person."""
+    pairs = values.items() if isinstance(values, Mapping) else ()
+    return {name: value for name, value in pairs if isinstance(value, int) and value >= 0}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def _is(counts: Mapping[str, int]) -> str:
+    return "is" if sum(counts.values()) == 1 else "are"
+
+
+def _of(number: int, total: int) -> str:
+    return f"{number:,} of {total:,}" if total else f"{number:,}"

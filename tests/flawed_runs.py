@@ -1,0 +1,42 @@
+"""A run with every caveat at once, for tests of the places that show a run."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from core.records import OptionLogits
+from core.runs import store
+from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
+from tests.conftest import synthetic_questions
+
+CUT = {"asked": 120, "truncated_prompts": 119, "dropped_demonstrations": 300, "shortened_prompts": 7}
+STATED = "Its first author says that *two* <b>annotators</b> disagreed."
+
+
+def flawed_run(*, model: str = "fake", shots: int = 16) -> str:
+    """Write a finished run of 60 calibration and 60 test questions that has every caveat but bounded letters and
+    repeated questions. Returns its id."""
+    questions = synthetic_questions(120)
+    for i in range(40):
+        of = questions[i]
+        questions[i] = replace(of, options=(*of.options[:3], *of.options[4:]), label=min(of.label, 2))
+    logits = np.random.default_rng(0).normal(size=(120, 6)).astype(np.float32)
+    logits[:40, 5] = -np.inf
+    logits[80:90, :2] = 4.0  # ties at the top
+    logits[100, questions[100].label] = -np.inf
+    spec = RunSpec(model=model, task="qa", shots=shots)
+    folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    store.write_questions(folder, questions, ["calibration" if i < 60 else "test" for i in range(120)])
+    store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, np.full(120, 0.2, np.float32)))
+    provenance = {
+        "engine": {"context": 512, "truncated_prompts": 240},
+        "prompts": CUT,
+        "counts": {"samples": 130, "errors": 8, "without an answer": 2, "further epochs": 4},
+        "caveats": STATED,
+    }
+    store.update_record(spec.run_id, state="done", ended=time.time(), provenance=provenance)
+    return spec.run_id
