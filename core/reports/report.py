@@ -32,7 +32,7 @@ from core.reports.alpha_lab.view import extra_options
 from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation
 from core.reports.prompting.option_order import OptionOrder, option_order
-from core.reports.repeated import questions_of, repeat_notes, standing_test_rows
+from core.reports.repeated import questions_of, standing_test_rows
 from core.reports.scored_sets import FormedSets, form, true_letters
 from core.runs.caveats import Caveats
 
