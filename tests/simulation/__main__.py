@@ -1,7 +1,8 @@
 """``python -m tests.simulation [WORD …] [--draws N]``: the long form, as a table for RESULTS.
 
-Words choose the cases whose names hold one of them. Ends with status 1 where a rate lies outside of what is allowed by
-more than two standard errors of the simulation.
+Words choose the cases whose names hold one of them. ``python -m tests.simulation laws [ROOM or LAW …]`` prints the
+table of every interval and p-value under every law (:mod:`tests.simulation.law_table`). Ends with status 1 where a rate
+lies outside of what is allowed by more than two standard errors of the simulation.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import time
 
 from tests.simulation.case import Case, hits, improbable
 from tests.simulation.cases import CASES
+from tests.simulation.law_table import LONG, ROOMS, table
+from tests.simulation.laws import LAWS
 
 TWO_STANDARD_ERRORS = 0.025
 
@@ -27,12 +30,25 @@ def line(case: Case, draws: int) -> tuple[str, bool]:
     return row + (" **outside**" if bad else ""), not bad
 
 
+def laws_table(words: list[str], draws: int) -> int:
+    """Print the table of the rooms and laws that words name, of all without words."""
+    rooms, laws = ([name for name in names if name in words] or list(names) for names in (ROOMS, LAWS))
+    print("| figure | law | n = 60 | n = 200 | n = 1,000 | allowed |\n|---|---|---|---|---|---|")
+    good = True
+    for row, as_allowed in table(rooms, laws, draws):
+        print(row, flush=True)
+        good &= as_allowed
+    return 0 if good else 1
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only cases whose name holds one of these words")
     parser.add_argument("--draws", type=int, help="how many draws of each (default: each case's own number)")
     parser.add_argument("--short", action="store_true", help="as many draws as the suite makes")
     arguments = parser.parse_args()
+    if "laws" in arguments.words:
+        return laws_table(arguments.words, arguments.draws or LONG)
     chosen = [case for case in CASES if not arguments.words or any(word in case.name for word in arguments.words)]
     print("| what | draws | hits | allowed | processor seconds |\n|---|---|---|---|---|")
     good = True
