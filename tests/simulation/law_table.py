@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from unittest.mock import patch
 
@@ -26,6 +26,7 @@ from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
 from core.records import FloatArray, IntArray
 from core.reports import jury, question_identity
+from core.reports.array_evaluation import of_arrays
 from core.reports.calibration import recalibrated as recalibration
 from core.reports.calibration.calibrated import calibrated, nominal_coverage
 from core.reports.compare.paired import compare
@@ -33,8 +34,7 @@ from core.reports.compare.run_matrix import run_matrix
 from core.reports.evaluation import Evaluation
 from core.reports.frames import overview_row
 from core.reports.report import report
-from core.runs.spec import RunSpec
-from tests.simulation.case import improbable
+from tests.simulation.case import TEST, improbable
 from tests.simulation.laws import LAWS, Law, Rows
 
 ALPHA = 100
@@ -159,23 +159,12 @@ def _binned(index: IntArray, gaps: FloatArray) -> tuple[FloatArray, IntArray]:
 
 def runs(rows: Rows, n: int) -> list[Evaluation]:
     """A run of each model: the first n rows calibrate and the others test. Questions have one of two subjects."""
-    _, total, k = rows.probabilities.shape
-    questions = np.arange(total) if rows.clusters is None else rows.clusters
+    total, clusters = len(rows.labels), rows.clusters
+    subjects = np.where((np.arange(total) if clusters is None else clusters) % 2 == 0, "even", "odd")
+    belongs = {} if clusters is None else {"clusters": clusters}
     return [
-        Evaluation(
-            run_id=f"drawn-{model}",
-            spec=RunSpec(model=f"model {model}", task="qa"),
-            ids=np.arange(total).astype(str),
-            groups=np.where(questions % 2 == 0, "even", "odd"),
-            probabilities=p,
-            log_probabilities=log(p),
-            labels=rows.labels,
-            calibration=np.arange(n),
-            test=np.arange(n, total),
-            letters="ABCD"[:k],
-            clusters=rows.clusters,
-        )
-        for model, p in enumerate(rows.probabilities)
+        replace(of_arrays(p, rows.labels, calibration=np.arange(total) < n, **belongs), run_id=name, groups=subjects)
+        for name, p in zip("abcd", rows.probabilities, strict=False)
     ]
 
 
@@ -360,11 +349,10 @@ JURORS = (0.8, 1.0, 1.3)
 
 def judged(rows: Rows) -> Judgements:
     """A jury of the models, of which the first option is True."""
-    p = rows.probabilities
-    names = tuple(map(str, range(len(rows.labels))))
-    return Judgements(
-        tuple("abc"[: len(p)]), names, names, names, rows.labels == 0, p[..., 0].T, 1 - p[..., 0].T, ("",) * len(names)
-    )
+    p = rows.probabilities[..., 0].T
+    names = tuple(map(str, range(len(p))))
+    questions = names if rows.clusters is None else tuple(map(str, rows.clusters))
+    return Judgements(tuple("abc"), names, questions, names, rows.labels == 0, p, 1 - p, ("",) * len(p))
 
 
 @cache
@@ -465,13 +453,13 @@ class Figure:
     says: str = ""
 
 
-HOLDS, TEST = Figure(), Figure((0.0, 0.065))
+HOLDS, QUIET = Figure(), Figure(TEST)
 EXACT = Figure((0.93, 1.0), "the Clopper–Pearson interval (at least 95%)")
 ERROR = Figure((0.93, 1.0), "in at least 95 of 100 samples")
 BAND = Figure((0.93, 1.0), "the ends are shares that can occur")
 TOGETHER = Figure((0.93, 1.0), "all of them hold the true differences in at least 95% of draws")
 
-SETS = {"band of coverage": BAND, "p of the guarantee": TEST, "mean set size": HOLDS, "UAcc": HOLDS}
+SETS = {"band of coverage": BAND, "p of the guarantee": QUIET, "mean set size": HOLDS, "UAcc": HOLDS}
 FIGURES: dict[str, dict[str, Figure]] = {
     "report": {
         "accuracy": EXACT,
@@ -491,8 +479,8 @@ FIGURES: dict[str, dict[str, Figure]] = {
         "NLL": HOLDS,
         "Brier score": HOLDS,
         **{title: ERROR for name, title in TITLES.items() if name not in ("accuracy", "nll", "brier")},
-        "p of the ECE": TEST,
-        "p of Spiegelhalter's z": TEST,
+        "p of the ECE": QUIET,
+        "p of Spiegelhalter's z": QUIET,
         "accuracy of a bin": EXACT,
         "a calibrated model's band of a bin": BAND,
         "change of NLL by temperature": HOLDS,
@@ -503,8 +491,8 @@ FIGURES: dict[str, dict[str, Figure]] = {
         for title, figure in (
             ("equal models, difference in", HOLDS),
             ("a better model, difference in", HOLDS),
-            ("p of a difference in", TEST),
-            ("matrix: smallest corrected p,", TEST),
+            ("p of a difference in", QUIET),
+            ("matrix: smallest corrected p,", QUIET),
             ("matrix: all differences in", TOGETHER),
         )
     },
