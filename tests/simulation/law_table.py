@@ -24,6 +24,7 @@ from core.estimates import Estimate
 from core.jury import agreement as coefficients
 from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
+from core.perplexity.figures import ScoredMessage
 from core.records import FloatArray, IntArray
 from core.reports import jury, question_identity
 from core.reports.array_evaluation import of_arrays
@@ -33,9 +34,10 @@ from core.reports.compare.paired import compare
 from core.reports.compare.run_matrix import run_matrix
 from core.reports.evaluation import Evaluation
 from core.reports.frames import overview_row
+from core.reports.perplexity import ChoiceScores, choice_sets, overall
 from core.reports.report import report
 from tests.simulation.case import TEST, improbable
-from tests.simulation.laws import LAWS, Law, Rows
+from tests.simulation.laws import LAWS, REPEATS, Law, Rows
 
 ALPHA = 100
 SIZES = (60, 200, 1000)
@@ -245,8 +247,11 @@ def calibration(law: Law, n: int, seed: int) -> Measured:
     out["accuracy of a bin"] = Interval(one.accuracy, one.accuracy_low, one.accuracy_high, share, 0, 1)
     if law.calibrated:
         out["a calibrated model's band of a bin"] = _band(one.accuracy, one.consistent_low, one.consistent_high)
-    with drawn_questions(rows.clusters):
-        fitted = recalibration.recalibrated(run, ALPHA, methods=("temperature",))[1]
+    try:
+        with drawn_questions(rows.clusters):
+            fitted = recalibration.recalibrated(run, ALPHA, methods=("temperature",))[1]
+    except InputError:  # too few questions calibrate, as the page says
+        return out
     if math.isfinite(truth := _change(law.name, [of["temperature"] for of in fitted.parameters])):
         out["change of NLL by temperature"] = Interval(*fitted.nll_change, truth, -math.inf)
     return out
@@ -288,10 +293,10 @@ def drawn_questions(clusters: IntArray | None) -> Iterator[None]:
     """Lets functions that read the questions of stored runs read drawn ones, which have no texts."""
 
     class Identities:
-        """Of rows named by their number."""
+        """Of rows named by their number, from 1."""
 
         def __getitem__(self, name: str) -> str:
-            return name if clusters is None else str(clusters[int(name)])
+            return name if clusters is None else str(clusters[int(name) - 1])
 
     def clustered(run: Evaluation) -> tuple[IntArray, IntArray]:
         rows = np.arange(len(run.labels))
@@ -340,6 +345,42 @@ def _together(estimates: list[Estimate], limit: float) -> Interval:
     return min(each, key=lambda of: order.index(of.outcome(0.0)))
 
 
+# ---------------------------------------------------------------- words
+
+
+def words(law: Law, n: int, seed: int) -> Measured:
+    """What Perplexity shows of two prompts on the same messages, and of choices between endings.
+
+    The losses of true options serve as those of messages, of which five make a conversation.
+    """
+    rows = law.rows(seed, n, skills=SKILLS[:2])
+    losses = -log(rows.probabilities[:, np.arange(n), rows.labels])
+    if not np.isfinite(losses).all():  # the loss of a word is finite
+        return {}
+    of = np.arange(n) // REPEATS
+    first, second = (
+        {str(i): tuple(_message(loss) for loss in own[of == i]) for i in range(int(of.max()) + 1)} for own in losses
+    )
+    pair = overall(first, second)
+    out: Measured = {
+        "A − B": Interval(pair.mean, pair.low, pair.high, 0.0, -math.inf),
+        "p of A − B": pair.p_value,
+    }
+    if rows.clusters is None:  # no choice is made twice
+        choices, share = ChoiceScores(log(rows.probabilities[0]), rows.labels), true_errors(law.name)["accuracy"]
+        sets, whole = choice_sets(choices, ALPHA, seed=seed), population(law.name)
+        out |= {
+            "choices made right": Interval(choices.accuracy, *choices.interval, share, 0, 1),
+            "coverage of endings": Interval(sets.coverage, *sets.interval, whole.covered(sets.threshold), 0, 1),
+            "mean set size of endings": Interval(sets.mean_size, *sets.size_interval, None, 0, 4),
+        }
+    return out
+
+
+def _message(loss: float) -> ScoredMessage:
+    return ScoredMessage(1, ("word",), np.array([loss], dtype=np.float32))
+
+
 # ---------------------------------------------------------------- juries
 
 RULES = ("majority", "mean_probability", "weighted_log_odds", "best_juror")
@@ -359,7 +400,7 @@ def judged(rows: Rows) -> Judgements:
 def true_agreement(name: str) -> dict[str, float]:
     """The coefficients of a law's jury in the long run."""
     of = judged(LAWS[name].rows(FAR, 100_000, skills=JURORS, k=2))
-    wrong, same = ~of.right, ~of.disagreed
+    wrong, same = 1 - of.right, ~of.disagreed
     return {
         "same verdict": float((of.verdicts[:, 0] == of.verdicts[:, 1]).mean()),
         "Cohen's kappa": coefficients.cohen_kappa(of.verdicts[:, 0], of.verdicts[:, 1]),
@@ -439,9 +480,10 @@ ROOMS: dict[str, Callable[[Law, int, int], Measured]] = {
     "report": reported,
     "calibration": calibration,
     "compare": compared,
+    "perplexity": words,
     "jury": jurors,
 }
-OF_SEVERAL = ("compare", "jury")
+OF_SEVERAL = ("compare", "perplexity", "jury")
 """The rooms that need models which are equal."""
 
 
@@ -495,6 +537,13 @@ FIGURES: dict[str, dict[str, Figure]] = {
             ("matrix: smallest corrected p,", QUIET),
             ("matrix: all differences in", TOGETHER),
         )
+    },
+    "perplexity": {
+        "A − B": HOLDS,
+        "p of A − B": QUIET,
+        "choices made right": EXACT,
+        "coverage of endings": EXACT,
+        "mean set size of endings": HOLDS,
     },
     "jury": {
         **dict.fromkeys(("same verdict", "unanimous", "unanimous and wrong"), EXACT),

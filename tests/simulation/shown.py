@@ -13,8 +13,16 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.conformal.coverage.strata_band": ("laws: report, band of coverage, LAC by",),
     "core.conformal.coverage.guarantee_p_value": ("laws: report, p of the guarantee",),
     "core.conformal.coverage.strata_p_value": ("laws: report, p of the guarantee, LAC by",),
-    "core.conformal.coverage.share_interval": ("laws: report, accuracy", "perplexity: share of choices made right"),
-    "core.conformal.coverage.clustered_share_interval": ("laws: report, coverage of", "laws: calibration, accuracy"),
+    "core.conformal.coverage.share_interval": (
+        "laws: report, accuracy",
+        "laws: perplexity, choices made right",
+        "perplexity: share of choices made right",
+    ),
+    "core.conformal.coverage.clustered_share_interval": (
+        "laws: report, coverage of",
+        "laws: calibration, accuracy",
+        "laws: perplexity, coverage of endings",
+    ),
     "core.conformal.mondrian.StratumCoverage": (
         "laws: report, coverage of",
         "coverage: subjects named as covered too little",
@@ -23,6 +31,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.conformal.set_sizes.intervals.intervals": (
         "laws: report, mean set size",
         "laws: report, UAcc",
+        "laws: perplexity, mean set size of endings",
         "set size: interval of mean size",
     ),
     "core.conformal.set_sizes.intervals.strata_intervals": (
@@ -84,8 +93,12 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.jury.reliability": ("laws: jury, right in a bin of confidence",),
     "core.reports.jury._risk_table": ("laws: jury, wrong among the answered",),
     # Perplexity
-    "core.perplexity.figures.Paired": ("perplexity: interval of A − B", "perplexity: p-value of A − B"),
-    "core.perplexity.figures.clustered_mean_interval": ("perplexity: interval of A − B",),
+    "core.perplexity.figures.Paired": (
+        "laws: perplexity, p of A − B",
+        "perplexity: interval of A − B",
+        "perplexity: p-value of A − B",
+    ),
+    "core.perplexity.figures.clustered_mean_interval": ("laws: perplexity, A − B", "perplexity: interval of A − B"),
     # Published claims
     "core.reports.compare.claims.PublishedClaim": ("claims:",),
     "core.reports.compare.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
