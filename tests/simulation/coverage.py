@@ -1,13 +1,11 @@
-"""What the Overview, the Alpha lab, One question and Learn show of coverage: bands, intervals and p-values.
+"""What the Overview, the Alpha lab and One question show of coverage, besides a run's own figures.
 
-The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised; the
-figures are those of :func:`core.reports.report.report`, which the pages call and the browser's arithmetic equals.
+The laws of coverage do not depend on the model, so one does: six options, of which the true one's logit is raised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -17,45 +15,37 @@ from core.conformal.probabilities import log, softmax
 from core.conformal.pvalues import p_values
 from core.conformal.redraw import redraw
 from core.conformal.scores import score, true_scores
-from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.overview.matrix import matrix
-from core.reports.report import Report, report
+from core.reports.report import report
 from core.runs.spec import RunSpec
 from core.tasks import POCKET_BANK
 from tests.simulation.case import INTERVAL, TEST, Case
 
 K, ALPHA = 6, 100
 TASKS_SHOWN = ("qa", "rc", "ci", "drs", "ds")
-SUBJECTS = np.array(["easy", "middling", "hard"])
-SIGNAL = np.array([2.5, 1.5, 0.5])
-"""By how much the true option's logit is raised on average in each subject."""
-POPULATION = 300_000
 NAMED_AT = 0.05
 
 
-def draw(rng: np.random.Generator, n: int, *, alike: bool = False) -> tuple[FloatArray, IntArray, IntArray]:
-    """Option probabilities (n, K), labels and subjects (n,) of random questions; half of them are easy ones.
-
-    ``alike`` subjects are names without a meaning.
-    """
-    subjects = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+def draw(rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
+    """Option probabilities (n, K) and labels (n,) of random questions."""
     labels = rng.integers(0, K, n)
     logits = rng.normal(size=(n, K))
-    logits[np.arange(n), labels] += 1.5 if alike else SIGNAL[subjects]
-    return softmax(logits), labels, subjects
+    logits[np.arange(n), labels] += 1.5
+    return softmax(logits), labels
 
 
-def drawn_run(seed: int, n: int, m: int, *, alike: bool = False) -> Evaluation:
-    """A run of n calibration and m test questions."""
-    p, labels, subjects = draw(np.random.default_rng([seed, n, m]), n + m, alike=alike)
+def drawn_run(seed: int, n: int, m: int) -> Evaluation:
+    """A run of n calibration and m test questions of three subjects that are alike."""
+    rng = np.random.default_rng([seed, n, m])
+    p, labels = draw(rng, n + m)
     return Evaluation(
         run_id="drawn",
         spec=RunSpec(model="drawn", task="qa"),
         ids=np.array([str(i) for i in range(n + m)]),
-        groups=SUBJECTS[subjects],
+        groups=rng.choice(["a", "b", "c"], n + m, p=[0.5, 0.3, 0.2]),
         probabilities=p,
         log_probabilities=log(p),
         labels=labels,
@@ -63,36 +53,6 @@ def drawn_run(seed: int, n: int, m: int, *, alike: bool = False) -> Evaluation:
         test=np.arange(n, n + m),
         letters="ABCDEF",
     )
-
-
-@cache
-def population() -> tuple[FloatArray, IntArray, IntArray]:
-    """The LAC scores of all options of very many questions, their labels and subjects."""
-    p, labels, subjects = draw(np.random.default_rng(99), POPULATION)
-    return lac_scores(p), labels, subjects
-
-
-@cache
-def easy_scores() -> FloatArray:
-    """The true options' LAC scores of the easy questions of the population, rising."""
-    scores, labels, subjects = population()
-    return np.sort(true_scores(scores, labels)[subjects == 0])
-
-
-def reported(seed: int, n: int, m: int, *, by: str = "all", score_name: str = "lac", alike: bool = False) -> Report:
-    return report(drawn_run(seed, n, m, alike=alike), ALPHA, scores=(score_name,), by=by)
-
-
-def in_its_band(seed: int, n: int, by: str) -> bool:
-    """Whether coverage lies in the band in which the guarantee leaves it."""
-    found = reported(seed, n, n, by=by).scores["lac"]
-    low, high = found.coverage_band
-    return low <= found.coverage <= high
-
-
-def guarantee_doubted(seed: int, n: int, by: str, score_name: str) -> bool:
-    """Whether the p-value speaks at 5% against a guarantee that holds."""
-    return reported(seed, n, n, by=by, score_name=score_name).scores[score_name].p_value <= NAMED_AT
 
 
 def a_cell_is_marked(seed: int, n: int) -> bool:
@@ -130,27 +90,9 @@ def draw_in_its_band(seed: int, n: int) -> bool:
     return low <= q <= high
 
 
-def subject_interval_holds(seed: int, n: int) -> bool:
-    """Whether the interval of the easy subject, of about n test questions, holds its coverage at this threshold."""
-    found = reported(seed, n, 2 * n).scores["lac"]
-    easy = next(stratum for stratum in found.strata if stratum.stratum == "easy")
-    truth = np.searchsorted(easy_scores(), found.threshold, side="right") / len(easy_scores())
-    return bool(easy.low <= truth <= easy.high)
-
-
-def size_interval_holds(seed: int, n: int) -> bool:
-    """Whether the interval of sets of two options holds how many of all such sets hold the truth."""
-    found = reported(seed, n, 4 * n).scores["lac"]
-    scores, labels, _ = population()
-    members = scores <= found.threshold
-    two = members.sum(axis=1) == 2
-    truth = members[np.arange(len(labels)), labels][two].mean()
-    return bool(found.by_size[2].low <= truth <= found.by_size[2].high)
-
-
 def subject_named(seed: int, n: int) -> bool:
     """Whether the lab names a subject as covered too little where all are alike (``strataSaid`` of forest.js)."""
-    found = reported(seed, n, n, alike=True).scores["lac"]
+    found = report(drawn_run(seed, n, n), ALPHA, scores=("lac",)).scores["lac"]
     level = NAMED_AT / len(found.strata)
     return any(
         guarantee_p_value(round(of.coverage * of.m), n, of.m, ALPHA) <= level
@@ -161,7 +103,7 @@ def subject_named(seed: int, n: int) -> bool:
 
 def truth_ruled_out(seed: int, n: int, name: str) -> bool:
     """Whether the true option's conformal p-value is at most 5%."""
-    p, labels, _ = draw(np.random.default_rng([seed, n]), n + 1)
+    p, labels = draw(np.random.default_rng([seed, n]), n + 1)
     scores = score(name, p, seed=seed)
     own = true_scores(scores, labels)
     return bool(p_values(own[:n], scores[n:])[0, labels[n]] <= NAMED_AT)
@@ -185,23 +127,8 @@ def cases() -> tuple[Case, ...]:
         ) -> None:
             made.append(Case(f"{name}, {size}", hit, allowed, short, 1000))
 
-        add("coverage: band of coverage", lambda seed, n=n: in_its_band(seed, n, "all"), INTERVAL)
-        add("coverage: band, a threshold a subject", lambda seed, n=n: in_its_band(seed, n, "group"), INTERVAL)
         add("coverage: band of the calibration draw", lambda seed, n=n: draw_in_its_band(seed, n), INTERVAL)
-        add("coverage: p-value of the guarantee", lambda seed, n=n: guarantee_doubted(seed, n, "all", "lac"), TEST)
-        add(
-            "coverage: p-value of the guarantee, a threshold a letter",
-            lambda seed, n=n: guarantee_doubted(seed, n, "class", "lac"),
-            TEST,
-        )
-        add(
-            "coverage: p-value of the guarantee, tied scores",
-            lambda seed, n=n: guarantee_doubted(seed, n, "all", "aps"),
-            TEST,
-        )
         add("coverage: a table of 20 runs with a mark", lambda seed, n=n: a_cell_is_marked(seed, n), TEST)
-        add("coverage: interval of a subject", lambda seed, n=n: subject_interval_holds(seed, n), INTERVAL)
-        add("coverage: interval of a set size", lambda seed, n=n: size_interval_holds(seed, n), INTERVAL)
         add("coverage: subjects named as covered too little", lambda seed, n=n: subject_named(seed, n), TEST)
         add("coverage: conformal p-value", lambda seed, n=n: truth_ruled_out(seed, n, "lac"), TEST)
         add("coverage: conformal p-value, tied scores", lambda seed, n=n: truth_ruled_out(seed, n, "aps"), TEST)

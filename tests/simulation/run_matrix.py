@@ -8,25 +8,20 @@ hold the true differences. Each draw redraws the calibration questions, so that 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 
 import numpy as np
-from scipy.special import betaincinv
 
 from core.conformal.pairwise import SharedRuns
 from core.conformal.scores import score, true_scores
-from core.conformal.threshold import rank
-from core.records import FloatArray, IntArray
-from core.reports.compare.run_matrix import SWAPS, PairDifference, differences
+from core.reports.compare.run_matrix import SWAPS, differences
 from tests.simulation.case import TEST, Case
-from tests.simulation.set_sizes import LEVELS, POPULATION, SATURATED, TWINS, USUAL, Law, expected, holds, questions
+from tests.simulation.set_sizes import SATURATED, TWINS, USUAL, Law, expected, holds, questions
 
 ALPHA = 100
 SIGNIFICANT = 0.05
 TITLES = {"accuracy": "accuracy", "set_size": "set size", "uacc": "UAcc"}
 TOGETHER = (0.935, 1.0)
-SAYS_OF_FEW = "Where few questions differ, they hold the true difference in 95% of draws or more."
 KEPT = 4096
 """Draws whose outcome is kept: a draw serves the cases of all figures."""
 SAYS = "all of them hold the true differences in at least 95% of draws"
@@ -171,113 +166,5 @@ CASES: tuple[Case, ...] = (
             ("uacc", 4, "LAC", USUAL, "lac", 200, 0.0, 20, 1000),
             ("uacc", 12, "LAC", USUAL, "lac", 1000, 0.0, 6, 400),
         )
-    ),
-)
-
-
-# ---------------------------------------------------------------- pairs at the edges
-
-REPEATS = 5
-K = 4
-
-
-def _nearly_perfect(seed: int, n: int) -> SharedRuns:
-    """Two runs right as often as they say: 99 and 99.5 to 99.95% of the time; n questions calibrate and n test."""
-    said, labels = _sure_answers(np.random.default_rng([seed, n, 0xED6E]), 2 * n)
-    return _pair(said, labels, n)
-
-
-def _sure_answers(rng: np.random.Generator, n: int) -> tuple[list[FloatArray], IntArray]:
-    """The probabilities of both runs, (n, 4), and the labels, (n,)."""
-    labels, said = rng.integers(0, K, n), []
-    for least in (0.99, 0.995):
-        sure = rng.uniform(least, 0.9995, n)
-        top = np.where(rng.random(n) < sure, labels, (labels + rng.integers(1, K, n)) % K)
-        said.append(np.where(np.arange(K) == top[:, None], sure[:, None], (1 - sure[:, None]) / (K - 1)))
-    return said, labels
-
-
-def _repeated(seed: int, n: int) -> SharedRuns:
-    """Two equal runs that were asked each of n / 5 test questions five times; as many others calibrate."""
-    g = n // REPEATS
-    rng = np.random.default_rng([seed, n, 0x5E])
-    said, labels = questions(rng, 2 * g, USUAL, models=2)
-    rows = np.concatenate([np.arange(g), g + np.arange(g).repeat(REPEATS)])
-    return replace(_pair([p[rows] for p in said], labels[rows], g), clusters=rows)
-
-
-def _pair(said: list[FloatArray], labels: IntArray, n: int) -> SharedRuns:
-    scores = [score("lac", p) for p in said]
-    return SharedRuns(
-        setting=(0, 0),
-        calibration=np.stack([true_scores(of, labels)[:n] for of in scores])[None],
-        test=np.stack([of[n:] for of in scores])[None],
-        right=np.stack([(p.argmax(axis=1) == labels)[n:].astype(np.float64) for p in said]),
-        alone=(np.array([]), np.array([])),
-        options=(said[0].shape[1],) * 2,
-    )
-
-
-@lru_cache(maxsize=KEPT)
-def _edge(seed: int, n: int, repeated: bool, resamples: int) -> dict[str, PairDifference]:
-    shared = (_repeated if repeated else _nearly_perfect)(seed, n)
-    _, pairs = differences(shared, ALPHA, resamples=resamples, seed=seed)
-    return {figure: of[0] for figure, of in pairs.items()}
-
-
-@cache
-def _edge_truth(n: int) -> dict[str, float]:
-    """The second nearly perfect run's figures minus the first's, over draws of n calibration questions."""
-    said, labels = _sure_answers(np.random.default_rng(0xC0FFEE), POPULATION)
-    found = []
-    for p in said:
-        scores = score("lac", p)
-        true, k = np.sort(true_scores(scores, labels)), int(rank(n, ALPHA))
-        limits = true[(betaincinv(k, n + 1 - k, LEVELS) * POPULATION).astype(np.int64)]
-        sizes = np.searchsorted(np.sort(scores.ravel()), limits, side="right") / POPULATION
-        right = float((p.argmax(axis=1) == labels).mean())
-        found.append((right, float(sizes.mean()), float((right * K**0.5 / sizes).mean())))
-    return {name: found[1][i] - found[0][i] for i, name in enumerate(("accuracy", "set_size", "uacc"))}
-
-
-def _edge_held(seed: int, *, n: int, figure: str, repeated: bool) -> bool:
-    of = _edge(seed, n, repeated, 1)[figure].difference
-    return of.low < of.high and holds(of, 0.0 if repeated else _edge_truth(n)[figure])
-
-
-def _edge_alarmed(seed: int, *, n: int, figure: str) -> bool:
-    return _edge(seed, n, True, 400)[figure].p <= SIGNIFICANT
-
-
-CASES = (
-    *CASES,
-    *(
-        _case(
-            f"interval of one difference in {TITLES[figure]}, {title}",
-            _edge_held,
-            n=n,
-            figure=figure,
-            repeated=repeated,
-            allowed=TOGETHER,
-            short=30,
-            long=600,
-            says=SAYS_OF_FEW,
-        )
-        for repeated, title in ((False, "nearly perfect"), (True, "repeated x 5"))
-        for figure in TITLES
-        for n in (60, 200, 1000)
-    ),
-    *(
-        _case(
-            f"false difference in {TITLES[figure]}, repeated x 5",
-            _edge_alarmed,
-            n=n,
-            figure=figure,
-            allowed=TEST,
-            short=30,
-            long=600,
-        )
-        for figure in TITLES
-        for n in (60, 200, 1000)
     ),
 )

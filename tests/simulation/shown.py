@@ -9,36 +9,48 @@ from __future__ import annotations
 SIMULATED: dict[str, tuple[str, ...]] = {
     # Coverage, sets and what is made from them
     "core.conformal.coverage.beta_band": ("coverage: band of the calibration draw",),
-    "core.conformal.coverage.beta_binomial_band": ("coverage: band of coverage", "coverage: a redrawn split"),
-    "core.conformal.coverage.strata_band": ("coverage: band, a threshold a subject",),
-    "core.conformal.coverage.guarantee_p_value": ("coverage: p-value of the guarantee",),
-    "core.conformal.coverage.strata_p_value": ("coverage: p-value of the guarantee, a threshold a letter",),
+    "core.conformal.coverage.beta_binomial_band": ("laws: report, band of coverage", "coverage: a redrawn split"),
+    "core.conformal.coverage.strata_band": ("laws: report, band of coverage, LAC by",),
+    "core.conformal.coverage.guarantee_p_value": ("laws: report, p of the guarantee",),
+    "core.conformal.coverage.strata_p_value": ("laws: report, p of the guarantee, LAC by",),
     "core.conformal.coverage.share_interval": (
-        "coverage: interval of a set size",
-        "likelihood: accuracy",
+        "laws: report, accuracy",
+        "laws: perplexity, choices made right",
         "perplexity: share of choices made right",
     ),
-    "core.conformal.coverage.clustered_share_interval": ("coverage: interval of a set size, repeated",),
+    "core.conformal.coverage.clustered_share_interval": (
+        "laws: report, coverage of",
+        "laws: calibration, accuracy",
+        "laws: perplexity, coverage of endings",
+    ),
     "core.conformal.mondrian.StratumCoverage": (
-        "coverage: interval of a subject",
+        "laws: report, coverage of",
         "coverage: subjects named as covered too little",
     ),
     "core.conformal.pvalues.p_values": ("coverage: conformal p-value",),
-    "core.conformal.set_sizes.intervals.intervals": ("set size: interval of mean size", "set size: interval of UAcc"),
-    "core.conformal.set_sizes.intervals.strata_intervals": ("set size: interval of mean size, a threshold",),
-    "core.conformal.set_sizes.differences.difference_intervals": (
-        "set size: interval of a difference in size",
-        "set size: interval of a difference in UAcc",
+    "core.conformal.set_sizes.intervals.intervals": (
+        "laws: report, mean set size",
+        "laws: report, UAcc",
+        "laws: perplexity, mean set size of endings",
+        "set size: interval of mean size",
     ),
-    "core.reports.overview.matrix.Cell": ("coverage: band of coverage", "coverage: a table of 20 runs with a mark"),
-    "core.reports.compare.paired.Difference": ("set size: interval of a difference in accuracy",),
-    "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
-    "core.conformal.pairwise._p_values": ("matrix: any false difference in", "matrix: false difference in"),
-    "core.reports.compare.paired_shares.turned_p_value": ("matrix: false difference in accuracy, repeated x 5",),
-    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy", "rotations, questions whose choice"),
+    "core.conformal.set_sizes.intervals.strata_intervals": (
+        "laws: report, mean set size, LAC by",
+        "laws: report, UAcc, LAC by",
+    ),
+    "core.conformal.set_sizes.differences.difference_intervals": (
+        "laws: compare, equal models, difference in",
+        "laws: compare, a better model, difference in",
+        "set size: interval of a difference in",
+    ),
+    "core.reports.overview.matrix.Cell": ("laws: report, band of coverage", "coverage: a table of 20 runs with a mark"),
+    "core.reports.compare.paired.Difference": ("laws: compare, equal models", "laws: compare, a better model"),
+    "core.reports.compare.paired.Pair": ("laws: compare, p of a difference", "set size: permutation test"),
+    "core.conformal.pairwise._p_values": ("laws: compare, matrix: smallest", "matrix: any false difference in"),
+    "core.reports.compare.paired_shares.turned_p_value": ("laws: compare, p of a difference in accuracy",),
     "core.reports.compare.paired_shares.paired_share_interval": (
+        "laws: compare, matrix: all differences in accuracy",
         "matrix: all intervals of accuracy",
-        "matrix: interval of one difference in accuracy",
     ),
     # Streams
     "core.conformal.adaptive.promised_band": ("stream: adaptive coverage",),
@@ -49,41 +61,30 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.alpha_lab.covariate_shift.Search": ("search: worst pair",),
     # Calibration
     "core.estimates.Estimate": (
+        "laws: report, ECE",
+        "laws: calibration",
+        "laws: compare, matrix: all differences in",
+        "laws: jury",
         "matrix: all intervals of set size",
         "matrix: all intervals of UAcc",
-        "matrix: interval of one difference in",
         "ECE",
         "overconfidence",
         "underconfidence",
         "MCE",
         "ℓ2 error",
-        "class-wise ECE",
         "smooth ECE",
-        "likelihood: accuracy",
-        "likelihood: nll",
-        "likelihood: brier",
-        # Juries
-        "jury, Cohen's kappa",
-        "jury, Fleiss' kappa",
-        "jury, Krippendorff's alpha",
-        "jury, correlation of errors",
-        "jury, effective votes",
-        "jury, same verdict",
-        "jury, unanimous and wrong",
+        # Juries of answers on which jurors disagree
         "jury, accuracy of",
         "jury, F1 of",
         "jury, difference to majority",
-        "jury, difference to maximum probability",
-        "jury, a juror's accuracy",
     ),
-    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy",),
-    "core.calibration.means.skewed_mean_interval": ("likelihood: nll", "likelihood: brier"),
-    "core.calibration.means.loss_interval": (
-        "likelihood: change of NLL",
-        "change of NLL by a fitted temperature",
+    "core.calibration.means.skewed_mean_interval": ("laws: calibration, NLL", "laws: calibration, Brier"),
+    "core.calibration.means.loss_interval": ("laws: calibration, change of NLL",),
+    "core.calibration.consistency.CalibrationTest": ("laws: calibration, p of",),
+    "core.calibration.reliability.ReliabilityBin": (
+        "laws: calibration, accuracy of a bin",
+        "laws: calibration, a calibrated model's band",
     ),
-    "core.calibration.consistency.CalibrationTest": ("p-value of the ECE", "Spiegelhalter's z"),
-    "core.calibration.reliability.ReliabilityBin": ("accuracy of a bin", "a calibrated model's band"),
     # Questions in several orders
     "core.reports.prompting.option_order.OptionOrder": ("rotations, PPA", "rotations, questions whose choice changes"),
     "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
@@ -91,23 +92,27 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
     # Juries
     "core.jury.agreement._interval": (
-        "jury, Cohen's kappa",
-        "jury, Fleiss' kappa",
-        "jury, correlation of errors",
-        "jury, effective votes",
+        "laws: jury, Cohen's kappa",
+        "laws: jury, Fleiss' kappa",
+        "laws: jury, correlation of errors",
+        "laws: jury, effective votes",
     ),
-    "core.reports.jury.left_out": ("jury, what a juror adds",),
-    "core.reports.jury.reliability": ("jury, a bin of reliability",),
-    "core.reports.jury._risk_table": ("jury, wrong among the answered",),
+    "core.reports.jury.left_out": ("laws: jury, what a juror adds",),
+    "core.reports.jury.reliability": ("laws: jury, right in a bin of confidence",),
+    "core.reports.jury._risk_table": ("laws: jury, wrong among the answered",),
     # Perplexity
-    "core.perplexity.figures.Paired": ("perplexity: interval of A − B", "perplexity: p-value of A − B"),
-    "core.perplexity.figures.clustered_mean_interval": ("perplexity: interval of A − B",),
+    "core.perplexity.figures.Paired": (
+        "laws: perplexity, p of A − B",
+        "perplexity: interval of A − B",
+        "perplexity: p-value of A − B",
+    ),
+    "core.perplexity.figures.clustered_mean_interval": ("laws: perplexity, A − B", "perplexity: interval of A − B"),
     # Published claims
     "core.reports.compare.claims.PublishedClaim": ("claims:",),
     "core.reports.compare.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
     "core.reports.compare.claims._spearman_p": ("claims: p of Spearman's ρ",),
 }
-"""A place → how the names of its simulations begin."""
+"""A place → how the names of its simulations begin: those of cases, and ``laws: …`` of the table under every law."""
 
 PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.calibration.means.MeanInterval": ("core.calibration.means.loss_interval",),
@@ -118,7 +123,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.set_sizes.intervals.strata_intervals",
         "core.conformal.set_sizes.differences.difference_intervals",
     ),
-    "core.reports.compare.benchmark.accuracy_interval": ("core.conformal.coverage.clustered_share_interval",),
+    "core.reports.report.accuracy_interval": ("core.conformal.coverage.clustered_share_interval",),
     "core.reports.compare.benchmark.results_json": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.estimates.Estimate",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.simulation.case import INTERVAL, TEST
 from tests.simulation.cases import CASES
+from tests.simulation.law_table import FIGURES, HOLDS, NAMES, QUIET
 from tests.simulation.origins import places
 from tests.simulation.shown import NO_INTERVAL, PASSED_ON, SIMULATED
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 
 def named(beginning: str) -> list[str]:
-    return [case.name for case in CASES if case.name.startswith(beginning)]
+    return [name for name in (*NAMES, *(case.name for case in CASES)) if name.startswith(beginning)]
 
 
 def test_every_place_is_listed_once():
@@ -35,11 +36,11 @@ def test_what_is_passed_on_comes_from_a_simulated_place():
 
 def test_every_simulation_is_of_something_shown():
     used = {name for beginnings in SIMULATED.values() for beginning in beginnings for name in named(beginning)}
-    assert used == {case.name for case in CASES}
+    assert used == {*NAMES, *(case.name for case in CASES)}
 
 
 def test_the_names_differ():
-    names = [case.name for case in CASES]
+    names = [*NAMES, *(case.name for case in CASES)]
     assert len(set(names)) == len(names)
 
 
@@ -47,3 +48,6 @@ def test_an_interval_that_is_not_of_95_per_cent_says_what_it_means():
     unlike = [case for case in CASES if case.allowed not in (INTERVAL, TEST)]
     assert unlike
     assert [case.name for case in unlike if not case.says] == []
+    assert [
+        figure for of in FIGURES.values() for figure in of.values() if figure not in (HOLDS, QUIET) and not figure.says
+    ] == []
