@@ -43,7 +43,7 @@ ALPHA = 100
 SIZES = (60, 200, 1000)
 LONG, SHORT = 300, 12
 """Draws of a cell by the command, and in the suite."""
-POPULATION = 400_000
+POPULATION = 200_000
 SHOWN = 0.0005
 """Half of the last decimal that pages show of a calibration error."""
 SIGNIFICANT = 0.05
@@ -400,7 +400,7 @@ def judged(rows: Rows) -> Judgements:
 @cache
 def true_agreement(name: str) -> dict[str, float]:
     """The coefficients of a law's jury in the long run."""
-    of = judged(LAWS[name].rows(FAR, 100_000, skills=JURORS, k=2))
+    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
     wrong, same = 1 - of.right, ~of.disagreed
     return {
         "same verdict": float((of.verdicts[:, 0] == of.verdicts[:, 1]).mean()),
@@ -470,7 +470,7 @@ def _tried(of: Judgements, name: str) -> Measured:
 @cache
 def true_juror_error(name: str) -> float:
     """The ECE of the second juror's raw probabilities in the long run."""
-    of = judged(LAWS[name].rows(FAR, POPULATION, skills=JURORS, k=2))
+    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
     sums, _ = _binned(place(of.top[:, 1], edges(np.zeros(1))), of.right[:, 1] - of.top[:, 1])
     return float(np.abs(sums).sum() / len(of))
 

@@ -161,3 +161,5 @@ LAWS: dict[str, Law] = {
         Law("five prompts", _repeated(of_row=OF_ROW), calibrated=True),
     )
 }
+VARIANTS = ("votes of ten, calibrated", "heavy tails, overconfident", "five prompts")
+"""Laws that only the command draws."""
