@@ -26,7 +26,7 @@ from core.records import IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import one_row_each, standing_test_rows
+from core.reports.repeated import counted, one_row_each, standing_test_rows
 from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
 from core.runs import store
 
@@ -180,6 +180,20 @@ def overview_ties(table: pd.DataFrame) -> str:
         f"{100 * most:.1f}% of a run's): the later option counts as the model's choice. Between all of them lost and "
         "all won lie at most "
         f"{reach:.1f} points of accuracy; the table's download has both ends for each run."
+    )
+
+
+def overview_repeats(table: pd.DataFrame) -> str:
+    """A sentence on the runs of an overview whose rows repeat questions. Empty if there are none."""
+    repeated = table[table["test_questions"] < table["n_test"]]
+    if repeated.empty:
+        return ""
+    most = repeated.loc[(repeated["n_test"] / repeated["test_questions"]).idxmax()]
+    runs = "1 run has" if len(repeated) == 1 else f"{len(repeated):,} runs have"
+    sizes = counted(int(most["n_test"]), int(most["test_questions"]))
+    return (
+        f"{runs} rows that repeat questions ({most['model']}: {sizes}). Each question counts as one in the intervals; "
+        "the table's download has both numbers."
     )
 
 

@@ -17,7 +17,7 @@ from app.state.compare import CompareView
 from app.state.fields import MOST_COMPARED
 from charts.run_names import task_titles
 from core.conformal.scores import SCORES
-from core.reports.frames import overview_ties
+from core.reports.frames import overview_repeats, overview_ties
 from core.reports.report import DEFAULT_SCORES
 from core.reports.titles import setting_title
 from core.runs.store import RunRecord
@@ -85,8 +85,8 @@ SHOWN = {
 
 
 def ties(table: pd.DataFrame) -> None:
-    """Show a note if several options of a test question share the highest probability."""
-    if said := overview_ties(table):
+    """Show a note if several options of a test question share the highest probability, and if rows repeat questions."""
+    for said in filter(None, (overview_ties(table), overview_repeats(table))):
         st.caption(plain(said))
 
 
