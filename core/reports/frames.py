@@ -188,7 +188,7 @@ def overview_repeats(table: pd.DataFrame) -> str:
     repeated = table[table["test_questions"] < table["n_test"]]
     if repeated.empty:
         return ""
-    most = repeated.loc[(repeated["n_test"] / repeated["test_questions"]).idxmax()]
+    most = max(repeated.to_dict("records"), key=lambda row: row["n_test"] / row["test_questions"])
     runs = "1 run has" if len(repeated) == 1 else f"{len(repeated):,} runs have"
     sizes = counted(int(most["n_test"]), int(most["test_questions"]))
     return (
