@@ -20,7 +20,7 @@ from core.conformal.scores import score, true_scores
 from core.conformal.scores.lac import lac_scores
 from core.conformal.threshold import exact
 from core.records import FloatArray, IntArray
-from core.reports.evaluation import Evaluation
+from core.reports.evaluation import Evaluation, calibrating
 from core.reports.overview.matrix import matrix
 from core.reports.report import Report, report
 from core.runs.spec import RunSpec
@@ -34,6 +34,8 @@ SIGNAL = np.array([2.5, 1.5, 0.5])
 """By how much the true option's logit is raised on average in each subject."""
 POPULATION = 300_000
 NAMED_AT = 0.05
+EDGE = (0.93, 1.0)
+"""What a band may hold at the edges, where counts are few, or rows of a question are counted as if they were alike."""
 
 
 def draw(rng: np.random.Generator, n: int, *, alike: bool = False) -> tuple[FloatArray, IntArray, IntArray]:
@@ -63,6 +65,85 @@ def drawn_run(seed: int, n: int, m: int, *, alike: bool = False) -> Evaluation:
         test=np.arange(n, n + m),
         letters="ABCDEF",
     )
+
+
+SAYS_EDGE = (
+    "With few possible coverages, or where each question counts once however its rows differ, the band holds coverage "
+    "in more than 97.5% of draws."
+)
+VOTES, PROMPTS = 10, 5
+EDGES = ("votes of ten", "near-perfect", "repeated", "five prompts")
+
+
+def edge_run(seed: int, n: int, law: str) -> Evaluation:
+    """A run of n calibration and n test rows at the edge of what data is like.
+
+    ``votes of ten`` are the shares of ten votes, so most scores are tied. ``near-perfect`` answers are right with the
+    confidences that they state, .99 to .9995. ``repeated`` rows ask each question five times with the same answer, and
+    ``five prompts`` with answers that differ.
+    """
+    rng = np.random.default_rng([seed, n, EDGES.index(law)])
+    if law in EDGES[2:]:
+        p, labels, _ = draw(rng, 2 * (n // PROMPTS))
+        clusters = np.repeat(np.arange(len(labels)), PROMPTS)
+        logits = np.log(p)[clusters] + (law == "five prompts") * rng.normal(size=(len(clusters), K))
+        return _edge_run(softmax(logits), labels[clusters], PROMPTS * (n // PROMPTS), clusters, seed)
+    if law == "near-perfect":
+        sure, top = rng.uniform(0.99, 0.9995, 2 * n), rng.integers(0, K, 2 * n)
+        p = np.repeat((1 - sure)[:, None] / (K - 1), K, axis=1)
+        p[np.arange(2 * n), top] = sure
+        labels = np.where(rng.random(2 * n) < sure, top, (top + rng.integers(1, K, 2 * n)) % K)
+    else:
+        p, labels, _ = draw(rng, 2 * n)
+        p = np.stack([rng.multinomial(VOTES, row / row.sum()) for row in p]) / VOTES
+    return _edge_run(p, labels, n, None, seed)
+
+
+def _edge_run(p: FloatArray, labels: IntArray, n: int, clusters: IntArray | None, seed: int) -> Evaluation:
+    rows = np.arange(len(labels))
+    own, left_out = calibrating(rows[:n], rows[n:], clusters, seed=seed)
+    return Evaluation(
+        run_id="drawn",
+        spec=RunSpec(model="drawn", task="qa"),
+        ids=rows.astype(str),
+        groups=np.full(len(rows), ""),
+        probabilities=p,
+        log_probabilities=log(p),
+        labels=labels,
+        calibration=own,
+        test=rows[n:],
+        letters="ABCDEF",
+        clusters=clusters,
+        left_out=left_out,
+    )
+
+
+def edge_in_its_band(seed: int, n: int, law: str) -> bool:
+    found = report(edge_run(seed, n, law), ALPHA, scores=("lac",)).scores["lac"]
+    low, high = found.coverage_band
+    return low <= found.coverage <= high
+
+
+def edge_doubted(seed: int, n: int, law: str) -> bool:
+    return report(edge_run(seed, n, law), ALPHA, scores=("lac",)).scores["lac"].p_value <= NAMED_AT
+
+
+@cache
+def large_repeated() -> tuple[FloatArray, IntArray]:
+    """The LAC scores of very many rows of ``five prompts``, and their labels."""
+    run = edge_run(10**6, POPULATION, "five prompts")
+    return lac_scores(run.probabilities), run.labels
+
+
+def repeated_size_interval_holds(seed: int, n: int) -> bool:
+    """Whether the interval of sets of two options holds how many of all such sets hold the truth, where rows repeat
+    questions."""
+    found = report(edge_run(seed, n, "five prompts"), ALPHA, scores=("lac",)).scores["lac"]
+    scores, labels = large_repeated()
+    members = scores <= found.threshold
+    two = members.sum(axis=1) == 2
+    truth = members[np.arange(len(labels)), labels][two].mean()
+    return bool(found.by_size[2].low <= truth <= found.by_size[2].high)
 
 
 @cache
@@ -206,6 +287,38 @@ def cases() -> tuple[Case, ...]:
         add("coverage: conformal p-value", lambda seed, n=n: truth_ruled_out(seed, n, "lac"), TEST)
         add("coverage: conformal p-value, tied scores", lambda seed, n=n: truth_ruled_out(seed, n, "aps"), TEST)
         add("coverage: a redrawn split", lambda seed, n=n: redrawn_in_the_band(seed, n), INTERVAL)
+    for n, short in ((60, 60), (200, 60), (1000, 20)):
+        for law in EDGES:
+            made.append(
+                Case(
+                    f"coverage: band of coverage, {law}, n = {n:,}",
+                    lambda seed, n=n, law=law: edge_in_its_band(seed, n, law),
+                    EDGE,
+                    short,
+                    1000,
+                    SAYS_EDGE,
+                )
+            )
+            made.append(
+                Case(
+                    f"coverage: p-value of the guarantee, {law}, n = {n:,}",
+                    lambda seed, n=n, law=law: edge_doubted(seed, n, law),
+                    TEST,
+                    short,
+                    1000,
+                )
+            )
+    made += [
+        Case(
+            f"coverage: interval of a set size, repeated, n = {n:,}",
+            lambda seed, n=n: repeated_size_interval_holds(seed, n),
+            EDGE,
+            40,
+            1000,
+            SAYS_EDGE,
+        )
+        for n in (200, 1000)
+    ]
     return tuple(made)
 
 
