@@ -27,7 +27,7 @@ from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import counted, one_row_each, standing_test_rows
+from core.reports.repeated import one_row_each, standing_test_rows
 from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
 from core.runs import store
 from core.runs.caveats import COLUMN
