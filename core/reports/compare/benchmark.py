@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.calibration.metrics import correct
-from core.clusters import within
-from core.conformal.coverage import clustered_share_interval
+from core.conformal.coverage import share_interval
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, report
@@ -48,15 +46,9 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
     return pd.DataFrame([row for run, of in zip(runs, made, strict=True) for row in rows_of(run, of)])
 
 
-def accuracy_interval(run: Evaluation) -> tuple[float, float]:
-    """The 95% interval of a run's accuracy, in which repeats of a question count once."""
-    right = correct(run.probabilities[run.test], run.labels[run.test])
-    return clustered_share_interval(right, within(run.clusters, run.test))
-
-
 def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
     """The rows of one run, one for each score."""
-    low, high = accuracy_interval(run)
+    low, high = share_interval(round(of.accuracy * of.n_test), of.n_test)
     return [
         {
             "run": of.run,
