@@ -118,7 +118,6 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.set_sizes.intervals.strata_intervals",
         "core.conformal.set_sizes.differences.difference_intervals",
     ),
-    "core.reports.compare.benchmark.accuracy_interval": ("core.conformal.coverage.clustered_share_interval",),
     "core.reports.compare.benchmark.results_json": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.estimates.Estimate",
