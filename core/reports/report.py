@@ -13,6 +13,7 @@ import numpy as np
 from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
+from core.clusters import within
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.conformal.coverage import share_interval, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
@@ -188,7 +189,7 @@ def report(
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     losses = metrics.log_losses(run.log_probabilities[run.test], labels)
     infinite = int(np.isinf(losses).sum())
-    ece = ece_estimate(top_label(probabilities, labels))
+    ece = ece_estimate(top_label(probabilities, labels), clusters=within(run.clusters, run.test))
     return Report(
         run=run.run_id,
         model=run.spec.model_name,
