@@ -10,12 +10,15 @@ independent rows that would have this variance (Korn & Graubard 1998).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from statistics import NormalDist
 
 import numpy as np
 
 from core.records import FloatArray, IntArray
 
 TAIL = 0.025
+NORMAL = NormalDist().inv_cdf(1 - TAIL)
+"""The normal quantile of a 95% interval."""
 
 
 def numbered(names: Sequence[Hashable]) -> IntArray | None:

@@ -77,7 +77,7 @@ def _covariance(
     if clusters is not None:
         spread = np.zeros((n, k * bins))
         np.put_along_axis(spread, index, gaps, axis=1)
-        return covariance_of_mean(spread, clusters) * n**2
+        return np.asarray(covariance_of_mean(spread, clusters) * n**2)
     within = index - np.arange(k) * bins
     # Cov = Σ_questions g_a·1(bin i)·g_b·1(bin j) − S_ai·S_bj / n, one block (bins, bins) per pair of options a, b
     made = np.empty((k, bins, k, bins))

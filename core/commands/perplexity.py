@@ -20,6 +20,7 @@ from core.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
 from core.reports.p_values import p_said
+from core.reports.report import finite
 from core.runs.execution import perplexity_run
 from core.runs.spec import SERVED
 
@@ -143,7 +144,7 @@ def _report(name: str, *, alpha: int, rule: str) -> dict[str, Any]:
             reports.by_conversation(measured, vocabulary=found.vocabulary).to_dict("records") if names else []
         ),
         "differences": [
-            {"a": a, "b": b, **row}
+            finite({"a": a, "b": b, **row})
             for a, b in pairs
             for row in reports.differences(measured[a], measured[b]).to_dict("records")
         ],
@@ -166,6 +167,11 @@ def _choices(found: perplexity_results.PerplexityRun, prompt: str, name: str, al
     return values
 
 
+def _ends(row: dict[str, Any]) -> str:
+    known = row["low"] is not None and row["low"] == row["low"]
+    return f"{row['low']:+.4f} to {row['high']:+.4f}" if known else "no interval: all messages differ by the same"
+
+
 def _text(made: dict[str, Any]) -> str:
     window = "all exchanges" if made["exchanges"] is None else f"{made['exchanges']} exchanges before each message"
     lines = [f"{made['run']}\n  {made['mode']} mode, {window}"]
@@ -180,7 +186,7 @@ def _text(made: dict[str, Any]) -> str:
     for row in made["differences"]:
         lines.append(
             f"  {row['a']} − {row['b']}, {row['conversation']}: {row['difference']:+.4f} nats a token "
-            f"({row['low']:+.4f} to {row['high']:+.4f}), {p_said(row['p'])}, {row['n']} messages"
+            f"({_ends(row)}), {p_said(row['p'])}, {row['n']} messages"
         )
     for row in made["choices"]:
         low, high = row["interval"]

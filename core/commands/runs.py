@@ -66,7 +66,7 @@ def _warn(specs: list[RunSpec], alpha: int) -> None:
         if spec.run_id not in done and (work := work_of(spec)):
             held = None if spec.servers else characters_per_token(spec.model, work.sample)
             for caveat in expected_caveats(spec, work, earlier=earlier, text_of_token=held, alpha=alpha):
-                print(f"hedge: run {spec.run_id}: {caveat.text}", file=sys.stderr)
+                print(f"warning: run {spec.run_id}: {caveat.text}", file=sys.stderr)
 
 
 def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:

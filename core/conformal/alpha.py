@@ -30,7 +30,7 @@ def number(value: Any, what: str) -> float:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise InputError(f"{what} must be a number, got {str(value)[:80]!r} ({type(value).__name__})")
-    return float(str(value)) if isinstance(value, np.floating) else float(value)
+    return float(str(value)) if type(value).__module__ == "numpy" else float(value)
 
 
 def thousandths(alpha: float) -> int:

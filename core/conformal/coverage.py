@@ -121,7 +121,7 @@ def coverage_law(n: int, m: int, alpha: int, ties: Ties | None = None) -> tuple[
         return m, np.ones(1)
     first, last = _likely_counts(m, a, b)
     law = _law(first, last, m, a, b)
-    if ties is None:
+    if ties is None or not _reached(n, m, alpha, ties):
         return first, law
     likely = np.flatnonzero(law > NEGLIGIBLE)
     first, last, law = first + int(likely[0]), first + int(likely[-1]), law[likely[0] : likely[-1] + 1]
@@ -134,6 +134,21 @@ def coverage_law(n: int, m: int, alpha: int, ties: Ties | None = None) -> tuple[
         count, moved = _with_equals(low, law[low - first : end - a + 1 - first], end - a, n + m - a, m)
         tied[count - first : count - first + len(moved)] += moved
     return first, tied
+
+
+def _reached(n: int, m: int, alpha: int, ties: Ties) -> bool:
+    """Whether a likely threshold is one of the equal scores. If not, the law is the one without ties, to the bit."""
+    lowest, highest = _likely_places(n, m, alpha)
+    return bool(((ties.runs[:, 0] < highest) & (ties.runs[:, 1] > lowest)).any())
+
+
+@lru_cache(maxsize=1024)
+def _likely_places(n: int, m: int, alpha: int) -> tuple[int, int]:
+    """The first and the last place among n + m scores at which the threshold may stand."""
+    a, b = beta_parameters(n, alpha)
+    first, last = _likely_counts(m, a, b)
+    likely = np.flatnonzero(_law(first, last, m, a, b) > NEGLIGIBLE)
+    return a + first + int(likely[0]), a + first + int(likely[-1])
 
 
 def _with_equals(low: int, law: FloatArray, end: int, rest: int, m: int) -> tuple[int, FloatArray]:
@@ -258,7 +273,7 @@ def guarantee_p_value(covered: int, n: int, m: int, alpha: int, *, ties: Ties | 
     a, b = beta_parameters(n, alpha)
     if b == 0:
         return 1.0
-    if ties is not None:
+    if ties is not None and _reached(n, m, alpha, ties):
         first, law = coverage_law(n, m, alpha, ties)
         return float(law[: max(covered + 1 - first, 0)].sum().clip(0, 1))
     return float(beta_binomial(m, a, b)[: covered + 1].sum().clip(0, 1))
@@ -283,8 +298,8 @@ def strata_law(
         a, b = beta_parameters(calibrated[name], alpha)
         if b == 0:
             sure += asked
-        elif ties.get(name) is not None:
-            first, tied = coverage_law(calibrated[name], asked, alpha, ties[name])
+        elif (own := ties.get(name)) is not None and _reached(calibrated[name], asked, alpha, own):
+            first, tied = coverage_law(calibrated[name], asked, alpha, own)
             spectrum *= rfft(np.concatenate([np.zeros(first), tied]), length)
         else:
             spectrum *= rfft(beta_binomial(asked, a, b), length)

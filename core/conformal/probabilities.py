@@ -84,7 +84,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
     known = np.unique(wide[np.isfinite(wide)])
     m = np.arange(1, min(MOST_VOTES, int(SURELY / within)) + 1)
     m = m[is_multiple(known[:: 1 + len(known) // FEW], m).all(axis=1)]
-    shared = next((one for one in m if is_multiple(known, one[None]).all()), None)
+    shared = next((one for one in m.tolist() if is_multiple(known, np.array([one])).all()), None)
     return wide if shared is None else np.where(np.isfinite(wide), np.rint(wide * shared) / shared, wide)
 
 

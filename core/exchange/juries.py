@@ -4,7 +4,8 @@
                (Correct or Incorrect) and logits, which is the text of ``[[p_true, p_false]]``
 ``text``       a text file a juror: a line an answer, fields between tabs, the question first, the answer after it where
                there is one, then p_true or ``[[p_true, p_false]]``; what is right is joined from a table by question
-``tidy``       one CSV, Parquet or JSON-lines table: question, answer, juror, p_true, label, and maybe p_false, id, part
+``tidy``       one CSV, Parquet or JSON-lines table: question, answer, juror, p_true, label, and maybe p_false, id,
+               part, cluster
 
 Nothing is evaluated: a field is a number or JSON, or it is refused with its file and line.
 """
@@ -77,7 +78,7 @@ def _tidy(sheet: Sheet) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: sheet.table[name].to_pylist() for name in sheet.names}
-    for name in {"question", "answer", "juror", "id"} & set(columns):
+    for name in {"question", "answer", "juror", "id", "cluster"} & set(columns):
         columns[name] = [meant(cell) for cell in sheet.texts(name, as_is=True)]
     return pd.DataFrame(columns)
 

@@ -3,7 +3,8 @@
 Cells of options are probabilities (or per cent), log-probabilities or logits; which of them is told or recognised. A
 column of lists is as good as a column per option (:mod:`core.exchange.list_columns`). A row may leave its last options
 empty: it has fewer. The right option is named by its column, its letter, its number or its text. Where columns name the
-run (``model``, ``task`` …), rows with different ones are different runs.
+run (``model``, ``task`` …), rows with different ones are different runs. Rows with the same ``cluster``
+belong together (:mod:`core.clusters`).
 """
 
 from __future__ import annotations

@@ -442,10 +442,10 @@ def rule_ends(
     for i in range(len(BASELINES)):
         place = len(MEASURES) + i
         only = len(MEASURES) + len(BASELINES) + len(BEHIND) + 2 * i
-        found = difference_ends(
+        least, most = difference_ends(
             rules[:, only], rules[:, only + 1], of_rules[:, :, place], *counts_behind(np.ones(len(rules)), n, questions)
         )
-        ends[:, :, place] = np.minimum(found[0], rules[:, place]), np.maximum(found[1], rules[:, place])
+        ends[:, :, place] = np.minimum(least, rules[:, place]), np.maximum(most, rules[:, place])
     low[:-jurors], high[:-jurors] = ends.reshape(2, -1)
     counts = counts_behind(np.ones(jurors), n, questions)
     low[-jurors:], high[-jurors:] = share_ends(values[-jurors:], of_jurors, *counts)

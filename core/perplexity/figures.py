@@ -22,6 +22,7 @@ from core.records import FloatArray, IntArray
 Losses = npt.NDArray[np.float32]
 
 FLIPS = 9999
+ROUNDING = 1e-12
 EXACT_UP_TO = 14
 """Up to this many differences, all 2ⁿ sign patterns are tried."""
 
@@ -98,7 +99,8 @@ class Paired:
     nothing.
 
     The messages of one conversation are alike, so both are over ``conversations``; where there is one, they are over
-    its messages and speak of that conversation alone. Below 0, A makes the messages more likely.
+    its messages and speak of that conversation alone. Below 0, A makes the messages more likely. The ends are NaN if
+    all differences are equal, because they then have no variance.
     """
 
     n: int
@@ -159,7 +161,8 @@ def paired(
     codes = np.unique(np.zeros(n) if conversations is None else conversations, return_inverse=True)[1]
     count = int(codes.max()) + 1
     units = codes if count > 1 else np.arange(n)
-    low, high = clustered_mean_interval(differences, units)
+    apart = float(np.ptp(differences)) > ROUNDING
+    low, high = clustered_mean_interval(differences, units) if apart else (math.nan, math.nan)
     sums = np.bincount(units, differences).astype(np.float64)
     return Paired(n, count, float(differences.mean()), low, high, sign_flip(sums, rng=rng))
 

@@ -156,7 +156,7 @@ def _split(calibration: float | Sequence[int] | npt.NDArray[Any], places: IntArr
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or ((given < 0) | (given >= n)).any():
         raise InputError(f"calibration must be a share, a mask, or row numbers from 0 to {n - 1}")
     if len(given) == n and (given <= 1).all():  # as row numbers, no n of them leave a question to test
-        return given == 1
+        return np.asarray(given == 1, dtype=np.bool_)
     rows, counts = np.unique(given, return_counts=True)
     if (counts > 1).any():
         raise InputError(f"calibration names row {rows[counts > 1][0]} more than once; name each row once")

@@ -205,7 +205,7 @@ def report(
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     losses = metrics.log_losses(run.log_probabilities[run.test], labels)
     infinite = int(np.isinf(losses).sum())
-    ece = ece_estimate(top_label(probabilities, labels))
+    ece = ece_estimate(top_label(probabilities, labels), clusters=within(run.clusters, run.test))
     return Report(
         run=run.run_id,
         model=run.spec.model_name,

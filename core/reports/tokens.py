@@ -88,7 +88,9 @@ def figures_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:
 
 def estimate_of(one: TokenResult, figure: str) -> CalibrationEstimate:
     """A figure with its interval. Files of older versions have no error beyond luck."""
-    return CalibrationEstimate(**one.values["figures"][figure])
+    values = one.values["figures"][figure]
+    ends = {name: math.nan if values[name] is None else values[name] for name in ("low", "high")}  # no interval
+    return CalibrationEstimate(**values | ends | ({"value": math.inf} if values["value"] is None else {}))
 
 
 def reliability_frame(found: tuple[TokenResult, ...]) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from core.reports import lesson
 from tests.browser import axe
 from tests.browser.conftest import Lab, Visitor, eventually, in_home, resize, settled
 from tests.conftest import synthetic_run
+from tests.flawed_runs import flawed_run
 from tests.parameters import rest_nightly
 
 SMALLEST_PX = 18
@@ -156,6 +157,18 @@ def smaller_windows(page: Page) -> None:
     resize(page, 1280, 720)
     expect(screen).to_be_visible()
     fits(page)
+
+
+def test_caveats_stay_in_view_and_fit(visit: Visitor, address: str, shared_home: Path):
+    with in_home(shared_home):
+        flawed = flawed_run(model="flawed-projector")
+    page = presented(visit, address, f"/alpha_lab?run={flawed}&present=1")
+    caveats = page.locator(".presenter-caveats")
+    expect(caveats).to_contain_text("† 119 of 120 prompts were longer than the 512 tokens that the model reads")
+    expect(page.locator(".presenter-foot")).to_have_class(re.compile("faded"), timeout=20_000)
+    expect(page.locator(".presenter-keys")).to_be_hidden()
+    expect(caveats).to_be_visible()
+    both_themes(page)
 
 
 def test_single_keys_can_be_switched_off(visit: Visitor, address: str, run_id: str):

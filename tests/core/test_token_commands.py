@@ -102,3 +102,12 @@ def test_bad_input_is_a_sentence(home, tmp_path, capsys, words, says):
     said = capsys.readouterr().err
     assert says in said
     assert "Traceback" not in said
+
+
+def test_the_command_names_a_temperature_at_its_limit(home, capsys):
+    run_id = synthetic_run(200, signal=60.0)
+    assert cli.main(["calibration", run_id, "--recalibrate", "temperature"]) == 0
+    said = capsys.readouterr().out
+    assert "\n    The temperature is at its limit of 0.01: " in said
+    (found,) = spoken(capsys, "calibration", run_id, "--recalibrate", "temperature")
+    assert "at its limit" in found["recalibrated"][1]["notes"][0]

@@ -122,3 +122,10 @@ def test_questions_may_have_unlike_numbers_of_options(open_page: Open):
     app.run()
     assert not app.exception
     assert len(components(app)) == 1
+
+
+def test_a_temperature_beyond_the_dial_is_shown_as_it_is(open_page: Open):
+    app = open_page("calibration", runs=synthetic_run(200, signal=60.0))
+    assert not app.exception
+    assert "Fitted on other questions, the temperature is 0.01" in said(app)
+    assert "The temperature is at its limit of 0.01" in said(app)

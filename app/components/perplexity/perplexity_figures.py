@@ -79,9 +79,14 @@ def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
         third.caption("One message has no interval.")
         return
     third.metric("A − B, nats per token", signed(difference.mean, 3), help=DIFFERENCE_HELP)
+    interval = (
+        f"95% interval {signed(difference.low, 3)} to {signed(difference.high, 3)}"
+        if difference.low == difference.low
+        else "No interval, because all messages differ by the same"
+    )
     third.caption(
         f"Mean of {counted(difference.n, 'message')} in {counted(difference.conversations, 'conversation')}. "
-        f"95% interval {signed(difference.low, 3)} to {signed(difference.high, 3)}, {p_said(difference.p_value)}.",
+        f"{interval}, {p_said(difference.p_value)}.",
         help=P_HELP,
     )
     if difference.least_p > SMALL:
@@ -95,6 +100,8 @@ def _headline(measured: MeasuredMessages, chosen: PerplexityForm) -> None:
 
 
 def _verdict(low: float, high: float, mean: float) -> str:
+    if low != low:
+        return "These data don't show how much other messages would differ between A and B."
     if low <= 0 <= high:
         return (
             "These data don't show whether the counselor's words are more likely under A or under B: the "

@@ -55,6 +55,8 @@ def tables(measured: MeasuredMessages, chosen: PerplexityForm, vocabulary: int |
                     "Conversation": differences["conversation"],
                     "A − B (95% interval)": [
                         f"{signed(value, 3)} ({signed(low, 3)} to {signed(high, 3)})"
+                        if low == low
+                        else f"{signed(value, 3)} (no interval)"
                         for value, low, high in differences[["difference", "low", "high"]].to_numpy()
                     ],
                     "p": differences["p"].map(p_text),

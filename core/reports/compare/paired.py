@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.clusters import NORMAL, count
+from core.clusters import count
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
 from core.conformal.scores import true_scores
 from core.conformal.set_sizes.differences import PairedRun, difference_intervals
 from core.conformal.set_sizes.intervals import SetEstimates
+from core.conformal.set_sizes.pairwise import together
 from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
@@ -304,7 +305,7 @@ def _cohens_d(changes: FloatArray) -> float:
 def difference(changes: FloatArray, clusters: IntArray | None = None) -> Difference:
     """The difference in accuracy, from ``changes`` (n,): 1 where only the second run is right, −1 where only the first
     is."""
-    return _difference(difference_of_shares(changes, clusters, z=NORMAL), _cohens_d(changes))
+    return _difference(difference_of_shares(changes, clusters, z=together(1)), _cohens_d(changes))
 
 
 def accuracy_difference(a: Evaluation, b: Evaluation) -> tuple[int, Difference]:

@@ -23,12 +23,15 @@ def fitted_temperature(run: Evaluation) -> int | None:
     """The temperature in hundredths that fits the calibration questions best, as the Calibration page names it.
 
     It is the geometric mean of the fits on the two halves of the calibration questions, from 20 to 500. None for a run
-    with too few questions to halve.
+    with too few questions to halve, or whose questions do not determine a temperature.
     """
     try:
         sides = halves(run)
     except InputError:
         return None
-    found = [fit_temperature(run.log_probabilities[rows], run.labels[rows]).words()["temperature"] for rows in sides]
+    maps = [fit_temperature(run.log_probabilities[rows], run.labels[rows]) for rows in sides]
+    if any(one.notes() for one in maps):
+        return None
+    found = [one.temperature for one in maps]
     middle = math.exp(sum(map(math.log, found)) / len(found))
     return min(HOTTEST, max(COLDEST, round(HUNDRED * middle)))

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
+from core.conformal.coverage import share_interval
 from core.conformal.probabilities import top_options
 from core.errors import InputError
 from core.reports import evaluation
@@ -28,7 +29,6 @@ from core.reports.compare.benchmark import SetRule, reports, run_rows
 from core.reports.compare.paired import Pair
 from core.reports.evaluation import Evaluation, StoredAnswers, read_answers
 from core.reports.prompting.letter_answers import invalid_answers
-from core.reports.report import accuracy_interval
 from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -192,7 +192,8 @@ def chance_accuracy(run: Evaluation) -> float:
 
 def against_chance(run: Evaluation) -> str:
     """Whether the accuracy is ``above``, ``at`` or ``below`` chance, by its 95% interval."""
-    low, high = accuracy_interval(run)
+    right = correct(run.probabilities[run.test], run.labels[run.test])
+    low, high = share_interval(int(right.sum()), len(right))
     chance = chance_accuracy(run)
     return "above" if low > chance else "below" if high < chance else "at"
 

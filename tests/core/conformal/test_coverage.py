@@ -1,9 +1,12 @@
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from core.conformal import coverage as c
 from core.conformal.sets import prediction_sets
+from core.conformal.threshold import exact
 from core.errors import InputError
 
 pytestmark = pytest.mark.quick
@@ -115,3 +118,56 @@ def test_the_law_of_two_strata_whatever_the_length_of_the_transform(tested: dict
     assert c.strata_band(calibrated, tested, 100) == pytest.approx((low / m, high / m))
     assert c.strata_p_value(60, calibrated, tested, 100) == pytest.approx(slow[:61].sum())
     assert c.strata_p_value(m, calibrated, tested, 100) <= 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "n", "alpha"),
+    [
+        ([1, 1, 2, 2, 2, 3, 3, 4, 5, 5, 5, 6], 6, 300),
+        ([1, 1, 1, 1, 1, 1, 1, 2], 4, 300),
+        ([1, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 4], 5, 200),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9], 4, 400),
+    ],
+)
+def test_with_ties_the_law_counts_every_choice_of_calibration_questions(scores, n, alpha):
+    values = np.array(scores, dtype=np.float64)
+    m = len(values) - n
+    counts = np.zeros(m + 1)
+    for rows in itertools.combinations(range(len(values)), n):
+        own = np.isin(np.arange(len(values)), rows)
+        counts[(values[~own] <= exact(values[own], alpha)).sum()] += 1
+    ties = c.Ties.of(values[:n], values[n:])
+    first, law = c.coverage_law(n, m, alpha, ties)
+    assert np.append(np.zeros(first), law) == pytest.approx((counts / counts.sum())[: first + len(law)])
+    for covered in range(m + 1):
+        expected = counts[: covered + 1].sum() / counts.sum()
+        assert c.guarantee_p_value(covered, n, m, alpha, ties=ties) == pytest.approx(expected)
+
+
+def test_scores_without_ties_keep_the_band_to_the_bit():
+    scores = np.random.default_rng(0).random(400)
+    assert c.Ties.of(scores[:200], scores[200:]) is None
+    far = c.Ties.of(np.append(scores[:199], 2.0), np.append(scores[200:399], 2.0))  # far above the threshold's rank
+    assert far is not None
+    assert c.beta_binomial_band(200, 200, 500, ties=far) == c.beta_binomial_band(200, 200, 500)
+
+
+def test_the_band_of_votes_lies_where_their_coverage_does():
+    scores = np.random.default_rng(1).binomial(10, 0.7, 2000) / 10
+    own, asked = scores[:1000], scores[1000:]
+    low, high = c.beta_binomial_band(1000, 1000, 100, ties=c.Ties.of(own, asked))
+    assert low <= (asked <= exact(own, 100)).mean() <= high
+    assert low > c.beta_binomial_band(1000, 1000, 100)[1]
+
+
+def test_strata_with_ties_are_one_stratum_where_there_is_one():
+    scores = np.random.default_rng(2).binomial(5, 0.5, 300) / 5
+    ties = c.Ties.of(scores[:150], scores[150:])
+    law = c.strata_law({"a": 150}, {"a": 150}, 100, ties={"a": ties})
+    first, alone = c.coverage_law(150, 150, 100, ties)
+    assert law == pytest.approx(np.append(np.zeros(first), alone), abs=1e-12)
+
+
+def test_a_share_of_rows_is_rounded_up_to_whole_questions():
+    assert c.covered_questions(0.86, 50) == 43
+    assert c.covered_questions(0.861, 50) == 44

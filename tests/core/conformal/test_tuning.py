@@ -113,3 +113,26 @@ def test_an_option_at_the_threshold_is_counted():
     p, rows = np.tile([[0.6, 0.4]], (9, 1)), np.arange(9)
     found = tuning._total_size("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5], Parameters(0.1, 0))
     assert found == 5
+
+
+def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
+    probabilities, labels, *_ = problem
+    tuned = tune("saps", probabilities, labels, np.arange(150), seed=3)
+    found = tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3)
+    assert sum(found.values()) == pytest.approx(1)
+    half = first_part(tuned.rows, 15, seed=3, purpose=TUNING)
+    first, second = tuned.rows[half], tuned.rows[~half]
+    rng = np.random.default_rng([3, 0x7E4])
+    drawn, asked = (rng.multinomial(15, np.full(15, 1 / 15), size=tuning.REDRAWN) for _ in range(2))
+    counts = dict.fromkeys(SCORES["saps"].grid, 0)
+    for own, counted in zip(drawn, asked, strict=True):
+        rows = np.repeat(first, own), np.repeat(second, counted)
+        sizes = [tuning._total_size("saps", probabilities, labels, *rows, one) for one in counts]
+        counts[list(counts)[int(np.argmin(sizes))]] += 1
+    assert found == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
+
+
+def test_nothing_is_chosen_again_where_nothing_was_tuned(problem):
+    probabilities, labels, *_ = problem
+    tuned = tune("saps", probabilities, labels, np.arange(50), seed=3)
+    assert tuning.redrawn_choices("saps", probabilities, labels, tuned, seed=3) == {}

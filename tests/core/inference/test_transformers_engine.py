@@ -172,7 +172,7 @@ def test_a_run_says_what_did_not_fit(home, tiny_model, monkeypatch, capsys):
     printed = capsys.readouterr()
     assert says in printed.out
     warned = "About 22 of 22 prompts are longer than the 128 tokens that tiny-llama reads, so demonstrations will be"
-    assert f"hedge: run {run_id}: {warned}" in printed.err
+    assert f"warning: run {run_id}: {warned}" in printed.err
 
 
 def test_what_is_too_long_even_so_loses_its_beginning(tiny_model):

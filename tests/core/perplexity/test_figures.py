@@ -177,3 +177,13 @@ def test_words_keep_every_letter_and_every_loss(pieces):
     made = words(one, one)
     assert "".join("".join(word.text for word in made).split()) == "".join("".join(pieces).split())
     assert sum(word.a for word in made) <= losses.sum() + 1e-6
+
+
+def test_equal_differences_have_no_interval() -> None:
+    """Two prompts that change every message by the same, or by nothing: a variance of 0 would make the interval a
+    point."""
+    messages = [ScoredMessage(i, ("a", " b"), np.array([1.0, 2.0 + i], dtype=np.float32)) for i in range(4)]
+    for conversations in (None, [0, 0, 1, 1]):
+        found = paired(messages, messages, rng=np.random.default_rng(0), conversations=conversations)
+        assert (found.mean, found.p_value, found.excludes_zero) == (0, 1, False)
+        assert np.isnan([found.low, found.high]).all()

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,3 +153,59 @@ def test_where_the_two_tests_disagree_the_page_says_why():
     assert "adds up small gaps" in calibrations.said(small)
     agreed = of_top([0.9], [0.6])
     assert calibrations.disagreement(agreed) == ""
+
+
+def test_a_single_question_is_not_tested(run):
+    (found,) = calibrated(replace(run, test=run.test[:1]))
+    sentence = calibrations.said(found)
+    assert sentence.endswith("It has no interval and is not tested: 1 question, and 10 are needed.")
+    row = figures_frame([found], ["a run"]).iloc[0]
+    assert row["nll_no_interval"] == row["ece_no_interval"] == "1 question, and 10 are needed"
+    assert np.isnan([row["ece_low"], row["ece_high"], row["p_value"], row["z"]]).all()
+    made = json.loads(json.dumps(finite(found.to_json()), allow_nan=False))
+    assert made["figures"]["ece"]["low"] is None
+    assert made["test"]["p_value"] is None
+    assert "NaN" not in json.dumps(made)
+
+
+def test_questions_that_belong_together_count_as_one_everywhere(run):
+    """Each question in five rows, of which Evaluation knows the question."""
+    rows = np.concatenate([run.calibration, np.repeat(run.test[:60], 5)])
+    n = len(run.calibration)
+    many = replace(
+        run,
+        ids=run.ids[rows],
+        groups=run.groups[rows],
+        probabilities=run.probabilities[rows],
+        log_probabilities=run.log_probabilities[rows],
+        labels=run.labels[rows],
+        calibration=np.arange(n),
+        test=np.arange(n, len(rows)),
+        counts=None,
+    )
+    (once,) = calibrated(replace(run, test=run.test[:60]))
+    (independent,) = calibrated(many)
+    (together,) = calibrated(replace(many, clusters=rows))
+    assert together.test.z == pytest.approx(once.test.z)
+    assert abs(independent.test.z) > 2 * abs(once.test.z)
+    for name in ("accuracy", "nll", "brier"):
+        width, narrow, five = (
+            one.estimates[name].high - one.estimates[name].low for one in (once, independent, together)
+        )
+        assert narrow < 0.75 * five, name
+        assert five == pytest.approx(width, rel=0.4), name
+    filled = [b for b, one in enumerate(once.diagram.bins) if one.n]
+    for b in filled:
+        assert together.diagram.bins[b].accuracy_high >= 0.99 * once.diagram.bins[b].accuracy_high
+
+
+def test_an_option_that_a_question_lacks_leaves_the_nll_its_interval(run):
+    """A probability of 0 says that the NLL could be infinite, but not for an option that is not there."""
+    p = np.column_stack([run.probabilities, np.zeros(len(run.labels))])
+    with np.errstate(divide="ignore"):
+        padded = replace(run, probabilities=p, log_probabilities=np.log(p), letters="ABCDEFG"[: p.shape[1]])
+    (lacking,) = calibrated(replace(padded, counts=np.full(len(p), p.shape[1] - 1)))
+    (there,) = calibrated(replace(padded, counts=None))
+    assert lacking.estimates["nll"].low < lacking.estimates["nll"].high
+    assert np.isnan(there.estimates["nll"].low)
+    assert "give an option probability 0" in there.estimates["nll"].text()

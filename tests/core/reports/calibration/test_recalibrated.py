@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports.calibration.recalibrated import halves, recalibrated
+from core.reports.course.calibration import fitted_temperature
 from core.reports.evaluation import load
 from core.runs import store
 from tests.conftest import synthetic_run
@@ -106,3 +109,41 @@ def test_a_run_without_texts_is_halved_too(home):
     store.update_record(run_id, provenance={**record.provenance, "texts": False})
     first, second = halves(load(run_id))
     assert len(first) == len(second) == 50
+
+
+def scored(run, p):
+    """The run with these probabilities."""
+    return replace(run, probabilities=p, log_probabilities=np.log(p))
+
+
+def test_a_nearly_perfect_models_change_of_nll_has_an_interval(run):
+    """Three of 200 test questions are wrong: the change's interval is that of few wrong answers, and no point."""
+    k = run.probabilities.shape[1]
+    p = np.full(run.probabilities.shape, 0.004 / (k - 1))
+    p[np.arange(len(p)), run.labels] = 0.996
+    for row in [*run.test[:3], *run.calibration[:2]]:
+        p[row] = np.roll(p[row], 1)
+    made = recalibrated(scored(run, p), 100, methods=("temperature",))[1]
+    change, low, high = made.nll_change
+    assert low < change < high
+    assert (high - low) > 0.02
+    right = recalibrated(scored(run, np.where(p == p.max(axis=1, keepdims=True), 0.996, p)), 100, methods=("platt",))[1]
+    assert right.nll_change[1] < right.nll_change[2]
+
+
+def test_what_a_fit_does_not_determine_is_said(run):
+    p = np.full(run.probabilities.shape, 0.01)
+    p[np.arange(len(p)), run.labels] = 1 - 0.01 * (p.shape[1] - 1)
+    made = {one.method: one for one in recalibrated(scored(run, p), 100, methods=("temperature", "platt"))}
+    assert [one["temperature"] for one in made["temperature"].parameters] == [0.01, 0.01]
+    assert made["temperature"].notes[0].startswith("The temperature is at its limit of 0.01")
+    assert made["platt"].notes == made["none"].notes == ()
+    assert fitted_temperature(scored(run, p)) is None
+    assert fitted_temperature(run) is not None
+
+
+def test_a_change_of_nll_counts_repeats_as_one(run):
+    many = replace(run, test=np.repeat(run.test[:40], 5), clusters=np.arange(len(run.labels)))
+    once = recalibrated(replace(run, test=run.test[:40]), 100, methods=("temperature",))[1]
+    five = recalibrated(many, 100, methods=("temperature",))[1]
+    assert five.nll_change == pytest.approx(once.nll_change)

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.clusters import NORMAL
+from core.conformal.set_sizes.pairwise import together
 from core.reports.compare.paired_shares import difference_of_shares, mcnemar, paired_share_interval, turned_p_value
 
 pytestmark = pytest.mark.quick
+
+Z = together(1)
 
 
 @given(st.lists(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), min_size=1, max_size=4), min_size=1, max_size=8))
@@ -33,19 +35,19 @@ def test_without_clusters_it_is_mcnemars_test_to_the_bit():
 
 def test_an_interval_of_clusters_is_that_of_fewer_rows():
     changes = np.array([1.0] * 12 + [-1.0] * 8 + [0.0] * 80)
-    alone = difference_of_shares(changes, None, z=NORMAL)
-    assert alone == paired_share_interval(8, 12, 100, z=NORMAL)
-    repeated = difference_of_shares(changes.repeat(5), np.arange(100).repeat(5), z=NORMAL)
+    alone = difference_of_shares(changes, None, z=Z)
+    assert alone == paired_share_interval(8, 12, 100, z=Z)
+    repeated = difference_of_shares(changes.repeat(5), np.arange(100).repeat(5), z=Z)
     assert repeated.value == pytest.approx(alone.value)
     assert 1 <= (repeated.high - repeated.low) / (alone.high - alone.low) <= 1.04
     # Clusters whose rows have nothing to do with each other cost nearly nothing.
     mixed = np.random.default_rng(0).permutation(changes.repeat(5))
-    apart = difference_of_shares(mixed, np.arange(100).repeat(5), z=NORMAL)
+    apart = difference_of_shares(mixed, np.arange(100).repeat(5), z=Z)
     assert apart.high - apart.low < 0.6 * (repeated.high - repeated.low)
 
 
 def test_no_interval_of_clusters_is_a_point():
     for changes in (np.zeros(60), np.ones(60)):
-        found = difference_of_shares(changes, np.arange(12).repeat(5), z=NORMAL)
+        found = difference_of_shares(changes, np.arange(12).repeat(5), z=Z)
         assert -1 <= found.low < found.high <= 1
         assert found.high - found.low > 0.2
