@@ -112,8 +112,7 @@ def _with_ends(figures: dict[str, Any], name: str, digits: int) -> str:
     """A figure with its interval in brackets; "none" if it is not defined."""
     if figures[name] is None:
         return "none"
-    low, high = figures[f"{name}_interval"]
-    return f"{figures[name]:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    return f"{figures[name]:.{digits}f} ({interval_text(*figures[f'{name}_interval'], digits=digits)})"
 
 
 def _strata_lines(strata: list[dict[str, Any]], title: str) -> list[str]:

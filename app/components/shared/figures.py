@@ -17,6 +17,7 @@ from app.components.shared.theme_watch import theme_to_draw
 from app.formatting import counted
 from charts.figure import Figure
 from core.conformal.scores import SCORES
+from core.estimates import interval_text
 from core.reports import frames
 from core.reports.file_names import About
 from core.reports.p_values import p_text
@@ -70,10 +71,11 @@ def _in_words(row: Mapping[Hashable, Any]) -> dict[str, str]:
         "Coverage band (95%)": f"{shares['coverage_low']} to {shares['coverage_high']}",
         "p-value of coverage this low": p_text(row["p_value"]),
         "Mean set size (95% interval)": (
-            f"{row['mean_set_size']:.2f} ({row['mean_set_size_low']:.2f} to {row['mean_set_size_high']:.2f})"
+            f"{row['mean_set_size']:.2f} "
+            f"({interval_text(row['mean_set_size_low'], row['mean_set_size_high'], digits=2)})"
         ),
         "Empty sets": shares["empty_rate"],
-        "UAcc (95% interval)": f"{row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})",
+        "UAcc (95% interval)": f"{row['uacc']:.3f} ({interval_text(row['uacc_low'], row['uacc_high'])})",
         **{f"Sets with {counted(size, 'option')}": f"{number:,}" for size, number in sorted(sizes.items())},
     }
 

@@ -168,7 +168,16 @@ def strata_intervals(
     else:
         widened = few_clusters(count(clusters, len(right))) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
-    return _estimates(resampled, float(sizes.mean()), float(right.mean()), covariance, options)
+    return _without_points(_estimates(resampled, float(sizes.mean()), float(right.mean()), covariance, options))
+
+
+def _without_points(found: SetEstimates) -> SetEstimates:
+    """The estimates, without an interval where it would be a point: too few questions calibrate, so all sets are full,
+    and nothing says how large the sets of more of them would be."""
+    size, both = (
+        Estimate(of.value, math.nan, math.nan) if of.low == of.high else of for of in (found.mean_set_size, found.uacc)
+    )
+    return SetEstimates(size, both)
 
 
 def _redrawn_numbers(numbers: IntArray) -> IntArray:
