@@ -250,9 +250,9 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     both do. The coefficient is ``curve(A, s)``, which rises with s. The number of answers for which s has a
     Clopper–Pearson interval is that for which its variance, times the slope squared, is the jackknifed variance of the
     coefficient. It is at most the number of these answers, over all pairs, or j/2 for each. If there is no variance
-    because all pairs agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be 0, the lower end
-    is that of two equal jurors with the largest plausible A, because the correlation of jurors that never err together
-    is the more negative the more often both err. The ends are NaN for one cluster.
+    because all pairs agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be
+    0, the lower end is that of two equal jurors with the largest plausible A, because the correlation of jurors that
+    never err together is the more negative the more often both err. The ends are NaN for one cluster.
     """
     n, moments = len(values), _Moments.of(values)
     value = float(coefficient(moments))
