@@ -249,10 +249,10 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     Let A be how often at least one juror of a pair has the verdict (or errs), and s the share of these answers on which
     both do. The coefficient is ``curve(A, s)``, which rises with s. The number of answers for which s has a
     Clopper–Pearson interval is that for which its variance, times the slope squared, is the jackknifed variance of the
-    coefficient. It is at most the number of these answers, over all pairs. If there is no variance because all pairs
-    agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be 0, the lower end
-    is that of two equal jurors with the largest plausible A, because the correlation of jurors that never err together
-    is the more negative the more often both err. The ends are NaN for one cluster.
+    coefficient. It is at most the number of these answers, over all pairs, or j/2 for each. If there is no variance
+    because all pairs agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be
+    0, the lower end is that of two equal jurors with the largest plausible A, because the correlation of jurors that
+    never err together is the more negative the more often both err. The ends are NaN for one cluster.
     """
     n, moments = len(values), _Moments.of(values)
     value = float(coefficient(moments))
@@ -264,13 +264,14 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     least, most = max(s - STEP, 0.0), min(s + STEP, 1.0)
     slope = (curve(frequency, most) - curve(frequency, least)) / (most - least)
     trials = 1 - (1 - values).prod(axis=1)  # (n,): whether any juror has the verdict
-    of_pairs = n * float(moments.any.sum())
+    # An answer is a trial of several pairs, which are not independent: it counts at most j/2 times
+    most_trials = min(n * float(moments.any.sum()), values.shape[1] / 2 * np.count_nonzero(trials))
     alike = np.count_nonzero(sums(trials, clusters))
     worth = effective_numbers(
         np.array([s * (1 - s) * slope**2]),
         coefficient(_Moments.left_out(values, clusters))[:, None],
-        distinct=np.array([of_pairs]),
-        units=np.array([alike if s > 0.5 else of_pairs * alike / np.count_nonzero(trials)]),
+        distinct=np.array([most_trials]),
+        units=np.array([alike if s > 0.5 else most_trials * alike / np.count_nonzero(trials)]),
     )[0]
     low, high = share_interval(s * worth, worth)
     least, most = curve(frequency, low), curve(frequency, high)

@@ -198,6 +198,7 @@ def test_verdicts_on_pairs_are_not_called_right_and_arriving_intervals_leave_an_
     expect(card.locator(".asked")).to_have_text(rows["question"][place])
     first = "first" if rows["label"][place] else "second"
     expect(card.locator("h4").last).to_have_text(f"The {first} answer is better. The verdict of every rule:")
+    rows = bench(replace(JUDGED, pairwise=True), PROTOCOLS["all-rules"], 0).rows
     words = {1: "First", 0: "Second", 0.5: "Tie"}  # the veto of a disputed pair is a tie
     said = [f"{RULES[name].title}: {words[rows[f'r_{name}'][place]]}" for name in RULES]
     expect(card.locator(".by-rule .tag")).to_have_text(said)

@@ -1,6 +1,6 @@
 """A run before and after recalibration: calibration of its probabilities, and its conformal sets.
 
-The calibration questions are split into two seeded halves; identical questions stay in the same half. A map is fitted
+The calibration questions are split into two seeded halves; repeats of a question stay in the same half. A map is fitted
 on one half, the conformal threshold on the other, and everything is measured on the test questions. Then the halves
 change places, and figures are means of the two (cross-fitting). "Before" takes its thresholds from the same halves, so
 that both have equally few questions for the threshold.
@@ -64,16 +64,20 @@ class Recalibrated:
 
 
 def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
-    """The calibration rows in two seeded halves; identical questions are in the same half. Raises :class:`InputError`
-    if there are too few rows.
+    """The calibration rows in two seeded halves; questions of a cluster are in the same half.
+
+    Raises :class:`InputError` if there are too few rows.
     """
     if len(run.calibration) < NEEDED:
         raise InputError(
             f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs at least "
             f"{NEEDED}, half of them to fit and half for thresholds"
         )
-    rows, clusters = clustered(run)
-    own = clusters[np.searchsorted(rows, np.sort(run.calibration))]
+    if run.clusters is None:
+        rows, clusters = clustered(run)
+        own = clusters[np.searchsorted(rows, np.sort(run.calibration))]
+    else:
+        own = run.clusters[np.sort(run.calibration)]
     first = first_part(own, len(own) // 2, seed=run.spec.seed, purpose=FITTING)
     if first.all():
         raise InputError(f"run {run.run_id} has too few different calibration questions to split them in half")

@@ -147,3 +147,9 @@ def test_a_change_of_nll_counts_repeats_as_one(run):
     once = recalibrated(replace(run, test=run.test[:40]), 100, methods=("temperature",))[1]
     five = recalibrated(many, 100, methods=("temperature",))[1]
     assert five.nll_change == pytest.approx(once.nll_change)
+
+
+def test_questions_of_a_cluster_are_in_the_same_half(run):
+    clusters = np.arange(len(run.labels)) // 6
+    first, second = halves(replace(run, clusters=clusters))
+    assert not set(clusters[first]) & set(clusters[second])
