@@ -21,7 +21,7 @@ from core.conformal.probabilities import log, log_softmax
 from core.conformal.scores import score, true_scores
 from core.errors import InputError
 from core.estimates import Estimate
-from core.jury import agreement as coefficients
+from core.jury.agreement import agreement
 from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
 from core.perplexity.figures import ScoredMessage
@@ -46,6 +46,8 @@ LONG, SHORT = 300, 12
 POPULATION = 200_000
 SHOWN = 0.0005
 """Half of the last decimal that pages show of a calibration error."""
+SIZE_SHOWN = 0.005
+"""The same of a set size."""
 SIGNIFICANT = 0.05
 FAR = 10_000_000
 """The seed of the population."""
@@ -209,11 +211,11 @@ def reported(law: Law, n: int, seed: int) -> Measured:
 
 
 def _sets(name: str, figures: object) -> Measured:
-    k = len(figures.sizes) - 1
+    k, size = len(figures.sizes) - 1, figures.mean_set_size
     return {
         f"band of coverage, {name}": _band(figures.coverage, *figures.coverage_band),
         f"p of the guarantee, {name}": figures.p_value,
-        f"mean set size, {name}": Interval(figures.mean_set_size, *figures.mean_set_size_interval, None, 0, k),
+        f"mean set size, {name}": Interval(size, *figures.mean_set_size_interval, None, 0, k, SIZE_SHOWN),
         f"UAcc, {name}": Interval(figures.uacc, *figures.uacc_interval),
     }
 
@@ -397,29 +399,11 @@ def judged(rows: Rows) -> Judgements:
     return Judgements(tuple("abc"), names, questions, names, rows.labels == 0, p, 1 - p, ("",) * len(p))
 
 
-@cache
-def true_agreement(name: str) -> dict[str, float]:
-    """The coefficients of a law's jury in the long run."""
-    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
-    wrong, same = 1 - of.right, ~of.disagreed
-    return {
-        "same verdict": float((of.verdicts[:, 0] == of.verdicts[:, 1]).mean()),
-        "Cohen's kappa": coefficients.cohen_kappa(of.verdicts[:, 0], of.verdicts[:, 1]),
-        "correlation of errors": coefficients.error_correlation(wrong[:, 0], wrong[:, 1]),
-        "Fleiss' kappa": coefficients.fleiss_kappa(of.verdicts),
-        "Krippendorff's alpha": coefficients.krippendorff_alpha(of.verdicts),
-        "effective votes": coefficients.effective_votes(wrong),
-        "unanimous": float(same.mean()),
-        "unanimous and wrong": float(wrong[same, 0].mean()),
-    }
-
-
-def jurors(law: Law, n: int, seed: int) -> Measured:
-    """What ``jury agree``, ``jury evaluate`` and Jury show of three jurors."""
-    of = judged(law.rows(seed, n, skills=JURORS, k=2))
-    found, true = coefficients.agreement(of), true_agreement(law.name)
+def agreed(of: Judgements) -> dict[str, Estimate]:
+    """The agreement of a jury, of which one pair is looked at."""
+    found = agreement(of)
     first = found.pairs[0]
-    agreed = {
+    return {
         "same verdict": first.agreement,
         "Cohen's kappa": first.kappa,
         "correlation of errors": first.error_correlation,
@@ -429,10 +413,23 @@ def jurors(law: Law, n: int, seed: int) -> Measured:
         "unanimous": found.unanimous,
         "unanimous and wrong": found.unanimous_wrong,
     }
+
+
+@cache
+def true_agreement(name: str) -> dict[str, float]:
+    """The agreement of a law's jury in the long run."""
+    of = judged(LAWS[name].rows(FAR, POPULATION // 2, skills=JURORS, k=2))
+    return {figure: estimate.value for figure, estimate in agreed(of).items()}
+
+
+def jurors(law: Law, n: int, seed: int) -> Measured:
+    """What ``jury agree``, ``jury evaluate`` and Jury show of three jurors."""
+    of = judged(law.rows(seed, n, skills=JURORS, k=2))
+    true = true_agreement(law.name)
     least = {"same verdict": 0, "unanimous": 0, "unanimous and wrong": 0, "effective votes": 0}
     most = {"effective votes": 2 * len(JURORS)}
     out: Measured = {
-        name: _of(estimate, true[name], least.get(name, -1), most.get(name, 1)) for name, estimate in agreed.items()
+        name: _of(estimate, true[name], least.get(name, -1), most.get(name, 1)) for name, estimate in agreed(of).items()
     }
     try:
         return out | _tried(of, law.name)
