@@ -20,7 +20,9 @@ class BankQuestion:
 
     def line(self) -> str:
         """The question as one line of JSON."""
-        return json.dumps(asdict(self.question) | {"difficulty": self.difficulty}, ensure_ascii=False)
+        values = asdict(self.question)
+        del values["cluster"]  # made questions belong to none
+        return json.dumps(values | {"difficulty": self.difficulty}, ensure_ascii=False)
 
     def at(self, label: int, identifier: str) -> BankQuestion:
         """The same question with its right option at ``label`` and this id; the false ones keep their order."""

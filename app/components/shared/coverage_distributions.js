@@ -2,13 +2,13 @@
 // counts exactly. All distributions here have integer parameters of at least 1.
 
 const BAND_TAIL = 0.025;
-const TIE = 1e-10; // a cumulative probability this close to a tail counts as having reached it, here and in Python
+const REACHED = 1e-10; // a cumulative probability this close to a tail counts as having reached it, here and in Python
 const NEGLIGIBLE = 1e-25;
 const TRIMMED = 1e-15;
 const PRECISE = 1e-15;
 const NEGLIGIBLE_TIED = 1e-18;
 const TRIMMED_EVERY = 16;
-const MOST_WORK = 1e8;
+const MOST_TERMS = 1e8;
 const KEPT_BANDS = 16;
 const KEPT_INTERVALS = 20000;
 const LOG_ROOT_TAU = Math.log(2 * Math.PI) / 2;
@@ -212,7 +212,7 @@ export function betaBinomialBand(n, m, alpha, { ties = null, scratch = new Float
   const [, b] = betaParameters(n, alpha);
   if (b === 0) return [1, 1];
   const { law, first, last, total } = lawOf(n, m, alpha, ties, scratch);
-  const ends = [BAND_TAIL, 1 - BAND_TAIL].map((share) => (share - TIE) * total);
+  const ends = [BAND_TAIL, 1 - BAND_TAIL].map((share) => (share - REACHED) * total);
   let x = first;
   let sum = law[first];
   return ends.map((end) => {
@@ -260,7 +260,7 @@ export function strataBand(n, m, alpha, ties = []) {
   let x = 0;
   let cumulative = sum.law[0];
   return [BAND_TAIL, 1 - BAND_TAIL].map((share) => {
-    while (cumulative < share - TIE && x < sum.law.length - 1) cumulative += sum.law[++x];
+    while (cumulative < share - REACHED && x < sum.law.length - 1) cumulative += sum.law[++x];
     return (sum.first + x) / tested;
   });
 }
@@ -310,7 +310,7 @@ function strideOf(n, m, ties) {
     0,
   );
   const share = Math.min(1, (2 * wide) / (n + m));
-  return Math.max(1, Math.min(37, Math.ceil((999 * share * work) / MOST_WORK)));
+  return Math.max(1, Math.min(37, Math.ceil((999 * share * work) / MOST_TERMS)));
 }
 
 // Both bands at each alpha from 1 to 999. at(alpha) is the band on test questions, never interpolated.
