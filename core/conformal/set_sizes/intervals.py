@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
+from scipy.special import bdtr, betaincinv
 
 from core.clusters import count, covariance_of_mean, few_clusters
 from core.conformal.coverage import share_interval
@@ -23,6 +23,7 @@ from core.conformal.set_sizes.resampling import (
     shuffle,
 )
 from core.conformal.threshold import rank
+from core.conformal.tuning import REDRAWN
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 
@@ -72,7 +73,39 @@ def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, Si
     if choices:
         resampled = _of_choices(choices, alpha)
     found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
-    return found if of is None else _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options)
+    if of is None:
+        return found
+    found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options)
+    # Parameters that no redrawn choice took are still chosen now and then, and move the threshold.
+    unseen = share_interval(0, REDRAWN)[1] if choices else 0.0
+    return _beyond_the_step(found, curve, at, unseen)
+
+
+def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: float) -> SetEstimates:
+    """The estimates, widened where the sizes on both sides of a step may be more frequent than resamples show.
+
+    Where many ranks have the size of the threshold's rank, such as a threshold of 1 that keeps every option, resamples
+    hardly leave the step. How often another calibration draw leaves it depends on the share of scores below the step
+    and up to it, of which the ends of exact intervals are taken. ``unseen`` is the share of draws that leave it for
+    another reason.
+    """
+    size = curve.size[at]
+    other = np.flatnonzero(curve.size != size)
+    first = int(other[other < at].max(initial=-1)) + 1  # the ranks of the step, counted from 0
+    after = int(other[other > at].min(initial=curve.n + 1))
+    low, high = found.mean_set_size.ends
+    if first > 0:  # below the step with at least rank scores below it
+        below = min(1.0, 1 - bdtr(at, curve.n, share_interval(first, curve.n)[1]) + unseen)
+        low = min(low, round(float(size - below * (size - curve.size[first - 1])), DIGITS))
+    if after <= curve.n:  # above it with fewer than rank scores up to it
+        above = min(1.0, bdtr(at, curve.n, share_interval(after, curve.n)[0]) + unseen)
+        high = max(high, round(float(size + above * (curve.size[after] - size)), DIGITS))
+    both = found.uacc
+    ends = uacc(curve.accuracy, np.array([high, low]), curve.options)
+    return SetEstimates(
+        Estimate(found.mean_set_size.value, low, high),
+        Estimate(both.value, min(both.low, float(ends[0])), max(both.high, float(ends[1]))) if low > 0 else both,
+    )
 
 
 def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int) -> SetEstimates:

@@ -481,3 +481,14 @@ def test_a_run_of_too_few_questions_has_full_sets_in_every_resample():
     )
     with pytest.raises(InputError, match="1 to 999"):
         differences.difference_intervals(many, few, 0)
+
+
+def test_a_threshold_that_keeps_every_option_may_fall_in_other_draws():
+    """8 of 30 scores are 1, so all sets are full. Fewer than 3 of 30 are in one of four draws if the share is 0.12."""
+    scores = np.append(np.linspace(0.1, 0.9, 22), np.ones(8))
+    sizes = np.tile([0.2, 0.4, 0.6, 1.0], (30, 1))
+    curve = by_rank.size_curve(by_rank.thresholds_by_rank(scores, 100), sizes, np.ones(30), options=4)
+    found = intervals.intervals(curve, 100)
+    assert found.mean_set_size.value == 4
+    assert found.mean_set_size.low == pytest.approx(4 - 0.28, abs=0.03)
+    assert found.uacc.high == pytest.approx(2 / found.mean_set_size.low)
