@@ -19,8 +19,9 @@ class BankQuestion:
     difficulty: Difficulty
 
     def line(self) -> str:
-        """The question as one line of JSON."""
-        return json.dumps(asdict(self.question) | {"difficulty": self.difficulty}, ensure_ascii=False)
+        """The question as one line of JSON; none of the made ones belongs to a cluster."""
+        values = {name: value for name, value in asdict(self.question).items() if name != "cluster"}
+        return json.dumps(values | {"difficulty": self.difficulty}, ensure_ascii=False)
 
     def at(self, label: int, identifier: str) -> BankQuestion:
         """The same question with its right option at ``label`` and this id; the false ones keep their order."""

@@ -12,6 +12,7 @@ from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.judgements import Judgements
 from core.reports import jury as reports
+from core.reports.report import finite
 
 SHOWN_RULES = ("majority", "mean_probability", "max_confidence", "best_juror", "weighted_log_odds")
 """The rules that the lesson compares."""
@@ -36,8 +37,8 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
     ``verdicts`` has ``label``, ``p0 … p(j−1)`` and ``f0 … f(j−1)``, the probabilities of True and of False, in file
     order. ``cases`` has ``row``, ``question`` and ``answer`` of answers that all jurors get wrong, and of answers on
     which they disagree. ``rules`` has a row for each of :data:`SHOWN_RULES`: its ``title``, its ``accuracy``, and how
-    much larger that is than the majority's (``gain``), each with the ends of its 95% interval. ``splits`` is the number
-    of splits into answers that calibrate and answers that test.
+    much larger that is than the majority's (``gain``), each with the ends of its 95% interval, None if there is none.
+    ``splits`` is the number of splits into answers that calibrate and answers that test.
     """
     found = shown_rules(judgements)
     columns: dict[str, Any] = {"label": judgements.labels.astype(np.uint8)}
@@ -60,7 +61,7 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
         "jurors": list(judgements.jurors),
         "verdicts": pa.table(columns),
         "cases": _cases(judgements),
-        "rules": rows,
+        "rules": finite(rows),
         "splits": len(found.protocol.seeds),
     }
 

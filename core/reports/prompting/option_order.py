@@ -31,7 +31,6 @@ from core.conformal.tuning import tune
 from core.records import LETTERS, BoolArray, FloatArray, IntArray
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import standing
 from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 RESAMPLES = 200
@@ -91,9 +90,6 @@ def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: in
     rows, back, m = _orders(run, fixed)
     if rows.size == 0:
         return None
-    if run.clusters is not None:  # each question counts once, however many rows ask it
-        kept = np.isin(rows[:, 0], standing(run, rows[:, 0]))
-        rows, back = rows[kept], back[kept]
     letters = top_options(run.probabilities[rows])
     chosen = np.take_along_axis(np.broadcast_to(back, (*rows.shape, run.k)), letters[..., None], axis=2)[..., 0]
     counts = np.stack([(chosen == option).sum(axis=1) for option in range(run.k)], axis=1)
