@@ -19,9 +19,8 @@ class BankQuestion:
     difficulty: Difficulty
 
     def line(self) -> str:
-        """The question as one line of JSON."""
-        values = asdict(self.question)
-        del values["cluster"]  # made questions belong to none
+        """The question as one line of JSON; none of the made ones belongs to a cluster."""
+        values = {name: value for name, value in asdict(self.question).items() if name != "cluster"}
         return json.dumps(values | {"difficulty": self.difficulty}, ensure_ascii=False)
 
     def at(self, label: int, identifier: str) -> BankQuestion:

@@ -92,8 +92,8 @@ def confidences(jury_id: str, protocol: Protocol) -> Computation[Confidences]:
 
 def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
     """Sets of verdicts on the pooled probability, for the split of the first seed."""
-    of = reports.split(judgements(jury_id), protocol, protocol.seeds[0])
-    return reports.pooled_sets(of, alpha)[1]
+    judged = judgements(jury_id)
+    return reports.pooled_sets(judged, reports.split(judged, protocol, protocol.seeds[0]), alpha)[1]
 
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # 0.4 kB per entry; every view reads all juries

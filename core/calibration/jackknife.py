@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from core.records import BoolArray, FloatArray, IntArray
+from core.calibration.tango import tango_ends
+from core.records import FloatArray, IntArray
 
 GROUPS = 20
 TAIL = 0.025
@@ -20,7 +21,6 @@ NORMAL = float(ndtri(1 - TAIL))
 TINY = 1e-12
 ROUNDING = 1e-12
 """Variances below this are rounding."""
-BISECTIONS = 50
 
 
 def random_groups(n: int, *, groups: int = GROUPS) -> IntArray:
@@ -76,29 +76,14 @@ def difference_ends(
     (f,) each, from −1 to 1.
 
     ``only_first`` (f,) is the share of the answers on which only the first of two rules is right. The intervals are
-    Tango's (1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9), from the score
-    statistic, with an effective number of answers (:func:`effective_numbers`). They have a width even if the two never
-    differ. ``left_out`` (g, f) holds the differences without each group.
+    Tango's (:mod:`core.calibration.tango`) with an effective number of answers (:func:`effective_numbers`).
+    ``left_out`` (g, f) holds the differences without each group.
     """
     value = only_first - only_second
-    n = effective_numbers(only_first + only_second - value**2, left_out, distinct=distinct, units=units)
-
-    def within(d: FloatArray) -> BoolArray:
-        # |b − c − d| ≤ z·√((2q + d(1 − d)) / n) for shares b, c and the likeliest share q of "only second" if the
-        # difference is d: 2q² + (−b − c + (2 − b + c)·d)·q − c·d·(1 − d) = 0
-        half = -only_first - only_second + (2 - only_first + only_second) * d
-        q = (np.sqrt(np.maximum(half**2 + 8 * only_second * d * (1 - d), 0)) - half) / 4
-        return np.asarray(np.abs(value - d) <= NORMAL * np.sqrt(np.maximum(2 * q + d * (1 - d), 0) / n))
-
-    ends = []
-    for outer in (-1.0, 1.0):
-        inside, outside = value, np.full_like(value, outer)
-        for _ in range(BISECTIONS):
-            middle = (inside + outside) / 2
-            holds = within(middle)
-            inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
-        ends.append(inside)
-    return ends[0], ends[1]
+    worth = effective_numbers(only_first + only_second - value**2, left_out, distinct=distinct, units=units)
+    counts = zip((only_second * worth).tolist(), (only_first * worth).tolist(), worth.tolist(), strict=True)
+    ends = np.array([tango_ends(*each, z=NORMAL) for each in counts]).reshape(-1, 2)
+    return ends[:, 0], ends[:, 1]
 
 
 def _variance(left_out: FloatArray) -> tuple[FloatArray, float]:

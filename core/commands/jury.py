@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.calibration.estimate import FEWEST
 from core.commands.answer import CommandResult
 from core.errors import InputError
 from core.estimates import Estimate
@@ -111,7 +112,7 @@ def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: b
         + (
             f"{row['luck']:.3f}    {row['low']:.3f} to {row['high']:.3f}"
             if row["low"] == row["low"]
-            else "not computed for repeated questions"
+            else f"no interval: fewer than {FEWEST} questions"
         )
         for row in errors.to_dict("records")
     ]

@@ -18,7 +18,7 @@ import numpy as np
 from core.errors import InputError
 from core.jury.confidence import check_both_classes, log_odds
 from core.jury.dawid_skene import FEWEST, DawidSkene
-from core.jury.judgements import Judgements
+from core.jury.judgements import TIE, Judgements
 from core.logistic import logistic
 from core.records import BoolArray, FloatArray
 
@@ -128,8 +128,6 @@ _ONE = "If several are equally good, the first one is taken."
 _NONE = "There are no ties."
 _VETO = "Of pairs it has no meaning, so each pair on which the jurors disagree counts as a tie."
 TOO_FEW = f"needs at least {FEWEST} jurors, because the verdicts of fewer do not determine how reliable each one is"
-TIE = 1e-9
-"""Sums and products of confidences are equal if they differ by no more than this, as a share of the larger one."""
 
 RULES = {
     "majority": Rule("Majority", "True if more jurors say True than False.", _PUBLISHED, True, _majority),
@@ -247,8 +245,8 @@ def _larger(case: Case, true: FloatArray, false: FloatArray) -> FloatArray:
     """The side with the larger value, (n,): 1 for True, 0 for False. A tie is ½, or False as published."""
     verdict = np.asarray(true > false, dtype=np.float64)
     if case.asked.half_ties:
-        # Log-odds and sums may be near 0 on both sides, so a difference of 1e-12 counts as rounding too
-        near = np.maximum(TIE * np.maximum(np.abs(true), np.abs(false)), 1e-12)
+        # Sums and log-odds may be larger than 1, and rounding then is larger too
+        near = TIE * np.maximum(np.maximum(np.abs(true), np.abs(false)), 1)
         verdict[np.abs(true - false) <= near] = 0.5
     return verdict
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from core.clusters import numbered
+from core.conformal.probabilities import GRID
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 
@@ -35,8 +36,9 @@ PAIR = re.compile(r"(?i)pair\b\W*\d*")
 Cell = TypeVar("Cell")
 SLACK = 1e-3
 """The largest allowed difference between p_true + p_false and 1."""
-TIE = 1e-6
-"""The probabilities of True and False are equal if they differ by no more than this. float32 can't tell them apart."""
+TIE = 1 / GRID
+"""The probabilities of True and False are equal if they differ by no more than this, which is rounding
+(:func:`core.conformal.probabilities.on_grid`)."""
 DECIMALS = 15
 
 

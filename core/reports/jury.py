@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.calibration.binned import binned_estimates
+from core.calibration.binned import ece_estimate
 from core.calibration.bins import TopLabel
 from core.calibration.jackknife import difference_ends, share_ends
-from core.clusters import within
+from core.clusters import count, within
 from core.conformal.coverage import Ties, beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
@@ -25,7 +25,9 @@ from core.jury.dawid_skene import FEWEST
 from core.jury.experiment import MEASURES, JuryExperiment, Protocol, Split
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray, IntArray
+from core.reports.evaluation import calibrating
 from core.reports.provenance import Provenance, made_by, today
+from core.reports.repeated import band_rows
 from core.reports.report import finite
 
 
@@ -69,10 +71,11 @@ def agreement_json(found: Agreement) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SetsFigures:
-    """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on m test rows.
+    """Conformal sets of {True, False} on the pooled probability: their threshold, and their figures on ``n_test`` test
+    rows, which belong to ``test_questions``.
 
-    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone,
-    which is not known (NaN) if several answers belong to one question.
+    ``only_true``, ``only_false``, ``both`` and ``empty`` count sets; ``band`` is where coverage may lie by luck alone.
+    ``n_calibration`` of ``of_calibration`` answers calibrate: one of each question, and none of a tested question.
     """
 
     alpha: int
@@ -83,22 +86,38 @@ class SetsFigures:
     only_false: int
     both: int
     empty: int
+    n_calibration: int
+    of_calibration: int
+    n_test: int
+    test_questions: int
 
 
-def pooled_sets(of: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
+def pooled_sets(judgements: Judgements, of: Split, alpha: int) -> tuple[BoolArray, SetsFigures]:
     """The sets (m, 2) of a split's test rows at alpha thousandths, by LAC on the jurors' mean probability."""
+    clusters = judgements.clusters
     fitted, asked = (_normalised(pooled(rows)) for rows in (of.case.calibration, of.case.asked))
     labels = [np.where(rows.labels, 0, 1) for rows in (of.case.calibration, of.case.asked)]
-    own, scores = true_scores(score("lac", fitted, seed=0), labels[0]), score("lac", asked, seed=0)
+    calibrates, _ = calibrating(of.calibration, of.test, clusters, seed=0)
+    own = true_scores(score("lac", fitted, seed=0), labels[0])[np.isin(of.calibration, calibrates)]
+    scores = score("lac", asked, seed=0)
     q = threshold(own, alpha)
     sets = prediction_sets(scores, q)
     true, false = sets.members.T
     counts = [int(x.sum()) for x in (true & ~false, ~true & false, true & false, ~true & ~false)]
-    ties = Ties.of(own, true_scores(scores, labels[1]))
-    repeated = any(rows.clusters is not None for rows in (of.case.calibration, of.case.asked))
-    n, m = len(labels[0]), len(labels[1])
-    band = (float("nan"),) * 2 if repeated else beta_binomial_band(n, m, alpha, ties=ties)
-    return sets.members, SetsFigures(alpha, q, coverage(sets, labels[1]), band, *counts)
+    stand = np.isin(of.test, band_rows(clusters, of.test, seed=0))
+    ties = Ties.of(own, true_scores(scores, labels[1])[stand])
+    n, m = len(own), len(of.test)
+    return sets.members, SetsFigures(
+        alpha,
+        q,
+        coverage(sets, labels[1]),
+        beta_binomial_band(n, int(stand.sum()), alpha, ties=ties),
+        *counts,
+        n_calibration=n,
+        of_calibration=len(of.calibration),
+        n_test=m,
+        test_questions=count(within(clusters, of.test), m),
+    )
 
 
 def _normalised(p: FloatArray) -> FloatArray:
@@ -379,15 +398,15 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
 
     The halves of the first split each calibrate the other's confidences. One row per juror and scale (``confidence`` or
     ``raw``): ``n`` verdicts, their ``ece``, the error that ``luck`` alone would produce, and the 95% interval of the
-    error beyond luck, ``low`` to ``high`` (:func:`core.calibration.binned.binned_estimates`). Both are for independent
-    answers, so they are NaN if several answers belong to one question.
+    error beyond luck, ``low`` to ``high``, NaN for fewer than 10 questions (:func:`core.calibration.binned.
+    ece_estimate`). Answers of one question count as one unit.
     """
     judgements = experiment.read_ties(judgements, protocol)
     of = split(judgements, protocol, protocol.seeds[0])
     halves = judgements.rows(of.calibration), of.case.asked
     right = np.concatenate([half.right for half in halves])
     places = np.concatenate([of.calibration, of.test])
-    repeated = judgements.clusters is not None and within(judgements.clusters, places) is not None
+    clusters = within(judgements.clusters, places)
     sure = {
         "confidence": [confidence(protocol.confidence, halves[1], halves[0]), of.case.confidence],
         "raw": [half.top for half in halves],
@@ -395,10 +414,9 @@ def calibration_errors(judgements: Judgements, protocol: Protocol) -> pd.DataFra
     rows = []
     for j, juror in enumerate(judgements.jurors):
         for scale, values in sure.items():
-            found = binned_estimates(TopLabel(np.concatenate(values)[:, j], right[:, j]))["ece"]
+            found = ece_estimate(TopLabel(np.concatenate(values)[:, j], right[:, j]), clusters=clusters)
             luck = {"luck": found.bias, "low": found.low, "high": found.high}
-            row = {"juror": juror, "scale": scale, "n": found.n, "ece": found.value}
-            rows.append(row | (dict.fromkeys(luck, float("nan")) if repeated else luck))
+            rows.append({"juror": juror, "scale": scale, "n": found.n, "ece": found.value} | luck)
     return pd.DataFrame(rows)
 
 

@@ -27,18 +27,26 @@ def counted(rows: int, questions: int) -> str:
 
 def standing(run: Evaluation, rows: IntArray) -> IntArray:
     """One seeded row of each question among ``rows``, in their order; all of them if no question is repeated."""
-    clusters = within(run.clusters, rows)
-    return rows if clusters is None else rows[one_each(rows, clusters, seed=run.spec.seed)]
+    return one_of_each(run.clusters, rows, seed=run.spec.seed)
+
+
+def one_of_each(clusters: IntArray | None, rows: IntArray, *, seed: int) -> IntArray:
+    """As :func:`standing`, with the ``clusters`` of all rows."""
+    own = within(clusters, rows)
+    return rows if own is None else rows[one_each(rows, own, seed=seed)]
 
 
 def standing_test_rows(run: Evaluation, rows: IntArray) -> IntArray:
     """As :func:`standing`, and as many rows as ``rows`` are worth in a band of coverage
     (:func:`core.clusters.kish_number`): fewer than the questions where some of these have more rows than others."""
-    own = standing(run, rows)
-    worth = kish_number(within(run.clusters, rows), len(rows))
-    if worth >= len(own):
-        return own
-    return own[first_part(own, worth, seed=run.spec.seed, purpose=ONE_EACH)]
+    return band_rows(run.clusters, rows, seed=run.spec.seed)
+
+
+def band_rows(clusters: IntArray | None, rows: IntArray, *, seed: int) -> IntArray:
+    """As :func:`standing_test_rows`, with the ``clusters`` of all rows."""
+    own = one_of_each(clusters, rows, seed=seed)
+    worth = kish_number(within(clusters, rows), len(rows))
+    return own if worth >= len(own) else own[first_part(own, worth, seed=seed, purpose=ONE_EACH)]
 
 
 def questions_of(run: Evaluation, rows: IntArray) -> int:

@@ -88,6 +88,6 @@ def confidences(record: JuryRecord, protocol: Protocol, found: JuryExperiment | 
     st.caption(
         "ECE is the mean gap between confidence and the share of right verdicts, over 15 bins. 0 is best. "
         "“By luck” is what a perfectly calibrated juror would show, and “beyond luck” is the error that remains. "
-        "Each answer counts once here: the halves of the first split calibrate each other's confidences. Neither is "
-        "computed for questions with several answers, because it holds only for independent answers."
+        "Each answer counts once here: the halves of the first split calibrate each other's confidences. Answers of "
+        "one question count as one unit, and fewer than 10 units have no interval."
     )

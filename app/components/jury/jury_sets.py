@@ -9,6 +9,7 @@ from app.components.shared import controls
 from app.state.jury import JuryView
 from core.jury.experiment import Protocol
 from core.jury_pipeline.jury_store import JuryRecord
+from core.reports.repeated import counted
 
 
 def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
@@ -25,9 +26,7 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
             st.metric(
                 "Hold the truth",
                 f"{found.coverage:.1%}",
-                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws."
-                if low == low
-                else "Several answers belong to one question, so the range expected by chance is not known.",
+                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
                 width="content",
             )
             for name, count in (
@@ -42,3 +41,10 @@ def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
             "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "
             "This is a promise about many answers, not about a single one."
         )
+        if not found.n_calibration:
+            st.caption("The source's own split has answers of each question on both sides, so none calibrates.")
+        elif found.test_questions < found.n_test or found.n_calibration < found.of_calibration:
+            st.caption(
+                f"{found.n_calibration:,} of {found.of_calibration:,} answers calibrate, one of each question that is "
+                f"not tested. The test side has {counted(found.n_test, found.test_questions)}."
+            )

@@ -1,8 +1,6 @@
 """Two runs' shares of right answers on the same questions: the interval and the test of their difference.
 
-The interval is Tango's, from the score statistic (1998, doi
-10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B, equation 9). It has a width where no question is right
-in one run alone. The test is McNemar's, exact.
+The interval is Tango's (:mod:`core.calibration.tango`), and the test McNemar's, exact.
 
 Rows of a cluster (:mod:`core.clusters`) are right or wrong together. The interval is then that of the number of
 independent rows whose difference has the variance of the clusters' sums, and the test turns whole clusters: under its
@@ -11,16 +9,13 @@ hypothesis, either run could have given either run's answers to a cluster.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtrit
 
+from core.calibration.tango import tango_ends
 from core.clusters import count, covariance_of_mean, sums
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
-
-BISECTIONS = 60
 
 
 def difference_of_shares(changes: FloatArray, clusters: IntArray | None, *, z: float) -> Estimate:
@@ -53,37 +48,9 @@ def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
 
 
 def paired_share_interval(only_first: float, only_second: float, n: float, *, z: float) -> Estimate:
-    """The share right in the second run minus that in the first, of n shared questions, with Tango's score interval.
-
-    ``z`` is the normal quantile of its level, 1.96 for 95%. The ends are the differences at which the score statistic
-    is ±z; between them it falls, so that bisection finds them. The counts may be fractions, of an effective number.
-
-    >>> of = paired_share_interval(3, 12, 50, z=1.96)
-    >>> round(of.value, 3), round(of.low, 3), round(of.high, 3)
-    (0.18, 0.031, 0.33)
-    """
-    value = (only_second - only_first) / n
-
-    def statistic(d: float) -> float:
-        """(b − c − n·d) / √(n·(2·q + d·(1 − d))), with q the likeliest share of "only first" if the difference is d."""
-        # 2n·q² + (−b − c + (2n − b + c)·d)·q − c·d·(1 − d) = 0, with b only in the second and c only in the first
-        b = -only_second - only_first + (2 * n - only_second + only_first) * d
-        q = (math.sqrt(max(b * b + 8 * n * only_first * d * (1 - d), 0.0)) - b) / (4 * n)
-        variance = n * (2 * q + d * (1 - d))
-        apart = only_second - only_first - n * d
-        return apart / math.sqrt(variance) if variance > 0 else math.copysign(math.inf, apart) if apart else 0.0
-
-    def end(outer: float, target: float) -> float:
-        inner = value
-        for _ in range(BISECTIONS):
-            middle = (inner + outer) / 2
-            if abs(statistic(middle)) < target:
-                inner = middle
-            else:
-                outer = middle
-        return inner
-
-    return Estimate(value, end(-1.0, z), end(1.0, z))
+    """The share right in the second run minus that in the first, of n shared questions, with its interval
+    (:func:`core.calibration.tango.tango_ends`)."""
+    return Estimate((only_second - only_first) / n, *tango_ends(only_first, only_second, n, z=z))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

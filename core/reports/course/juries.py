@@ -37,7 +37,7 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
     ``verdicts`` has ``label``, ``p0 … p(j−1)`` and ``f0 … f(j−1)``, the probabilities of True and of False, in file
     order. ``cases`` has ``row``, ``question`` and ``answer`` of answers that all jurors get wrong, and of answers on
     which they disagree. ``rules`` has a row for each of :data:`SHOWN_RULES`: its ``title``, its ``accuracy``, and how
-    much larger that is than the majority's (``gain``), each with the ends of its 95% interval (None: no interval).
+    much larger that is than the majority's (``gain``), each with the ends of its 95% interval, None if there is none.
     ``splits`` is the number of splits into answers that calibrate and answers that test.
     """
     found = shown_rules(judgements)

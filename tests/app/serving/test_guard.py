@@ -93,7 +93,7 @@ def headers_of(
 
 def lars() -> dict[str, Any]:
     """What the provider says about a launcher who has just logged in."""
-    return {**openid.PEOPLE["lars"], "is_logged_in": True, "iat": time.time()}
+    return {**openid.PEOPLE["lars"], "is_logged_in": True, "iat": int(time.time())}
 
 
 def signed(claims: dict[str, Any], *, secret: str, size: int = 10_000) -> dict[str, str]:

@@ -809,24 +809,22 @@ THEIRS = re.compile(
     r"size mismatch|trust_remote_code|Loading weights|[Ww]arning|pip install|from_pretrained\(|is_decoder=True|\x1b\["
 )
 """What only other libraries say."""
-CAVEAT = re.compile(r"^warning: run .*$", re.MULTILINE)
-"""A caveat of the run before its launch: here, that it asks few questions."""
-
-
+CAVEAT = re.compile(r"^warning: run .*\n?", re.MULTILINE)
+"""What Hedge says before the launch about a run of few questions."""
 BAR = re.compile(r"question/s\]|s/question\]|question \[")
 """Hedge's own bar."""
 
 
 def told(kept: Kept, seen: Seen) -> str:
     """``same`` (the right scores), ``refused`` (one sentence of ours, status 2), or what is wrong."""
+    terminal = CAVEAT.sub("", seen.terminal)
     if seen.difference is not None:
         if kept.says is not None or not seen.difference <= CLOSE:
             return "meaningless figures"
-        return "foreign messages" if THEIRS.search(CAVEAT.sub("", seen.terminal)) else "same"
-    written = CAVEAT.sub("", seen.terminal)
-    lines = [line for line in re.split(r"[\r\n]+", written) if line.strip() and not BAR.search(line)]
+        return "foreign messages" if THEIRS.search(terminal) else "same"
+    lines = [line for line in re.split(r"[\r\n]+", terminal) if line.strip() and not BAR.search(line)]
     ours = [line for line in lines if line.startswith("hedge: ")]
-    if THEIRS.search(written):
+    if THEIRS.search(terminal):
         return "foreign messages"
     return "refused" if seen.status == 2 and len(ours) == 1 and lines == ours else "no sentence, or another status"
 

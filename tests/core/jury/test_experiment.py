@@ -289,11 +289,43 @@ def test_pooled_sets_keep_their_promise_within_its_band() -> None:
     judged = seeded_jury(2000)
     protocol = Protocol(disagreement=False)
     places = kept(judged, protocol)
-    sets = [pooled_sets(split(judged, places, 1000, seed, protocol), 100) for seed in range(20)]
+    sets = [pooled_sets(judged, split(judged, places, 1000, seed, protocol), 100) for seed in range(20)]
     assert sum(found.band[0] <= found.coverage <= found.band[1] for _, found in sets) >= 16
     assert np.mean([found.coverage for _, found in sets]) == pytest.approx(0.9, abs=0.01)
     members, found = sets[0]
     assert found.only_true + found.only_false + found.both + found.empty == len(members) == 1000
+
+
+def test_five_copies_of_an_answer_have_the_sets_and_errors_of_one() -> None:
+    one = seeded_jury(200)
+    five = one.rows(np.arange(200).repeat(5))
+    every = Protocol(disagreement=False)
+    of = split(one, np.arange(200), 100, 0, every)
+    both = [(5 * side[:, None] + np.arange(5)).ravel() for side in (of.calibration, of.test)]
+    sides = [five.rows(rows) for rows in both]
+    case = replace(of.case, calibration=sides[0], asked=sides[1])
+    _, alone = pooled_sets(one, of, 100)
+    _, repeated = pooled_sets(five, replace(of, calibration=both[0], test=both[1], case=case), 100)
+    assert (repeated.threshold, repeated.coverage, repeated.band) == (alone.threshold, alone.coverage, alone.band)
+    assert (repeated.n_calibration, repeated.of_calibration) == (100, 500)
+    assert (repeated.n_test, repeated.test_questions) == (500, 100)
+    errors = [calibration_errors(judged, replace(every, confidence="raw")) for judged in (one, five)]
+    raw = [table[table["scale"] == "raw"] for table in errors]
+    for name in ("ece", "luck"):
+        np.testing.assert_allclose(raw[1][name], raw[0][name], rtol=0.1, err_msg=name)
+    widths = [table["high"] - table["low"] for table in raw]
+    assert (widths[1] > 0.8 * widths[0]).all()  # about .45 of it if every copy counted
+
+
+def test_a_question_on_both_sides_of_a_sources_own_split_calibrates_no_sets() -> None:
+    one = seeded_jury(40)
+    two = replace(one.rows(np.arange(40).repeat(2)), parts=("calibration", "test") * 40)
+    protocol = Protocol(share=None, disagreement=False)
+    of = split(two, kept(two, protocol), 40, 0, protocol)
+    apart = {two.questions[i] for i in of.calibration} - {two.questions[i] for i in of.test}
+    _, found = pooled_sets(two, of, 100)
+    assert (found.n_calibration, found.of_calibration) == (len(apart), 40)
+    assert 0 < len(apart) < 20
 
 
 def test_what_can_not_be_tried_is_said() -> None:

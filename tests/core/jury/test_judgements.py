@@ -171,8 +171,8 @@ def test_an_answer_has_one_label_and_a_jury_its_jurors() -> None:
 
 
 def test_a_tie_is_one_within_rounding() -> None:
-    # .1 + .2 + .2 and its complement differ by 1e-16 in binary, and float32 knows seven digits.
-    p = np.array([[0.1 + 0.2 + 0.2, 0.50000002], [1 - 0.9 + 0.4, 0.500002]])
+    # .1 + .2 + .2 and its complement differ by 1e-16 in binary; ½ is exact in float32 too.
+    p = np.array([[0.1 + 0.2 + 0.2, np.float32(0.5)], [1 - 0.9 + 0.4, 0.50000000001]])
     assert jury(p, np.ones(2)).verdicts.tolist() == [[0.5, 0.5], [0.5, 1]]
 
 

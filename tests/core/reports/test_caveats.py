@@ -15,7 +15,7 @@ from core.exchange.imported import save
 from core.exchange.run_table import run_table
 from core.reports.array_evaluation import of_arrays
 from core.reports.caveats import FEWEST, few_questions, first_footnotes, footnotes, marked, of_run
-from core.reports.evaluation import load
+from core.reports.evaluation import calibrating, load
 from core.reports.report import report
 from core.runs import store
 from core.runs.caveats import of_letters, of_record
@@ -112,10 +112,12 @@ def test_a_view_with_fewer_questions_has_few(home):
 
 def test_repeated_questions_count_once(home):
     run = load(synthetic_run(400))
-    five = replace(run, clusters=np.arange(400) // 5)  # 40 questions on each side
-    few, repeated = of_run(five)
+    clusters = np.arange(400) // 5  # 40 questions on each side
+    own, left_out = calibrating(run.calibration, run.test, clusters, seed=run.spec.seed)
+    few, tested, calibrated = of_run(replace(run, clusters=clusters, calibration=own, left_out=left_out))
     assert few.sentence.startswith("Only 40 calibration and 40 test questions")
-    assert repeated.sentence.startswith("400 rows, 80 questions:")
+    assert "the test side has 200 rows, 40 questions" in tested.sentence
+    assert calibrated.sentence.startswith("The calibration side has 200 rows, 40 questions.")
 
 
 def test_a_run_on_a_server_has_its_bounds_and_nothing_of_unknown_probabilities(home):

@@ -79,6 +79,7 @@ def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Pat
     assert b.accuracy_interval == pytest.approx(a.accuracy_interval, abs=0.02)
     assert any("150 rows, 30 questions" in note for note in b.notes)
     assert [caveat.kind for caveat in a.caveats] == ["few"]
+    assert [caveat.kind for caveat in b.caveats] == ["few", "repeated", "repeated"]
     # The Overview computes from a summary and has the same figures.
     row = overview_at([summarise(five)], 100).iloc[0]
     assert (row["lac_coverage_low"], row["lac_coverage_high"]) == b.scores["lac"].coverage_band

@@ -75,10 +75,10 @@ def test_labels_alone_are_shared_where_all_of_them_are_the_same(home, tmp_path):
     third = write_bluq(changed, name="probs_third_qa_float32_base.npz", test_labels=labels)
     a, b, c = (load(name) for name in save(bluq.read([first, second, third])))
     assert question_set(a.run_id) == question_set(b.run_id) != question_set(c.run_id)
-    assert paired.comparable(a, b)
-    assert not paired.comparable(a, c)
+    assert not paired.why_not(a, b)
+    assert paired.why_not(a, c)
     rc = load(save(bluq.read([write_bluq(tmp_path, name="probs_tiny_rc_float32_base.npz")]))[0])
-    assert not paired.comparable(a, rc)
+    assert paired.why_not(a, rc)
 
 
 def test_a_part_of_a_bank_shares_its_questions_with_the_whole(home):
@@ -176,5 +176,5 @@ def test_published_logits_with_texts_and_without(home, tmp_path):
     (tmp_path / "mmlu_10k.labels.json").write_text(json.dumps(labels))
     (bare,) = save(bench.read([path], labels=tmp_path))
     assert load(whole).bank == load(bare).bank == "MMLU 10k"
-    assert not paired.comparable(load(whole), load(bare))
-    assert paired.comparable(load(whole), load(whole))
+    assert paired.why_not(load(whole), load(bare))
+    assert not paired.why_not(load(whole), load(whole))

@@ -16,7 +16,7 @@ const HOT = 200; // hundredths
 export const PLAIN_TEMPERATURE = 100;
 const MOST_DRAWS = 200;
 const FEWEST_DRAWS = 20;
-const MOST_WORK = 2_000_000; // draws times questions
+const MOST_DRAWN = 2_000_000; // draws times questions
 const OFTEN_BY_CHANCE = 0.05;
 const WORTH_A_SENTENCE = 20; // answers in a bin
 
@@ -58,7 +58,7 @@ export function spreadConfidences({ rising, m }, n) {
   return Float64Array.from({ length: n }, (_, i) => rising[Math.floor(((2 * i + 1) * m) / (2 * n))]);
 }
 
-export const drawsFor = (n) => Math.max(FEWEST_DRAWS, Math.min(MOST_DRAWS, Math.floor(MOST_WORK / n)));
+export const drawsFor = (n) => Math.max(FEWEST_DRAWS, Math.min(MOST_DRAWS, Math.floor(MOST_DRAWN / n)));
 
 // The ECE of a perfectly calibrated model with n such confidences, once per draw, from the draw `from` on. An answer is
 // right if its random number is below its confidence.

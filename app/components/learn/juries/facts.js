@@ -5,9 +5,8 @@ import { percent } from "../../shared/formatting.js";
 import { mean, share, whole } from "../numbers.js";
 
 // Probabilities of True and False that differ by no more than this are a tie, which counts half for each side.
-const TIE = 1e-6;
-const ROUNDING = 1e-9;
-const sideOf = (lean, near = TIE) => (Math.abs(lean) <= near ? 0.5 : lean > 0 ? 1 : 0);
+const ROUNDING = 1e-12;
+const sideOf = (lean) => (Math.abs(lean) <= ROUNDING ? 0.5 : lean > 0 ? 1 : 0);
 const BETTER = { majority: "majority", weighted_log_odds: "weighted log-odds" };
 
 export const answersOf = ({ labels }) => `${whole(labels.length)} judged answers`;
@@ -70,7 +69,7 @@ export function weightedAccuracy({ leans, labels }, weights, rows) {
   for (const i of rows) {
     let sum = 0;
     for (let j = 0; j < weights.length; j++) sum += weights[j] * leans[j][i];
-    hits += 1 - Math.abs(sideOf(sum, ROUNDING) - labels[i]);
+    hits += 1 - Math.abs(sideOf(sum) - labels[i]);
   }
   return { hits, n: rows.length };
 }

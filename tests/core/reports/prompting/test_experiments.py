@@ -275,8 +275,10 @@ def test_shots_that_leave_no_room_are_said(home, real_models, capsys):
     folder = str(real_models / "tinystories-656k")
     words = ["run", "--model", folder, "--task", "rc", "--form", "cloze", "--shots", "16", "--samples", "8"]
     assert main(words) == 0
-    said = capsys.readouterr().err
-    assert "About 8 of 8 prompts are longer than the 512 tokens" in said
+    printed = capsys.readouterr()
+    assert "About 8 of 8 prompts are longer than the 512 t that the model reads" in printed.err
+    assert "8 of 8 prompts were longer than the 512 tokens that the model reads, and lost" in printed.out
+    assert "Ask with fewer shots, or choose a model that reads more." in printed.out
 
 
 def test_runs_of_words_are_no_way_of_asking(home):
