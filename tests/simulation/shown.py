@@ -18,7 +18,11 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "likelihood: accuracy",
         "perplexity: share of choices made right",
     ),
-    "core.conformal.coverage.clustered_share_interval": ("coverage: interval of a set size, repeated",),
+    "core.conformal.coverage.clustered_share_interval": (
+        "coverage: interval of a set size, repeated",
+        "likelihood: accuracy",
+        "rotations, questions whose choice",
+    ),
     "core.conformal.mondrian.StratumCoverage": (
         "coverage: interval of a subject",
         "coverage: subjects named as covered too little",
@@ -35,7 +39,6 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.compare.paired.Pair": ("set size: permutation test", "set size: McNemar's test"),
     "core.conformal.pairwise._p_values": ("matrix: any false difference in", "matrix: false difference in"),
     "core.reports.compare.paired_shares.turned_p_value": ("matrix: false difference in accuracy, repeated x 5",),
-    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy", "rotations, questions whose choice"),
     "core.reports.compare.paired_shares.paired_share_interval": (
         "matrix: all intervals of accuracy",
         "matrix: interval of one difference in accuracy",
@@ -76,7 +79,6 @@ SIMULATED: dict[str, tuple[str, ...]] = {
         "jury, difference to maximum probability",
         "jury, a juror's accuracy",
     ),
-    "core.conformal.coverage.clustered_share_interval": ("likelihood: accuracy",),
     "core.calibration.means.skewed_mean_interval": ("likelihood: nll", "likelihood: brier"),
     "core.calibration.means.loss_interval": (
         "likelihood: change of NLL",
