@@ -178,7 +178,7 @@ def _few_of_a_kind(
     if math.isnan(low):
         low = high = middle
     fewer, more = (
-        _poisson_sum(np.maximum(sign * jumps, 0), max(sign * cost * size for cost in costs)) for sign in (-1, 1)
+        poisson_sum(np.maximum(sign * jumps, 0), max(sign * cost * size for cost in costs)) for sign in (-1, 1)
     )
     # The mean is that of three parts, base + more − fewer. Each end is as far from it as the root of the squared
     # distances of the parts' ends.
@@ -188,7 +188,7 @@ def _few_of_a_kind(
     return MeanInterval(mean, mean - down, mean + up)
 
 
-def _poisson_sum(weights: FloatArray, another: float) -> Estimate:
+def poisson_sum(weights: FloatArray, another: float) -> Estimate:
     """The sum of the weights of the events that occurred, with its interval. ``another`` is the weight of an event that
     did not.
 

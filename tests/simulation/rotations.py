@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.conformal.probabilities import log_softmax, softmax
+from core.records import FloatArray
 from core.reports.evaluation import Evaluation
 from core.reports.prompting import option_order as order
-from core.reports.prompting.option_order import OptionOrder, of_orders
+from core.reports.prompting.option_order import OptionOrder, letters_p_value, of_orders
+from core.reports.prompting.option_order import _rate_intervals as rate_intervals
 from core.runs.spec import RunSpec
 from tests.simulation.case import INTERVAL, TEST, Case
 
@@ -112,6 +114,49 @@ CASES: tuple[Case, ...] = (
     *(
         Case(f"rotations, test of the letters, n = {n}", letters_case(n), TEST, {200: 12, 1000: 2, 5000: 1}[n], 400)
         for n in SIZES
+    ),
+)
+
+
+# ---------------------------------------------------------------- few questions that prefer a letter
+
+
+def few_biased(n: int, seed: int) -> FloatArray:
+    """How often n questions pick each letter: a tenth of them pick one letter in all orders, which is another one for
+    each question; the others always pick the same option."""
+    rng = np.random.default_rng([n, seed, 0xF3B])
+    own = M * np.eye(M)[rng.integers(0, M, n)]
+    return np.where(rng.random((n, 1)) < 0.1, own, 1.0)
+
+
+def few_test(n: int) -> Callable[[int], bool]:
+    return lambda seed: letters_p_value(few_biased(n, seed)) < 0.05
+
+
+def few_interval(n: int) -> Callable[[int], bool]:
+    def hit(seed: int) -> bool:
+        low, high = rate_intervals(few_biased(n, seed), None)
+        return bool(low[0] <= 1 / M <= high[0])
+
+    return hit
+
+
+CASES = (
+    *CASES,
+    *(
+        Case(f"rotations, test of the letters, few biased questions, n = {n}", few_test(n), TEST, 60, 1000)
+        for n in (60, 200, 1000)
+    ),
+    *(
+        Case(
+            f"rotations, how often A is picked, few biased questions, n = {n}",
+            few_interval(n),
+            (0.93, 1.0),
+            60,
+            1000,
+            says="Where few questions are an exception, they hold the true value in 95% of draws or more.",
+        )
+        for n in (60, 200, 1000)
     ),
 )
 

@@ -10,18 +10,20 @@ cluster (:mod:`core.clusters`) count as one, too. Intervals and the test of the 
 of sets also take in which questions calibrated.
 
 Where nearly all questions have the same value, such as 1 for a model to which the order never matters, the spread of
-the others says too little. An interval then also takes in how many more exceptions there may be (Clopper & Pearson),
-each of them as far off as the furthest one here.
+the others says too little. An interval then also takes in how many more exceptions there may be (Clopper & Pearson, or
+Fay & Feuer for the letters), each of them as far off as the furthest one here.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import fdtrc, stdtrit
 
-from core.clusters import count, covariance_of_mean, sums, within
+from core.calibration.means import poisson_sum, skewed_mean_interval
+from core.clusters import count, sums, within
 from core.conformal.coverage import clustered_share_interval, share_interval
 from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import score, true_scores
@@ -37,6 +39,13 @@ RESAMPLES = 200
 """Bootstrap resamples of calibration and test questions for the intervals of sets."""
 FEW = 10
 """Fewer exceptions than this say too little about their spread."""
+FEW_BIASED = 30
+"""The same of units that pick some letter more often than another."""
+ENOUGH = 100
+"""With at least this many of these, T² has nearly the distribution that it has for normal deviations."""
+ROUNDING = 1e-9
+TURNS = 2000
+"""Random turns of the letters for the test with fewer of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +128,14 @@ def letters_p_value(picks: FloatArray, clusters: IntArray | None = None) -> floa
     was chosen over the orders of a question.
 
     The test is Hotelling's T² of the questions' deviations from equal picks, summed within ``clusters`` (questions,),
-    so each unit counts once. The value is 1 if every question picks all letters equally often, or if there are fewer
-    units than letters. If all units pick the same letters, it is the probability that units that each prefer some
-    letter all prefer the same one.
+    so each unit counts once. Where fewer than 100 units deviate, T² is compared with that of random turns: without a
+    preference, a unit's picks are as probable for the letters B, C, … A as for A, B, … (:func:`_turned_p_value`).
+
+    The value is 1 if every question picks all letters equally often, or if there are fewer units than letters. If all
+    units pick the same letters, it is the probability that units that each prefer some letter all prefer the same one.
     """
-    # the last letter's deviation follows from the others'
-    deviations = sums((picks - picks.mean(axis=1, keepdims=True))[:, :-1], clusters)
+    every = sums(picks - picks.mean(axis=1, keepdims=True), clusters)
+    deviations = every[:, :-1]  # the last letter's deviation follows from the others'
     n, mean = len(deviations), deviations.mean(axis=0)
     if n < 2 or not deviations.any():
         return 1.0
@@ -134,8 +145,28 @@ def letters_p_value(picks: FloatArray, clusters: IntArray | None = None) -> floa
         return float(picks.shape[1]) ** (1 - n)
     if n <= free:
         return 1.0
+    if len(biased := every[(np.abs(every) > ROUNDING).any(axis=1)]) < ENOUGH:
+        return _turned_p_value(biased)
     t2 = n * float(mean @ np.linalg.pinv(covariance) @ mean)
     return float(fdtrc(free, n - free, t2 * (n - free) / (free * (n - 1))))
+
+
+def _turned_p_value(deviations: FloatArray) -> float:
+    """The share of random turns of each unit's deviations (units, m) for which T² is as large, seeded.
+
+    Without the units that don't deviate and without centring, it is sᵀ(DᵀD)⁻¹s, with s the sum of the deviations D;
+    T² increases with it.
+    """
+    m = deviations.shape[1]
+    kinds, often = np.unique(deviations.round(9), axis=0, return_counts=True)
+    turned = np.stack([np.roll(kinds, turn, axis=1) for turn in range(m)], axis=1)[..., :-1]  # (kinds, m, m − 1)
+    rng = np.random.default_rng([len(deviations), 0x7095])
+    drawn = np.stack([rng.multinomial(count, [1 / m] * m, size=TURNS) for count in often], axis=1).astype(np.float64)
+    drawn = np.concatenate([often[:, None] * np.eye(m)[:1][None], drawn])  # the first has no turn
+    total = np.einsum("rkt,kti->ri", drawn, turned)
+    squares = np.einsum("rkt,ktij->rij", drawn, turned[..., None] * turned[..., None, :])
+    t2 = np.einsum("ri,rij,rj->r", total, np.linalg.pinv(squares, rcond=ROUNDING, hermitian=True), total)
+    return float((t2 >= t2[0] - ROUNDING).mean())
 
 
 def _rates(picks: FloatArray) -> FloatArray:
@@ -146,25 +177,45 @@ def _rates(picks: FloatArray) -> FloatArray:
 def _rate_intervals(picks: FloatArray, clusters: IntArray | None) -> tuple[FloatArray, FloatArray]:
     """The ends of the 95% intervals of the letters' shares, each (m,): of a ratio of two means over questions.
 
-    Where few questions pick some letter more often than another, two further ones, which pick it always and never,
-    stand for what they can't show.
+    Where few units pick some letter more often than another, their picks above and below equal ones are weighted sums
+    of Poisson counts, and another unit weighs as much as the furthest one of any letter. Where nearly all units pick
+    the same letters, two further ones, which pick a letter always and never, stand for what they can't show.
     """
     rates, total = _rates(picks), picks.sum(axis=1, keepdims=True)
     residuals = sums((picks - rates * total) / max(float(total.mean()), 1e-12), clusters)
-    n, g = len(picks), len(residuals)
-    squares = (residuals**2).sum(axis=0) * (g / n) ** 2
-    if (np.abs(residuals) > 1e-9).any(axis=1).sum() < FEW:
-        squares = squares + (1 - rates) ** 2 + rates**2
-    reach = float(stdtrit(max(g - 1, 1), 0.975)) * np.sqrt(squares / (g * max(g - 1, 1)))
-    return np.clip(rates - reach, 0, 1), np.clip(rates + reach, 0, 1)
+    n, g, m = len(picks), len(residuals), picks.shape[1]
+    deviations = sums((picks - picks.mean(axis=1, keepdims=True)) / max(float(total.mean()), 1e-12), clusters)
+    if (np.abs(deviations) > ROUNDING).any(axis=1).sum() < FEW_BIASED:
+        furthest = float(deviations.max()), float(-deviations.min())
+        over, under = (
+            of if of > ROUNDING else never * n / g for of, never in zip(furthest, (1 - 1 / m, 1 / m), strict=True)
+        )
+        ends = [_around(rate, of, over, under, n) for rate, of in zip(rates, deviations.T, strict=True)]
+        low, high = np.array(ends).T
+    else:
+        squares = (residuals**2).sum(axis=0) * (g / n) ** 2
+        if (np.abs(residuals) > ROUNDING).any(axis=1).sum() < FEW:
+            squares = squares + (1 - rates) ** 2 + rates**2
+        reach = float(stdtrit(max(g - 1, 1), 0.975)) * np.sqrt(squares / (g * max(g - 1, 1)))
+        low, high = rates - reach, rates + reach
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _around(rate: float, deviations: FloatArray, over: float, under: float, n: int) -> tuple[float, float]:
+    """The interval of a letter's rate among n questions from the units' deviations (units,); another unit deviates by
+    ``over`` or ``under``."""
+    more, fewer = poisson_sum(np.maximum(deviations, 0), over), poisson_sum(np.maximum(-deviations, 0), under)
+    return (
+        rate - math.hypot(more.value - more.low, fewer.high - fewer.value) / n,
+        rate + math.hypot(more.high - more.value, fewer.value - fewer.low) / n,
+    )
 
 
 def _of_mean(values: FloatArray, clusters: IntArray | None, *, least: float) -> tuple[float, float]:
     """The 95% interval of a mean over questions of values (n,) from ``least`` to 1."""
-    g, mean = count(clusters, len(values)), float(values.mean())
-    variance = float(covariance_of_mean(values[:, None], clusters)[0, 0]) if g > 1 else 0.0
-    reach = float(stdtrit(max(g - 1, 1), 0.975)) * variance**0.5
-    return _with_exceptions(values, clusters, (max(mean - reach, least), min(mean + reach, 1.0)), least=least)
+    mean, low, high = skewed_mean_interval(values, clusters)
+    low, high = (mean, mean) if math.isnan(low) else (max(low, least), min(high, 1.0))
+    return _with_exceptions(values, clusters, (low, high), least=least)
 
 
 def _with_exceptions(

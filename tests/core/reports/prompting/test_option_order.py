@@ -161,12 +161,32 @@ def test_a_run_with_rotations_from_the_shell(home, monkeypatch, capsys):
 
 def test_the_test_of_letters_is_hotellings(home):
     """T² by hand for two letters: with one free deviation it is Student's t squared."""
-    picks = np.array([[2, 0], [1, 1], [2, 0], [0, 2], [2, 0], [1, 1]], dtype=float)
+    picks = np.array([[2, 0], [1, 1], [2, 0], [0, 2], [2, 0], [1, 1]] * 25, dtype=float)
     t = stats.ttest_1samp(picks[:, 0] - 1, 0)
     assert letters_p_value(picks) == pytest.approx(t.pvalue)
     assert letters_p_value(np.repeat(picks, 4, axis=0)) < letters_p_value(picks)
     assert letters_p_value(np.ones((5, 4))) == 1
     assert letters_p_value(picks[:1]) == 1
+
+
+def test_few_biased_questions_are_compared_with_turned_letters():
+    """Two letters, of which five questions pick one: of the 2⁵ ways to prefer a letter, 2 are this unequal."""
+    picks = np.array([[2, 0]] * 5 + [[1, 1]] * 95, dtype=float)
+    assert letters_p_value(picks) == pytest.approx(2 / 2**5, abs=0.02)
+    # One unit of the five prefers the other letter: 2 + 2 · 5 of 2⁵
+    picks[0] = [0, 2]
+    assert letters_p_value(picks) == pytest.approx(12 / 2**5, abs=0.04)
+
+
+def test_letters_of_few_biased_questions_have_wide_intervals():
+    """Three of 100 questions always pick A: a third letter's rate may be lower, or higher by as much as A's is."""
+    picks = np.array([[4, 0, 0, 0]] * 3 + [[1, 1, 1, 1]] * 97, dtype=float)
+    intervals = np.array(rate_intervals(picks, None))
+    # Poisson counts of 3: from .62 to 8.77, and of 0: to 3.69; a question picks A in ¾ of its orders more than others
+    assert intervals[:, 0] == pytest.approx(
+        [0.2725 - 0.0075 * np.hypot(3 - 0.6187, 3.6889 / 3), 0.2725 + 0.0075 * (8.7673 - 3)], abs=1e-4
+    )
+    assert intervals[1, 1] > 0.2425 + 0.0075 * 3.6
 
 
 def test_an_interval_of_sets_forms_the_threshold_again(home):
