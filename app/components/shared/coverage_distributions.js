@@ -8,7 +8,7 @@ const TRIMMED = 1e-15;
 const PRECISE = 1e-15;
 const NEGLIGIBLE_TIED = 1e-18;
 const TRIMMED_EVERY = 16;
-const MOST_WORK = 1e8;
+const MOST_TIED_WORK = 1e8;
 const KEPT_BANDS = 16;
 const KEPT_INTERVALS = 20000;
 const LOG_ROOT_TAU = Math.log(2 * Math.PI) / 2;
@@ -310,7 +310,7 @@ function strideOf(n, m, ties) {
     0,
   );
   const share = Math.min(1, (2 * wide) / (n + m));
-  return Math.max(1, Math.min(37, Math.ceil((999 * share * work) / MOST_WORK)));
+  return Math.max(1, Math.min(37, Math.ceil((999 * share * work) / MOST_TIED_WORK)));
 }
 
 // Both bands at each alpha from 1 to 999. at(alpha) is the band on test questions, never interpolated.
