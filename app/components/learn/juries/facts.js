@@ -5,9 +5,9 @@ import { percent } from "../../shared/formatting.js";
 import { mean, share, whole } from "../numbers.js";
 
 // Probabilities of True and False that differ by no more than this are a tie, which counts half for each side.
-const TIE = 1e-6;
+const TIED_PROBABILITIES = 1e-6;
 const ROUNDING = 1e-9;
-const sideOf = (lean, near = TIE) => (Math.abs(lean) <= near ? 0.5 : lean > 0 ? 1 : 0);
+const sideOf = (lean, near = TIED_PROBABILITIES) => (Math.abs(lean) <= near ? 0.5 : lean > 0 ? 1 : 0);
 const BETTER = { majority: "majority", weighted_log_odds: "weighted log-odds" };
 
 export const answersOf = ({ labels }) => `${whole(labels.length)} judged answers`;
