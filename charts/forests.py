@@ -10,6 +10,7 @@ import pandas as pd
 from charts import theme
 from charts.figure import AltairChart, Figure
 from core.conformal.scores import SCORES
+from core.estimates import interval_text
 
 ROW, LINE = 17, 12
 """Units of a row's height, and of a line of its name."""
@@ -85,7 +86,7 @@ def jury_forest(rows: pd.DataFrame) -> Figure:
     marks = base.mark_point(filled=True, size=50, opacity=1).encode(alt.X("accuracy:Q", **across), color, shape)
     chart = alt.layer(interval, marks, data=rows).properties(height=ROW * len(rows) + AROUND + 50)
     said = "; ".join(
-        f"{row['name']} {row['accuracy']:.1%} ({row['low']:.1%} to {row['high']:.1%})"
+        f"{row['name']} {row['accuracy']:.1%} ({interval_text(row['low'], row['high'], form='.1%')})"
         for row in rows.head(SAID).to_dict("records")
     )
     return Figure(rows, chart, f"Accuracy: {said}.", "jury-forest")

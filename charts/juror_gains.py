@@ -10,6 +10,7 @@ import pandas as pd
 from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
+from core.estimates import interval_text
 
 
 def juror_gains(table: pd.DataFrame) -> Figure:
@@ -18,7 +19,9 @@ def juror_gains(table: pd.DataFrame) -> Figure:
     frame = table[["juror", "gain", *ends, "accuracy", "without"]].assign(
         points=table["gain"] * 100, points_low=table["gain_low"] * 100, points_high=table["gain_high"] * 100
     )
-    low, high = min(-1.0, float(frame["points_low"].min())), max(1.0, float(frame["points_high"].max()))
+    known = frame["points_low"].notna().any()
+    reach = frame[["points", "points_low", "points_high"]]
+    low, high = min(-1.0, float(reach.min().min())), max(1.0, float(reach.max().max()))
     across: dict[str, Any] = {
         "title": ["Accuracy added by the juror,", "percentage points"],
         "axis": alt.Axis(tickCount=run_styles.narrow(5, 10)),
@@ -36,15 +39,14 @@ def juror_gains(table: pd.DataFrame) -> Figure:
     bars = base.mark_bar(height=alt.RelativeBandSize(band=0.6)).encode(alt.X("points:Q", stack=False, **across))
     interval = base.mark_rule(strokeWidth=2).encode(alt.X("points_low:Q", **across), x2="points_high")
     nothing = alt.Chart().mark_rule(strokeDash=[3, 4]).encode(x=alt.XDatum(0))
-    known = frame[ends].notna().all(axis=1).any()  # a layer without marks would have no text for screen readers
     chart = alt.layer(
         theme.painted(bars, theme.LAC),
-        *([theme.painted(interval, theme.TRUTH)] if known else []),
+        *([theme.painted(interval, theme.TRUTH)] if known else []),  # no empty layer, which has no name for a reader
         theme.painted(nothing, theme.TRUTH),
         data=frame,
     ).properties(height=36 * len(frame) + 70)
     said = "; ".join(
-        f"{row['juror']} {row['points']:+.1f} ({row['points_low']:+.1f} to {row['points_high']:+.1f})"
+        f"{row['juror']} {row['points']:+.1f} ({interval_text(row['points_low'], row['points_high'], form='+.1f')})"
         for row in frame.to_dict("records")
     )
     return Figure(frame, chart, f"Percentage points of accuracy that each juror adds: {said}.", "jurors-gains")

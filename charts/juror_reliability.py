@@ -9,6 +9,7 @@ from charts import run_styles, theme
 from charts.figure import Figure
 from charts.measures import tips
 from charts.reliability_diagram import share_axis
+from core.estimates import interval_text
 
 SIDE = 340
 RIGHT = "Share of right verdicts"
@@ -49,7 +50,8 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
         alt.Shape("juror:N", scale=shapes, legend=legend),
         tooltip=hover,
     )
-    jurors = alt.layer(lines, interval, marks, data=frame)
+    known = frame["right_low"].notna().any()
+    jurors = alt.layer(lines, *([interval] if known else []), marks, data=frame)
     # One scale for both would take the diagonal's missing legend for that of the jurors.
     chart = alt.layer(theme.painted(ideal, theme.TRUTH), jurors).resolve_scale(color="independent", shape="independent")
     # Not the axis's title: with one in each layer, the chart keeps its width when the window becomes narrower.
@@ -57,8 +59,8 @@ def juror_reliability(bins: pd.DataFrame, scale: str) -> Figure:
         height=SIDE, title=alt.TitleParams(RIGHT, anchor="start", fontSize=12, fontWeight="normal")
     )
     said = "; ".join(
-        f"{row['juror']} at {row['confidence']:.0%}: right {row['right']:.0%} ({row['right_low']:.0%} to "
-        f"{row['right_high']:.0%})"
+        f"{row['juror']} at {row['confidence']:.0%}: right {row['right']:.0%} "
+        f"({interval_text(row['right_low'], row['right_high'], form='.0%')})"
         for row in frame.head(30).to_dict("records")
     )
     return Figure(frame, chart, f"Share of right verdicts at each confidence: {said}.", f"jurors-reliability-{scale}")

@@ -47,7 +47,7 @@ NAMES = 0.36
 """The share of the width that a name in front of a row has."""
 INTERVALS = "A line is a 95% interval."
 OF_SETS = "A line is a 95% interval that counts the luck of the calibration and of the test questions."
-BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds (Beta-Binomial)"
+BAND = "The gold band is where coverage lies for 95% of draws if the guarantee holds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _bars(measure: str) -> Callable[[FigureRequest], list[Drawing]]:
 
 READINGS = {
     "accuracy": "A line is the Clopper–Pearson 95% interval.",
-    "coverage": "A line is the Beta-Binomial band: if the guarantee holds, coverage lies in it for 95% of draws.",
+    "coverage": "A line is the 95% band: if the guarantee holds, coverage lies in it for 95% of draws.",
     "mean_set_size": OF_SETS,
     "uacc": f"UAcc is accuracy · √k / mean set size. {OF_SETS}",
     "ece_excess": "The expected calibration error that luck does not explain (15 bins). A line is its 95% interval.",

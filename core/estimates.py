@@ -20,12 +20,14 @@ class Estimate:
         return self.low, self.high
 
 
-def interval_text(low: float | None, high: float | None, *, digits: int = 3) -> str:
-    """The ends of an interval as text; without an interval they are NaN, or None in JSON.
+def interval_text(low: float | None, high: float | None, *, digits: int = 3, form: str = "") -> str:
+    """The ends of an interval as text, with so many digits or in a ``form``. Without an interval they are NaN, or None
+    in JSON.
 
     >>> interval_text(0.1, 0.25), interval_text(float("nan"), float("nan"))
     ('0.100 to 0.250', 'no interval')
     """
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         return "no interval"
-    return f"{low:.{digits}f} to {high:.{digits}f}"
+    form = form or f".{digits}f"
+    return f"{low:{form}} to {high:{form}}"

@@ -84,7 +84,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
             if isinstance(figures, dict) and "coverage_band" in figures:
                 low, high = figures["coverage_band"]
                 lines.append(
-                    f"  {name:<15} coverage {figures['coverage']:.3f} (95% Beta-Binomial band {low:.3f} to "
+                    f"  {name:<15} coverage {figures['coverage']:.3f} (95% band {low:.3f} to "
                     f"{high:.3f}), mean set size {_with_ends(figures, 'mean_set_size', 2)}, UAcc "
                     f"{_with_ends(figures, 'uacc', 3)}, empty {figures['empty_rate']:.3f}"
                 )

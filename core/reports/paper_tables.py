@@ -79,8 +79,8 @@ COLUMNS = (
 
 READING = (
     "Brackets hold 95% intervals. Those of accuracy are Clopper–Pearson's; those of set size and UAcc count the luck "
-    "of the calibration and the test questions. The brackets of coverage are the Beta-Binomial band in which it lies "
-    "for 95% of draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
+    "of the calibration and the test questions. The brackets of coverage are the band in which it lies for 95% of "
+    "draws if the guarantee holds. ECE beyond luck is the expected calibration error (15 bins) that luck "
     "does not explain."
 )
 """What a reader of the table needs to know."""

@@ -27,7 +27,7 @@ from core.tasks.bank_names import task_title
 
 INTERVALS = (
     "95%: Clopper–Pearson for accuracy; with the luck of the calibration and the test questions for set size and UAcc; "
-    "of the error beyond luck for ECE; for coverage the Beta-Binomial band in which it lies if the guarantee holds"
+    "of the error beyond luck for ECE; for coverage the band in which it lies if the guarantee holds"
 )
 
 

@@ -61,7 +61,7 @@ def test_report_for_a_person(home, capsys):
     assert main(["report", name]) == 0
     out = capsys.readouterr().out
     assert "coverage" in out
-    assert "95% Beta-Binomial band" in out
+    assert "95% band" in out
 
 
 def test_a_reader_that_has_enough_is_no_error(home):

@@ -90,6 +90,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
     "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
     "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
+    "core.reports.prompting.option_order._turned_p_value": ("rotations, test of the letters",),
     # Juries
     "core.jury.agreement._interval": (
         "laws: jury, Cohen's kappa",

@@ -188,7 +188,7 @@ export class Luck {
     const full = Math.ceil(((n + 1) * (1000 - alpha)) / 1000) > n;
     this.find("[data-plot=redraw]").hidden = full;
     if (full) return say(this.find(".redrawn"), "At this alpha, every option stays in every set for every split.");
-    this.law ??= lawFigure(host, `Coverages of random splits by ${slot.title}, against the Beta-Binomial law`, slot, {
+    this.law ??= lawFigure(host, `Coverages of random splits by ${slot.title}, against their law`, slot, {
       n,
       m,
       alpha,

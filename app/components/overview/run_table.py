@@ -59,7 +59,7 @@ SHOWN = {
     "band": _text(
         "Coverage band",
         120,
-        "The 95% Beta-Binomial band: where the guarantee holds, coverage lies here in 95 of 100 draws.",
+        "The 95% band: if the guarantee holds, coverage lies in it for 95% of draws.",
     ),
     "size_interval": _text("LAC size, 95%", 105, BOTH_DRAWS),
     "lac_uacc": _number(

@@ -79,8 +79,7 @@ EXPLANATIONS = {
     "accuracy": "A line is the Clopper–Pearson 95% interval. The dashed line is the accuracy of guessing.",
     "mean_set_size": SETS_NOTE,
     "coverage": (
-        "A line is the 95% Beta-Binomial band. If the guarantee holds, coverage lies in it for 95% of draws, "
-        "for every way of asking."
+        "A line is the 95% band. If the guarantee holds, coverage lies in it for 95% of draws, for every way of asking."
     ),
 }
 

@@ -39,8 +39,8 @@ def reports(runs: Sequence[Evaluation], asked: SetRule) -> list[Report]:
 def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame:
     """One row per run and score: its names, accuracy, coverage, mean set size, UAcc and ECE with 95% intervals.
 
-    Accuracy has the interval of Clopper and Pearson, and coverage the Beta-Binomial band in which it lies if the
-    guarantee holds. The intervals of set size and UAcc redraw calibration and test questions
+    Accuracy has the interval of Clopper and Pearson, and coverage the band in which it lies for 95% of draws
+    if the guarantee holds. The intervals of set size and UAcc redraw calibration and test questions
     (:mod:`core.conformal.set_sizes`). The interval of the ECE (:func:`core.calibration.binned.ece_estimate`) is that of
     ``ece_excess``; ``ece`` is the observed error and ``ece_luck`` the error that chance alone produces.
     """
