@@ -282,6 +282,43 @@ SHARES: dict[str, Callable[[Agreement], Estimate]] = {
     "same verdict": lambda of: of.pairs[0].agreement,
     "unanimous and wrong": lambda of: of.unanimous_wrong,
 }
+
+
+def hard_for_all(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random((n, 5)) < np.where(rng.random((n, 1)) < 0.05, 0.3, 0.97)
+
+
+def never_together(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(0, 6, n)[:, None] != np.arange(3)
+
+
+def independent(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random((n, 5)) < (0.8, 0.75, 0.85, 0.8, 0.7)
+
+
+VOTERS: dict[str, tuple[Callable[[int, np.random.Generator], np.ndarray], float]] = {
+    "five jurors, hard for all": (hard_for_all, 2.056),
+    "errors never shared": (never_together, 5.0),
+    "five independent jurors": (independent, 5.0),
+}
+"""Whether each juror is right (n, j), and the effective votes in the long run."""
+
+
+def voters_case(name: str, n: int) -> Callable[[int], bool]:
+    draw, truth = VOTERS[name]
+
+    def hit(seed: int) -> bool:
+        rng = np.random.default_rng([n, seed, 0x1A9])
+        right = draw(n, rng)
+        p, labels = by_right(rng, right)
+        names = tuple(map(str, range(n)))
+        of = Judgements(tuple("abcde"[: right.shape[1]]), names, names, names, labels, p, 1 - p, ("",) * n)
+        found = agreement(of).effective_votes
+        return holds(found, truth) and found.high > found.low
+
+    return hit
+
+
 AT_LEAST = (0.935, 0.985)
 EXACT = "Intervals of shares are Clopper and Pearson's: they hold the truth in at least 95 of 100 cases."
 APPROXIMATE = (0.88, 0.99)
@@ -362,6 +399,11 @@ CASES: tuple[Case, ...] = (
         Case(f"jury, {words}, {name}, n = {n}", agreement_at(name, n, of), RARE, SHORT_AT[n], LONG_AT[n], FEW_ERRORS)
         for name in LAWS
         for words, of in (AGREEMENTS | SHARES).items()
+        for n in EDGES
+    ),
+    *(
+        Case(f"jury, effective votes, {name}, n = {n}", voters_case(name, n), RARE, 30, 600, FEW_ERRORS)
+        for name in VOTERS
         for n in EDGES
     ),
 )

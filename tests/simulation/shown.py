@@ -184,7 +184,9 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.pairwise._p_values",
         "core.estimates.Estimate",
     ),
+    "core.reports.prompting.option_order._turned_p_value": ("core.reports.prompting.option_order.letters_p_value",),
     "core.reports.report.Report": ("core.estimates.Estimate",),
+    "core.reports.report.accuracy_interval": ("core.conformal.coverage.clustered_share_interval",),
     "core.reports.report.ScoreReport": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.set_sizes.intervals.strata_intervals",
