@@ -157,7 +157,8 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
             ),
             "nll": Term(
                 "NLL",
-                "Negative log-likelihood: −log of the probability of the truth, on average, in nats. Lower is better.",
+                "Negative log-likelihood: −log of the probability of the truth, on average, in nats. Lower is better. "
+                "Its interval cannot know rare questions with a very large loss that the sample lacks.",
                 "calibration",
             ),
             "brier": Term(

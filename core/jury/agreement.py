@@ -31,6 +31,7 @@ STEP = 1e-5
 """The step of a slope that is computed from two values."""
 BISECTIONS = 50
 TINY = 1e-12
+FEW_SHARED, TIMES = 30, 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +250,11 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     Let A be how often at least one juror of a pair has the verdict (or errs), and s the share of these answers on which
     both do. The coefficient is ``curve(A, s)``, which rises with s. The number of answers for which s has a
     Clopper–Pearson interval is that for which its variance, times the slope squared, is the jackknifed variance of the
-    coefficient. It is at most the number of these answers, over all pairs, or j/2 for each. If there is no variance
-    because all pairs agree, it is the number of clusters of the answers on which any juror has the verdict. If s may be
-    0, the lower end is that of two equal jurors with the largest plausible A, because the correlation of jurors that
-    never err together is the more negative the more often both err. The ends are NaN for one cluster.
+    coefficient. It is at most the number of these answers, over all pairs; where fewer than 30 answers are shared, each
+    counts at most 1.5 times. If there is no variance because all pairs agree, it is the number of clusters of the
+    answers on which any juror has the verdict. If hardly any is shared, the lower end is that of two equal jurors with
+    the largest plausible A, because the correlation of jurors that never err together is the more negative the more
+    often both err. The ends are NaN for one cluster.
     """
     n, moments = len(values), _Moments.of(values)
     value = float(coefficient(moments))
@@ -264,8 +266,10 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     least, most = max(s - STEP, 0.0), min(s + STEP, 1.0)
     slope = (curve(frequency, most) - curve(frequency, least)) / (most - least)
     trials = 1 - (1 - values).prod(axis=1)  # (n,): whether any juror has the verdict
-    # An answer is a trial of several pairs, which are not independent: it counts at most j/2 times
-    most_trials = min(n * float(moments.any.sum()), values.shape[1] / 2 * np.count_nonzero(trials))
+    # An answer is a trial of several pairs, which are not independent; few shared ones do not show how dependent
+    most_trials = n * float(moments.any.sum())
+    if (values.sum(axis=1) > 1).sum() < FEW_SHARED:
+        most_trials = min(most_trials, TIMES * np.count_nonzero(trials))
     alike = np.count_nonzero(sums(trials, clusters))
     worth = effective_numbers(
         np.array([s * (1 - s) * slope**2]),
@@ -275,7 +279,7 @@ def _interval(values: FloatArray, clusters: IntArray | None, coefficient: Coeffi
     )[0]
     low, high = share_interval(s * worth, worth)
     least, most = curve(frequency, low), curve(frequency, high)
-    if low == 0:
+    if s * worth < 1:
         larger = share_interval(float(trials.mean()) * units, units)[1] / float(trials.mean())
         least = min(least, _of_equals(min(frequency * larger, 1.0), 0.0))
     return Estimate(value, min(max(least, -1.0), value), max(min(most, 1.0), value))

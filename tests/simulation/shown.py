@@ -90,13 +90,13 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.prompting.option_order.SetStability": ("rotations, sets that stay the same",),
     "core.reports.prompting.option_order._rate_intervals": ("rotations, how often A is picked",),
     "core.reports.prompting.option_order.letters_p_value": ("rotations, test of the letters",),
-    "core.reports.prompting.option_order._turned_p_value": ("rotations, test of the letters",),
     # Juries
     "core.jury.agreement._interval": (
         "laws: jury, Cohen's kappa",
         "laws: jury, Fleiss' kappa",
         "laws: jury, correlation of errors",
         "laws: jury, effective votes",
+        "jury, effective votes",
     ),
     "core.reports.jury.left_out": ("laws: jury, what a juror adds",),
     "core.reports.jury.reliability": ("laws: jury, right in a bin of confidence",),
@@ -189,6 +189,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.pairwise._p_values",
         "core.estimates.Estimate",
     ),
+    "core.reports.prompting.option_order._turned_p_value": ("core.reports.prompting.option_order.letters_p_value",),
     "core.reports.report.Report": ("core.estimates.Estimate",),
     "core.reports.report.ScoreReport": (
         "core.conformal.set_sizes.intervals.intervals",

@@ -38,7 +38,8 @@ READING = """
 - **Accuracy** has the Clopper–Pearson interval (at least 95%). **NLL** and **Brier score** have one that allows for
   skewness (Hall's). With fewer than 10 wrong or 10 right answers, it also uses what the model's probabilities say about
   the loss of such an answer (Fay and Feuer's). If a question gives the truth a probability of 0, the NLL is infinite
-  (∞). If a question gives any option a probability of 0, the NLL has no interval.
+  (∞). If a question gives any option a probability of 0, the NLL has no interval. No interval can know a rare kind of
+  question that these lack: if a model is sure and wrong on 1% of all questions, 60 may show none of them.
 - **ECE** is the gap between confidence and accuracy, on average over bins. **Overconfidence** is the part of it from
   bins whose confidence is above their accuracy, and **underconfidence** the rest. In the **ℓ2 error**, the root of the
   mean squared gap, large gaps count for more. **Class-wise ECE** is the ECE of each option's own probability, averaged
