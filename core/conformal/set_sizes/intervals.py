@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from core.clusters import count, covariance_of_mean, few_clusters
+from core.clusters import count, covariance_of_mean, few_clusters, kish_number
 from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (
@@ -72,24 +72,29 @@ def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, Si
     if choices:
         resampled = _of_choices(choices, alpha)
     found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
-    return found if of is None else _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options)
+    return _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options, full=of is None)
 
 
-def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int) -> SetEstimates:
+def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *, full: bool) -> SetEstimates:
     """The estimates, with ends from the bound of a rare event where all of m sets, in all resamples, have one size, or
     all answers are right or all wrong as well.
 
-    Other sets can be at most as frequent as the upper end of the share 0 of m, and have from 0 to k options.
+    Other sets can be at most as frequent as the upper end of the share 0 of m, and have from 0 to k options. ``full``
+    says that too few questions calibrate, so that every set holds every option; that size is certain.
     """
     size, both = found.mean_set_size, found.uacc
-    if size.low == size.high:
+    if not full and _is_a_point(size):
         _, rare = share_interval(0, m)
         size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
-    if both.low == both.high:
+    if _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
         ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
     return SetEstimates(size, both)
+
+
+def _is_a_point(estimate: Estimate) -> bool:
+    return math.isclose(estimate.low, estimate.high, rel_tol=10 ** (1 - DIGITS))
 
 
 def _of_choices(choices: Sequence[tuple[float, SizeCurve]], alpha: int) -> FloatArray:
@@ -168,7 +173,9 @@ def strata_intervals(
     else:
         widened = few_clusters(count(clusters, len(right))) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
-    return _estimates(resampled, float(sizes.mean()), float(right.mean()), covariance, options)
+    accuracy, m = float(right.mean()), kish_number(clusters, len(right))
+    found = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
+    return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
 
 def _redrawn_numbers(numbers: IntArray) -> IntArray:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.conformal.coverage import share_interval
 from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
 from core.conformal.set_sizes import by_rank, differences, intervals, resampling
@@ -479,3 +480,20 @@ def test_a_run_of_too_few_questions_has_full_sets_in_every_resample():
     )
     with pytest.raises(InputError, match="1 to 999"):
         differences.difference_intervals(many, few, 0)
+
+
+def test_uacc_is_no_point_where_every_set_is_full():
+    """Too few questions calibrate: the size is certain, and the accuracy of two right answers of two is not."""
+    found = intervals.intervals(curve(np.full(2, 0.5), np.tile([0.1, 0.7, 0.8, 0.9], (2, 1)), np.ones(2)), 100)
+    assert found.mean_set_size == Estimate(4.0, 4.0, 4.0)
+    assert found.uacc.low == pytest.approx(0.5 * share_interval(2, 2)[0])
+    assert found.uacc.high == 0.5
+
+
+def test_strata_whose_sets_are_all_alike_have_no_point():
+    codes = Strata(np.zeros(30, dtype=np.int64), np.zeros((60, 4), dtype=np.int64))
+    asked = np.tile([0.0, 1.0, 1.0, 1.0], (60, 1))
+    found = intervals.strata_intervals(np.zeros(30), asked, np.ones(60), codes, 100, options=4)
+    _, rare = share_interval(0, 60)
+    assert found.mean_set_size == Estimate(1.0, 1 - rare, 1 + 3 * rare)
+    assert found.uacc.low < found.uacc.value == 2.0
