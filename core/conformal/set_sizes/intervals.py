@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from core.clusters import count, covariance_of_mean, few_clusters, kish_number
+from core.clusters import covariance_of_mean, few_clusters, kish_number
 from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (
@@ -168,12 +168,12 @@ def strata_intervals(
             for part in np.array_split(drawn, max(1, RESAMPLES * len(sizes) // CHUNK))
         ]
     )
+    accuracy, m = float(right.mean()), kish_number(clusters, len(right))
     if clusters is None:
         covariance = np.atleast_2d(np.cov(np.stack([sizes, right]), ddof=min(1, len(right) - 1))) / len(right)
     else:
-        widened = few_clusters(count(clusters, len(right))) ** 2
+        widened = few_clusters(max(2, m)) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
-    accuracy, m = float(right.mean()), kish_number(clusters, len(right))
     found = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
     return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
