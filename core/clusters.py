@@ -112,7 +112,9 @@ def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
     """The number of independent rows whose share has the variance that the share of ``values`` (n,), each 0 or 1, has.
 
     It is n without clusters, and otherwise at most n and at least 1. It takes account of how uncertain a variance from
-    g clusters is. A share of 0 or 1 has no variance and counts one row a cluster.
+    few clusters is, and clusters of unequal size are as few as :func:`kish_number` says. If that is fewer than half of
+    them, some large ones decide the share, and the small ones do not show how these vary: then the rows of a cluster
+    count as alike. So they do for a share of 0 or 1, which has no variance.
 
     >>> effective_number(np.array([1.0, 1.0, 0.0, 0.0]), None)
     4.0
@@ -120,9 +122,9 @@ def effective_number(values: FloatArray, clusters: IntArray | None) -> float:
     n = len(values)
     if clusters is None:
         return float(n)
-    g, share = count(clusters, n), float(values.mean())
+    g, alike, share = count(clusters, n), kish_number(clusters, n), float(values.mean())
     if g < 2 or share in (0.0, 1.0):
-        return float(g)
+        return float(alike)
     variance = float(covariance_of_mean(values[:, None], clusters)[0, 0])
-    worth = share * (1 - share) / variance / few_clusters(g) ** 2 if variance > 0 else n
-    return float(min(max(worth, 1.0), n))
+    worth = share * (1 - share) / variance / few_clusters(alike) ** 2 if variance > 0 else n
+    return float(min(max(worth, 1.0), alike if 2 * alike < g else n))

@@ -219,8 +219,9 @@ def _pair_text(pair: paired.Pair, differs: str) -> str:
         said.append("Both runs score every option of these questions alike, so nothing here tells them apart.")
     notes = "".join(f"\n  {note}" for note in said if note)
     corrected = ", ".join(f"{name.replace('_', ' ')} {p_text(p)}" for name, p in pair.holm.items())
+    rows = "rows" if pair.units < pair.n else "questions"
     return (
-        f"{pair.first} and {pair.second}, {pair.n} questions{notes}\n  right: both {pair.both_right}, only the first "
+        f"{pair.first} and {pair.second}, {pair.n} {rows}{notes}\n  right: both {pair.both_right}, only the first "
         f"{pair.only_first}, only the second {pair.only_second}, neither {pair.both_wrong}; sets grew {pair.grew}, "
         f"shrank {pair.shrank}\n  accuracy {_span(pair.accuracy)}, set size {_span(pair.set_size)}, UAcc "
         f"{_span(pair.uacc)}\n  p after Holm: {corrected}{_alone(pair)}"

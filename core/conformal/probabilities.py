@@ -15,6 +15,9 @@ GRID = 1e12
 NEAR_AN_END = 1e-6
 MOST_VOTES = 1000
 FEW = 100
+DECIMALS = range(5, 13)
+"""Shares with more decimals than the first of these, and no more than the last, may have been cut."""
+BY_CHANCE = 1e-3
 SURELY = 0.01
 TIES = ("later", "first")
 """Which of several equally probable options is ranked first."""
@@ -66,23 +69,36 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
 
     Shares of votes and rounded decimals in single precision get their digits back: if all values are multiples of 1/m
     for some m up to 1,000, as far as single precision can say, each becomes the nearest of these. In float32 0.6 is
-    0.60000002, which would be in the bin above 0.6, and 0.6 − 0.2 would not be 0.4.
+    0.60000002, which would be in the bin above 0.6, and 0.6 − 0.2 would not be 0.4. The same holds for shares that were
+    written with 6 to 12 decimals, as pandas writes JSON.
 
     >>> in_double(np.array([0.6, 0.2], dtype=np.float32)).tolist()
     [0.6, 0.2]
+    >>> in_double(np.array([0.3333333333, 0.6666666667])).tolist() == [1 / 3, 2 / 3]
+    True
     """
     wide: FloatArray = values.astype(np.float64)
-    if values.dtype not in (np.float16, np.float32) or not wide.size:
+    known = np.unique(wide[np.isfinite(wide)])
+    if not known.size:
         return wide
-    within = float(np.finfo(values.dtype).eps) / 2
+    if values.dtype in (np.float16, np.float32):
+        within, written = float(np.finfo(values.dtype).eps) / 2, 0.0
+    else:
+        decimals = next((d for d in DECIMALS if (known.round(d) == known).all()), None)
+        if decimals is None or decimals == DECIMALS[0]:
+            return wide
+        within, written = 0.0, 0.51 * 10.0**-decimals
 
     def is_multiple(x: FloatArray, m: npt.NDArray[np.int64]) -> BoolArray:
         """Whether each of x (…) is a multiple of 1/m, by all m (a,): (a, …)."""
         parts = np.multiply.outer(m, x)
-        return np.asarray(np.abs(parts - np.rint(parts)) <= within * np.abs(parts))
+        allowed = within * np.abs(parts) + np.multiply.outer(m, np.full_like(x, written))
+        return np.asarray(np.abs(parts - np.rint(parts)) <= allowed)
 
-    known = np.unique(wide[np.isfinite(wide)])
-    m = np.arange(1, min(MOST_VOTES, int(SURELY / within)) + 1)
+    m = np.arange(1, min(MOST_VOTES, int(SURELY / max(within, written))) + 1)
+    if written:  # few figures are multiples by chance, of some m up to m, in about this share of files
+        fractions = int((known != np.rint(known)).sum())
+        m = m[m * (2 * written * m) ** fractions <= BY_CHANCE]
     m = m[is_multiple(known[:: 1 + len(known) // FEW], m).all(axis=1)]
     shared = next((one for one in m.tolist() if is_multiple(known, np.array([one])).all()), None)
     return wide if shared is None else np.where(np.isfinite(wide), np.rint(wide * shared) / shared, wide)

@@ -39,3 +39,16 @@ def test_clusters_of_some_rows_are_numbered_anew():
     assert clusters is not None
     assert within(clusters, np.array([0, 1, 3])) is None
     assert within(clusters, np.array([1, 3, 4])).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("sizes", [[30, 30, *[1] * 40], [100] * 6 + [1] * 50, [20, 15, 10, 5, *[1] * 10]])
+@pytest.mark.parametrize("share", [0.5, 0.95])
+def test_an_interval_holds_where_a_few_clusters_have_most_rows(sizes: list[int], share: float):
+    """The rows of a cluster are right or wrong together."""
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(300):
+        low, high = clustered_share_interval(((rng.random(len(sizes)) < share) * 1.0)[clusters], clusters)
+        held += low <= share <= high
+    assert held >= 0.93 * 300

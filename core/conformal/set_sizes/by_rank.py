@@ -127,7 +127,7 @@ def _covariances(
         found[rows, 0, 0] = (of_sizes**2).sum(axis=1)
         found[rows, 0, 1] = found[rows, 1, 0] = of_sizes @ rights
     found[:, 1, 1] = rights @ rights
-    return found * (few_clusters(g) ** 2 * g / (g - 1) / m**2 if g > 1 else np.nan)
+    return found * (few_clusters(max(2, kish_number(clusters, m))) ** 2 * g / (g - 1) / m**2 if g > 1 else np.nan)
 
 
 def sizes_at(

@@ -11,9 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
-from core.clusters import TAIL, count, covariance_of_mean, effective_number, sums, within
+from core.clusters import (
+    count,
+    covariance_of_mean,
+    effective_number,
+    few_clusters,
+    kish_number,
+    sums,
+    within,
+)
 from core.conformal.alpha import check_thousandths
 from core.conformal.set_sizes.by_rank import size_curve, sizes_at, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, quantile_interval
@@ -95,10 +102,8 @@ def noise_of_means(sizes: FloatArray, right: FloatArray, clusters: IntArray | No
     if clusters is None:
         covariance = np.cov(values, ddof=min(1, m - 1)) / m
     else:
-        g = count(clusters, m)
-        widened = (
-            float(stdtrit(max(g - 1, 1), 1 - TAIL) / ndtri(1 - TAIL))
-        ) ** 2  # a variance from g clusters is uncertain
+        # A variance from few clusters is uncertain.
+        widened = few_clusters(max(2, kish_number(clusters, m))) ** 2
         covariance = widened * np.nan_to_num(covariance_of_mean(values.T, clusters))
     return normal_noise(covariance + np.diag(further) if further.any() else covariance)
 

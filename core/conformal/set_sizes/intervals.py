@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, betaincinv
 
-from core.clusters import count, covariance_of_mean, few_clusters
+from core.clusters import covariance_of_mean, few_clusters, kish_number
 from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (
@@ -73,9 +73,9 @@ def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, Si
     if choices:
         resampled = _of_choices(choices, alpha)
     found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
+    found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options, full=of is None)
     if of is None:
         return found
-    found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options)
     # Parameters that no redrawn choice took are still chosen now and then, and move the threshold.
     unseen = share_interval(0, REDRAWN)[1] if choices else 0.0
     return _beyond_the_step(found, curve, at, unseen)
@@ -108,21 +108,27 @@ def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: flo
     )
 
 
-def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int) -> SetEstimates:
+def _never_a_point(found: SetEstimates, m: int, accuracy: float, options: int, *, full: bool) -> SetEstimates:
     """The estimates, with ends from the bound of a rare event where all of m sets, in all resamples, have one size, or
     all answers are right or all wrong as well.
 
-    Other sets can be at most as frequent as the upper end of the share 0 of m, and have from 0 to k options.
+    Other sets can be at most as frequent as the upper end of the share 0 of m, and have from 0 to k options. ``full``
+    says that too few questions calibrate, so that every set holds every option: that size has no interval, because
+    nothing says how large the sets of more of them would be.
     """
     size, both = found.mean_set_size, found.uacc
-    if size.low == size.high:
+    if not full and _is_a_point(size):
         _, rare = share_interval(0, m)
         size = Estimate(size.value, size.value * (1 - rare), size.value * (1 - rare) + options * rare)
-    if both.low == both.high:
+    if _is_a_point(both):
         low, high = share_interval(accuracy * m, m)
         ends = uacc(np.array([low, high]), np.array([size.high, size.low]), options)
         both = Estimate(both.value, min(float(ends[0]), both.value), max(float(ends[1]), both.value))
-    return SetEstimates(size, both)
+    return SetEstimates(Estimate(size.value, math.nan, math.nan) if full else size, both)
+
+
+def _is_a_point(estimate: Estimate) -> bool:
+    return math.isclose(estimate.low, estimate.high, rel_tol=10 ** (1 - DIGITS))
 
 
 def _of_choices(choices: Sequence[tuple[float, SizeCurve]], alpha: int) -> FloatArray:
@@ -196,21 +202,14 @@ def strata_intervals(
             for part in np.array_split(drawn, max(1, RESAMPLES * len(sizes) // CHUNK))
         ]
     )
+    accuracy, m = float(right.mean()), kish_number(clusters, len(right))
     if clusters is None:
         covariance = np.atleast_2d(np.cov(np.stack([sizes, right]), ddof=min(1, len(right) - 1))) / len(right)
     else:
-        widened = few_clusters(count(clusters, len(right))) ** 2
+        widened = few_clusters(max(2, m)) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
-    return _without_points(_estimates(resampled, float(sizes.mean()), float(right.mean()), covariance, options))
-
-
-def _without_points(found: SetEstimates) -> SetEstimates:
-    """The estimates, without an interval where it would be a point: too few questions calibrate, so all sets are full,
-    and nothing says how large the sets of more of them would be."""
-    size, both = (
-        Estimate(of.value, math.nan, math.nan) if of.low == of.high else of for of in (found.mean_set_size, found.uacc)
-    )
-    return SetEstimates(size, both)
+    found = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
+    return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
 
 def _redrawn_numbers(numbers: IntArray) -> IntArray:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, stdtrit
 
 from core.calibration.tango import tango_ends
-from core.clusters import count, covariance_of_mean, sums
+from core.clusters import count, covariance_of_mean, kish_number, sums
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 
@@ -37,14 +37,16 @@ def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
     n, and about the number of clusters where few or no rows change.
 
     Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
-    for how uncertain a variance from so many clusters is.
+    for how uncertain a variance from so many clusters is. Clusters of unequal size are as few as Kish's number says. If
+    that is fewer than half of them, rows of a cluster count as alike (:func:`core.clusters.effective_number`).
     """
-    n, g = len(changes), count(clusters, len(changes))
+    n, g, alike = len(changes), count(clusters, len(changes)), kish_number(clusters, len(changes))
     if g < 2:
         return 1.0
-    alone = float(changes.var()) / n + 2 / (n * g)
-    together = float(covariance_of_mean(changes[:, None], clusters)[0, 0]) + 2 / g**2
-    return min(max(n * alone / together * (z / float(stdtrit(g - 1, ndtr(z)))) ** 2, 1.0), n)
+    alone = float(changes.var()) / n + 2 / (n * alike)
+    together = float(covariance_of_mean(changes[:, None], clusters)[0, 0]) + 2 / alike**2
+    worth = n * alone / together * (z / float(stdtrit(max(alike - 1, 1), ndtr(z)))) ** 2
+    return min(max(worth, 1.0), alike if 2 * alike < g else n)
 
 
 def paired_share_interval(only_first: float, only_second: float, n: float, *, z: float) -> Estimate:

@@ -117,6 +117,8 @@ def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:
     ['3 of 1,065 questions are in one run only and are left out.']
     >>> shared_words([250, 250], 250, 50)
     ['250 rows of 50 questions; each of these counts once.']
+    >>> shared_words([250, 245], 245, 49)[0]
+    '5 of 250 rows are in one run only and are left out.'
     """
     said = []
     two = len(tested) == 2
@@ -124,7 +126,8 @@ def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:
     if left := every - n:
         be = "is" if left == 1 else "are"
         where = "in one run only" if two else "not in all of these runs"
-        said.append(f"{left:,} of {every:,} questions {be} {where} and {be} left out.")
+        rows = "rows" if units < n else "questions"
+        said.append(f"{left:,} of {every:,} {rows} {be} {where} and {be} left out.")
     if units < n:
         said.append(f"{n:,} rows of {units:,} questions; each of these counts once.")
     return said

@@ -6,6 +6,7 @@ import pytest
 from core.conformal.probabilities import (
     check_labels,
     check_probabilities,
+    in_double,
     log,
     log_softmax,
     ranking,
@@ -87,3 +88,16 @@ def test_options_by_falling_probability():
     assert top_shares(np.array([np.nan, 0.5, 0.5])) == pytest.approx([0, 0.5, 0.5])
     with pytest.raises(InputError, match="unknown order of equal options 'last'; choose from later, first"):
         top_options(p, ties="last")
+
+
+@pytest.mark.parametrize("digits", [6, 8, 10, 12])
+def test_votes_get_back_the_digits_that_a_file_cut(digits):
+    votes = np.random.default_rng(0).multinomial(30, [0.4, 0.3, 0.2, 0.1], size=200) / 30
+    assert in_double(votes.round(digits)).tolist() == votes.tolist()
+
+
+@pytest.mark.parametrize("digits", [3, 5, 7, 10, 15])
+def test_other_figures_stay_as_they_are(digits):
+    for seed, size in ((0, 200), (1, 1), (2, 1), (3, 2)):
+        given = np.random.default_rng(seed).dirichlet(np.ones(4), size=size).round(digits)
+        assert in_double(given).tolist() == given.tolist()

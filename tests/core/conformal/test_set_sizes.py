@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from core.conformal.coverage import share_interval
 from core.conformal.probabilities import softmax
 from core.conformal.scores import score, true_scores
 from core.conformal.set_sizes import by_rank, differences, intervals, resampling
@@ -77,7 +78,11 @@ def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
     own, asked, right = scored(n, m, name=name, ragged=ragged, seed=seed)
     found = intervals.intervals(curve(own, asked, right), alpha)
     size = found.mean_set_size
-    assert 0 <= size.low <= size.value <= size.high <= asked.shape[1]
+    if np.isnan(size.low):  # too few questions calibrate: all sets are full
+        assert resampling.luck(n, alpha) is None
+    else:
+        assert 0 <= size.low <= size.value <= size.high <= asked.shape[1]
+        assert size.low < size.high
     if size.value == 0:
         assert np.isnan([found.uacc.value, *found.uacc.ends]).all()
     else:
@@ -86,7 +91,9 @@ def test_an_interval_holds_its_own_figure(n, m, alpha, name, ragged, seed):
 
 def test_full_sets_have_no_luck():
     own, asked, right = scored(8, 30)  # rank ⌈9 · .9⌉ = 9 of 8: every set is full
-    assert intervals.intervals(curve(own, asked, right), 100).mean_set_size == Estimate(4.0, 4.0, 4.0)
+    found = intervals.intervals(curve(own, asked, right), 100).mean_set_size
+    assert found.value == 4.0
+    assert np.isnan(found.ends).all()  # no other size can be seen
 
 
 def test_the_rank_of_a_redrawn_threshold_follows_its_beta_law():
@@ -492,3 +499,21 @@ def test_a_threshold_that_keeps_every_option_may_fall_in_other_draws():
     assert found.mean_set_size.value == 4
     assert found.mean_set_size.low == pytest.approx(4 - 0.28, abs=0.03)
     assert found.uacc.high == pytest.approx(2 / found.mean_set_size.low)
+
+
+def test_uacc_is_no_point_where_every_set_is_full():
+    """Too few questions calibrate: the size is certain, and the accuracy of two right answers of two is not."""
+    found = intervals.intervals(curve(np.full(2, 0.5), np.tile([0.1, 0.7, 0.8, 0.9], (2, 1)), np.ones(2)), 100)
+    assert found.mean_set_size.value == 4.0
+    assert np.isnan(found.mean_set_size.ends).all()
+    assert found.uacc.low == pytest.approx(0.5 * share_interval(2, 2)[0])
+    assert found.uacc.high == 0.5
+
+
+def test_strata_whose_sets_are_all_alike_have_no_point():
+    codes = Strata(np.zeros(30, dtype=np.int64), np.zeros((60, 4), dtype=np.int64))
+    asked = np.tile([0.0, 1.0, 1.0, 1.0], (60, 1))
+    found = intervals.strata_intervals(np.zeros(30), asked, np.ones(60), codes, 100, options=4)
+    _, rare = share_interval(0, 60)
+    assert found.mean_set_size == Estimate(1.0, 1 - rare, 1 + 3 * rare)
+    assert found.uacc.low < found.uacc.value == 2.0

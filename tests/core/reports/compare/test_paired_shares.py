@@ -51,3 +51,15 @@ def test_no_interval_of_clusters_is_a_point():
         found = difference_of_shares(changes, np.arange(12).repeat(5), z=Z)
         assert -1 <= found.low < found.high <= 1
         assert found.high - found.low > 0.2
+
+
+@pytest.mark.parametrize("sizes", [[30, 30, *[1] * 40], [100] * 6 + [1] * 50, [60, *[1] * 200]])
+def test_a_difference_holds_where_a_few_clusters_have_most_rows(sizes: list[int]):
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        changes = rng.choice([-1.0, 0.0, 1.0], p=[0.2, 0.6, 0.2], size=len(sizes))[clusters]
+        of = difference_of_shares(changes, clusters, z=1.96)
+        held += of.low <= 0 <= of.high
+    assert held >= 0.93 * 200
