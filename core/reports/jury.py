@@ -103,16 +103,18 @@ def pooled_sets(judgements: Judgements, of: Split, alpha: int) -> tuple[BoolArra
     q = threshold(own, alpha)
     sets = prediction_sets(scores, q)
     true, false = sets.members.T
-    counts = [int(x.sum()) for x in (true & ~false, ~true & false, true & false, ~true & ~false)]
     stand = np.isin(of.test, band_rows(clusters, of.test, seed=0))
     ties = Ties.of(own, true_scores(scores, labels[1])[stand])
     n, m = len(own), len(of.test)
     return sets.members, SetsFigures(
-        alpha,
-        q,
-        coverage(sets, labels[1]),
-        beta_binomial_band(n, int(stand.sum()), alpha, ties=ties),
-        *counts,
+        alpha=alpha,
+        threshold=q,
+        coverage=coverage(sets, labels[1]),
+        band=beta_binomial_band(n, int(stand.sum()), alpha, ties=ties),
+        only_true=int((true & ~false).sum()),
+        only_false=int((~true & false).sum()),
+        both=int((true & false).sum()),
+        empty=int((~true & ~false).sum()),
         n_calibration=n,
         of_calibration=len(of.calibration),
         n_test=m,
