@@ -24,7 +24,7 @@ from core.conformal.scores import SCORES
 from core.estimates import interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
-from core.reports.caveats import footnote_of, marked, of_run
+from core.reports.caveats import lab_footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike, options_words
@@ -69,7 +69,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
             version=run.run_id,
             name=names[run.run_id],
             file_stem=stem([(run.spec, run.bank)]),
-            caveats=footnote_of(of_run(run, method=asked.method)),
+            caveats=lab_footnote_of(run, method=asked.method),
             alpha=asked.alpha,
             empty=asked.empty,
         )

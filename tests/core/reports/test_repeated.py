@@ -22,6 +22,7 @@ from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.array_evaluation import of_arrays
+from core.reports.caveats import lab_footnote_of
 from core.reports.evaluation import Evaluation, load
 from core.reports.frames import overview_at, summarise
 from core.reports.imported_figures import evaluation
@@ -82,6 +83,8 @@ def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Pat
     assert any("150 rows, 30 questions" in note for note in b.notes)
     assert [caveat.kind for caveat in a.caveats] == ["few"]
     assert [caveat.kind for caveat in b.caveats] == ["few", "repeated", "repeated"]
+    assert "The lab shows one random row of each question" in lab_footnote_of(five)
+    assert "The lab shows" not in lab_footnote_of(one)
     # The Overview computes from a summary and has the same figures.
     row = overview_at([summarise(five)], 100).iloc[0]
     assert (row["lac_coverage_low"], row["lac_coverage_high"]) == b.scores["lac"].coverage_band
