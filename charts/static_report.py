@@ -24,7 +24,7 @@ from core.conformal.scores import SCORES
 from core.estimates import interval_text
 from core.reports import frames, references
 from core.reports.calibration import calibrated
-from core.reports.caveats import footnote_of, marked, of_run
+from core.reports.caveats import lab_footnote_of, marked, of_run
 from core.reports.compare import benchmark, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike, options_words
@@ -33,6 +33,7 @@ from core.reports.evaluation import Evaluation
 from core.reports.file_names import stem
 from core.reports.p_values import p_text
 from core.reports.provenance import of_runs
+from core.reports.repeated import questions_of, tested
 from core.reports.report import shown
 from core.reports.titles import distinct_titles
 
@@ -68,7 +69,7 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
             version=run.run_id,
             name=names[run.run_id],
             file_stem=stem([(run.spec, run.bank)]),
-            caveats=footnote_of(of_run(run, method=asked.method)),
+            caveats=lab_footnote_of(run, method=asked.method),
             alpha=asked.alpha,
             empty=asked.empty,
         )
@@ -95,9 +96,9 @@ def report_html(runs: Sequence[Evaluation], asked: SetRule, *, title: str = "Pre
 
 
 def _subtitle(runs: Sequence[Evaluation], asked: SetRule) -> str:
-    questions = sum(len(run.test) for run in runs)
+    rows, questions = sum(len(run.test) for run in runs), sum(questions_of(run, run.test) for run in runs)
     counted = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return f"{counted}, {questions:,} test questions, sets at alpha {asked.alpha / 1000:g}"
+    return f"{counted}, {tested(rows, questions)}, sets at alpha {asked.alpha / 1000:g}"
 
 
 def _picture(name: str, runs: Sequence[Evaluation], asked: SetRule) -> dict[str, str]:
@@ -183,7 +184,8 @@ def _figures_table(rows: pd.DataFrame, names: dict[str, str]) -> Table:
         uacc = f"{row['uacc']:.3f} ({row['uacc_low']:.3f} to {row['uacc_high']:.3f})"
         cells = [
             names[row["run"]],
-            f"{row['n_calibration']:,}, {row['n_test']:,}",
+            f"{row['n_calibration']:,}, {row['n_test']:,}"
+            + (f" ({row['test_questions']:,} questions)" if row["test_questions"] < row["n_test"] else ""),
             f"{row['accuracy']:.3f} ({row['accuracy_low']:.3f} to {row['accuracy_high']:.3f})",
             f"{shown(row['ece_excess'])} ({interval_text(row['ece_low'], row['ece_high'])}); {row['ece']:.3f}, "
             f"{row['ece_luck']:.3f}",

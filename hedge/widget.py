@@ -11,7 +11,7 @@ from core.conformal.alpha import THOUSAND, thousandths
 from core.conformal.sets import check_empty
 from core.errors import InputError
 from core.reports import frames
-from core.reports.caveats import footnote_of, of_run
+from core.reports.caveats import lab_footnote_of
 from core.reports.file_names import slug
 from hedge.figures import Split, evaluation, score_names, title_of
 
@@ -51,7 +51,7 @@ def lab(
         version=of.run_id,
         name=title,
         file_stem=f"hedge_{slug(title)}",
-        caveats=footnote_of(of_run(of)),
+        caveats=lab_footnote_of(of),
         alpha=at,
         empty=check_empty(empty),
         left=left,

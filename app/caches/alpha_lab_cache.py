@@ -20,6 +20,7 @@ from core.reports.alpha_lab import view as split_views
 from core.reports.alpha_lab.covariate_shift import Search, Shifted
 from core.reports.alpha_lab.view import SplitView
 from core.reports.evaluation import Evaluation
+from core.reports.repeated import IN_THE_LAB
 from core.reports.report import Report, report
 
 
@@ -37,10 +38,7 @@ def _notes(run: Evaluation) -> tuple[str, ...]:
     n = len(run.calibration) + len(run.test)
     notes = []
     if run.clusters is not None:
-        notes.append(
-            "The lab above shows one random row of each question, because its redrawn splits need independent "
-            "questions. The figures below use all rows."
-        )
+        notes.append(f"{IN_THE_LAB} The figures below use all rows.")
     if n > frames.MOST_IN_LAB:
         notes.append(
             f"The lab above uses {frames.MOST_IN_LAB:,} of the run's {n:,} questions, drawn at random, so that "

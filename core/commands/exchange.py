@@ -22,8 +22,9 @@ from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
+from core.reports.imported_figures import ImportedFigures, is_rounded, stored_as
 from core.reports.imported_figures import figures as imported_figures
-from core.reports.imported_figures import is_rounded, stored_as
+from core.reports.repeated import counted
 from core.runs import store
 from core.runs.caveats import of_record
 
@@ -113,6 +114,10 @@ def _here(run: ImportedRun, run_id: str) -> str:
     return " (was here already)"
 
 
+def _sizes(found: ImportedFigures) -> str:
+    return f"{found.questions:,} questions" if found.questions == found.rows else counted(found.rows, found.questions)
+
+
 def _told(
     reading: Reading,
     runs: list[tuple[str, ImportedRun, bool]],
@@ -125,7 +130,7 @@ def _told(
     lines = []
     for run_id, run, here in runs:
         lines.append(
-            f"{run_id}  {shown[run_id].questions:,} questions, accuracy {shown[run_id].accuracy:.3f}, mean set size "
+            f"{run_id}  {_sizes(shown[run_id])}, accuracy {shown[run_id].accuracy:.3f}, mean set size "
             f"{shown[run_id].mean_set_size:.2f}{_here(run, run_id) if here else ''}"
         )
         lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]

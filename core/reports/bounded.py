@@ -21,6 +21,7 @@ from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports.caveats import of_run, texts
 from core.reports.evaluation import Evaluation, load
+from core.reports.repeated import questions_of, sides
 from core.reports.report import DEFAULT_SCORES, finite
 from core.runs import store
 from core.runs.caveats import Caveats
@@ -53,6 +54,7 @@ class BoundedReport:
     bank: str
     n_calibration: int
     n_test: int
+    test_questions: int
     k: int
     alpha: float
     bounded_questions: int
@@ -69,7 +71,7 @@ class BoundedReport:
         """The report as text."""
         said = [
             f"{self.run}",
-            f"  {task}: {self.n_calibration} calibration and {self.n_test} test questions: accuracy "
+            f"  {task}: {sides(self.n_calibration, self.n_test, self.test_questions)}: accuracy "
             f"{_between(self.accuracy)}",
             *(f"  {text}" for text in texts(self.caveats)),
             f"  sets at alpha {self.alpha:.3f}:",
@@ -146,6 +148,7 @@ def report_of(of: BoundedRun, alpha: int) -> BoundedReport:
         bank=run.bank,
         n_calibration=len(run.calibration),
         n_test=len(run.test),
+        test_questions=questions_of(run, run.test),
         k=run.k,
         alpha=alpha / THOUSAND,
         bounded_questions=of.bounded_questions,

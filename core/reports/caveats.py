@@ -15,7 +15,7 @@ from core.conformal.alpha import THOUSAND
 from core.conformal.published import top_ties_of
 from core.conformal.threshold import rank
 from core.reports.evaluation import Evaluation
-from core.reports.repeated import questions_of, repeat_notes
+from core.reports.repeated import IN_THE_LAB, questions_of, repeat_notes
 from core.runs.caveats import Caveat, Caveats
 
 MARK = "†"
@@ -107,6 +107,12 @@ def footnote_of(caveats: Iterable[Caveat]) -> str:
     """The caveats of the only run that is shown, behind their mark; empty if there are none."""
     text = in_one(caveats)
     return f"{MARK} {text}" if text else ""
+
+
+def lab_footnote_of(run: Evaluation, *, method: str = "exact") -> str:
+    """The caveats of a run whose lab is shown (:func:`footnote_of`)."""
+    found = of_run(run, method=method)
+    return footnote_of((*found, Caveat("repeated", IN_THE_LAB)) if run.clusters is not None else found)
 
 
 def marked(name: str, caveats: object) -> str:

@@ -11,11 +11,13 @@ from core.conformal.probabilities import check_labels, check_probabilities, opti
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.records import LETTERS, OptionLogits
-from core.reports.evaluation import Evaluation
+from core.reports.evaluation import Evaluation, calibrating
+from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.caveats import of_letters, of_record
 from core.tasks import bank_names
+from core.tasks.identity import question_clusters
 
 SHOWN_ALPHA = 100
 """The alpha of the sets, in thousandths."""
@@ -24,8 +26,10 @@ SHOWN_SCORE = "lac"
 
 @dataclass(frozen=True, slots=True)
 class ImportedFigures:
-    """The number of test questions, the accuracy, and the mean size of LAC sets at alpha 0.1."""
+    """The number of rows and of the questions that they ask, the number of test rows, the accuracy, and the mean size
+    of LAC sets at alpha 0.1."""
 
+    rows: int
     questions: int
     test: int
     accuracy: float
@@ -39,8 +43,11 @@ def figures(run: ImportedRun) -> ImportedFigures:
     """
     made = evaluation(run)
     sets = form(made, SHOWN_SCORE, SHOWN_ALPHA)
+    roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
+    asked = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
     return ImportedFigures(
-        questions=len(made.labels) - run.roles.count("rotation"),
+        rows=len(asked),
+        questions=questions_of(made, asked),
         test=len(made.test),
         accuracy=metrics.accuracy(made.probabilities[made.test], made.labels[made.test], ties=top_ties_of("exact")),
         mean_set_size=float(sets.members.sum(axis=1).mean()),
@@ -55,6 +62,10 @@ def evaluation(run: ImportedRun) -> Evaluation:
     roles = np.array([run.roles[row] for row in rows])
     n, k = run.scored.logits.shape
     probabilities, log_probabilities = option_shares(run.scored)
+    clusters = question_clusters(run.questions, run.roles)
+    clusters = None if clusters is None else clusters[rows]
+    test = np.flatnonzero(roles == "test")
+    own, left_out = calibrating(np.flatnonzero(roles == "calibration"), test, clusters, seed=run.spec.seed)
     return Evaluation(
         run_id=run.spec.run_id,
         spec=run.spec,
@@ -63,11 +74,13 @@ def evaluation(run: ImportedRun) -> Evaluation:
         probabilities=check_probabilities(probabilities),
         log_probabilities=log_probabilities,
         labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
-        calibration=np.flatnonzero(roles == "calibration"),
-        test=np.flatnonzero(roles == "test"),
+        calibration=own,
+        test=test,
         letters=LETTERS[:k],
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
+        clusters=clusters,
+        left_out=left_out,
         recorded=(
             *of_record(run.spec, run.provenance, questions=n),
             *of_letters(run.scored.letter_mass[roles == "test"]),

@@ -107,10 +107,10 @@ def pooled_sets(judgements: Judgements, of: Split, alpha: int) -> tuple[BoolArra
     ties = Ties.of(own, true_scores(scores, labels[1])[stand])
     n, m = len(own), len(of.test)
     return sets.members, SetsFigures(
-        alpha,
-        q,
-        coverage(sets, labels[1]),
-        beta_binomial_band(n, int(stand.sum()), alpha, ties=ties),
+        alpha=alpha,
+        threshold=q,
+        coverage=coverage(sets, labels[1]),
+        band=beta_binomial_band(n, int(stand.sum()), alpha, ties=ties),
         only_true=int((true & ~false).sum()),
         only_false=int((~true & false).sum()),
         both=int((true & false).sum()),

@@ -15,6 +15,8 @@ from core.conformal.draws import ONE_EACH, first_part, one_each
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
 
+IN_THE_LAB = "The lab shows one random row of each question, because its redrawn splits need independent questions."
+
 
 def counted(rows: int, questions: int) -> str:
     """How many rows ask how many questions, as a phrase beside a figure.

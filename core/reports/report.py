@@ -113,7 +113,7 @@ class Report:
     a reader of these figures needs to know (:mod:`core.reports.caveats`).
 
     ``n_test`` counts rows, and ``test_questions`` the questions that they ask: fewer if rows repeat a question. One row
-    of each question calibrates, so ``n_calibration`` counts questions (:mod:`core.reports.repeated`).
+    of each question calibrates, so ``n_calibration`` of the ``calibration_rows`` do (:mod:`core.reports.repeated`).
 
     ``ece`` is the observed calibration error, ``ece_luck`` the mean error of a calibrated model, ``ece_excess`` the
     error beyond luck, and ``ece_interval`` its 95% interval (:func:`core.calibration.binned.ece_estimate`).
@@ -128,6 +128,7 @@ class Report:
     dtype: str
     form: str
     n_calibration: int
+    calibration_rows: int
     n_test: int
     test_questions: int
     k: int
@@ -215,6 +216,7 @@ def report(
         dtype=run.spec.dtype,
         form=run.spec.form,
         n_calibration=n,
+        calibration_rows=n + len(run.left_out),
         n_test=m,
         test_questions=questions_of(run, run.test),
         k=run.k,
@@ -279,7 +281,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
             *_notes(name, made.threshold, n, alpha, method, by),
             *(_saturation_notes(run, name, made, by) if method != "bluq" else []),
             *_strata_notes(made, strata.calibrated, by),
-            *([tuning_note(name, made.tuned)] if SCORES[name].tuned else []),
+            *([tuning_note(name, made.tuned, by=by)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
         ),
     )
@@ -384,8 +386,9 @@ def coverage_strata(run: Evaluation, made: FormedSets, by: str, method: str = "e
     return strata
 
 
-def tuning_note(name: str, tuned: Tuned) -> str:
-    """How a score's parameters were chosen, as a note for the reader."""
+def tuning_note(name: str, tuned: Tuned, *, by: str = "all") -> str:
+    """How a score's parameters were chosen, as a note for the reader. The intervals of size redraw the choice only if
+    all questions share a threshold (:func:`set_estimates`)."""
     free = tuned.parameters.free_ranks
     values = f"λ {tuned.parameters.weight:g}"
     if "free_ranks" in SCORES[name].parameters:
@@ -398,6 +401,7 @@ def tuning_note(name: str, tuned: Tuned) -> str:
     return (
         f"Tuned: {values}, for the smallest sets at alpha {TUNING_ALPHA / THOUSAND:.3f} on {len(tuned.rows):,} of the "
         f"calibration questions. The other {len(tuned.calibration):,} calibrate."
+        + ("" if by == "all" else " The intervals of set size and UAcc hold for these values and do not redraw them.")
     )
 
 

@@ -18,6 +18,7 @@ from core.estimates import Estimate
 from core.reports.caveats import MARK
 from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
+from core.reports.repeated import tested
 from core.reports.titles import differences
 from core.runs.spec import RunSpec
 from core.tasks.bank_names import task_title
@@ -152,7 +153,7 @@ def _lines(cell: Cell, title: str) -> list[str]:
         f"Mean set size {cell.set_size.value:.2f} of {cell.options} options ({_ends(cell.set_size, '.2f')})",
         f"Accuracy {_percent(cell.accuracy.value)} ({_percent(cell.accuracy.low)} to {_percent(cell.accuracy.high)})",
         f"Coverage {_percent(cell.coverage)}, expected between {_percent(low)} and {_percent(high)}",
-        counted(cell.n_test, "test question"),
+        tested(cell.n_test, cell.test_questions).capitalize(),
     ]
     if cell.too_few_covered:
         lines.append("Its coverage is too low to be chance, corrected for the number of cells")

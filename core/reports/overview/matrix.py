@@ -46,6 +46,7 @@ class Cell:
     coverage_band: tuple[float, float]
     options: int
     n_test: int
+    test_questions: int
     shade: float
     smallest: bool
     too_few_covered: bool
@@ -130,6 +131,7 @@ def _cell(row: Mapping[Hashable, Any], score: str) -> Cell:
         coverage_band=(row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]),
         options=k,
         n_test=row["n_test"],
+        test_questions=row["test_questions"],
         shade=shade(size, k),
         smallest=row["smallest"],
         too_few_covered=row["too_few_covered"],
@@ -170,7 +172,7 @@ def _column(table: pd.DataFrame, keys: Mapping[str, str], key: str, options: int
     of = table[(table["run"].map(keys) == key) & (table["k"] == options)]
     first = of.iloc[0]
     same = of["questions"].nunique() == 1
-    return Column(key, task_title(first["task"], first["bank"]), options, int(first["n_test"]) if same else 0)
+    return Column(key, task_title(first["task"], first["bank"]), options, int(first["test_questions"]) if same else 0)
 
 
 def leads(table: pd.DataFrame, specs: Mapping[str, RunSpec]) -> pd.Series:

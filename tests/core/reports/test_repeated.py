@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
+from core.cli import main
 from core.errors import InputError
 from core.exchange import score_arrays, table
 from core.exchange.imported import ImportedRun, save
@@ -21,8 +22,10 @@ from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.array_evaluation import of_arrays
+from core.reports.caveats import lab_footnote_of
 from core.reports.evaluation import Evaluation, load
 from core.reports.frames import overview_at, summarise
+from core.reports.imported_figures import evaluation
 from core.reports.repeated import one_row_each
 from core.reports.report import report
 from core.runs import shared_questions, store
@@ -80,11 +83,25 @@ def test_five_copies_of_a_question_give_what_one_gives(home: Path, tmp_path: Pat
     assert any("150 rows, 30 questions" in note for note in b.notes)
     assert [caveat.kind for caveat in a.caveats] == ["few"]
     assert [caveat.kind for caveat in b.caveats] == ["few", "repeated", "repeated"]
+    assert "The lab shows one random row of each question" in lab_footnote_of(five)
+    assert "The lab shows" not in lab_footnote_of(one)
     # The Overview computes from a summary and has the same figures.
     row = overview_at([summarise(five)], 100).iloc[0]
     assert (row["lac_coverage_low"], row["lac_coverage_high"]) == b.scores["lac"].coverage_band
     assert row["lac_coverage_p"] == b.scores["lac"].p_value
     assert (row["lac_set_size_low"], row["lac_set_size_high"]) == b.scores["lac"].mean_set_size_interval
+
+
+def test_an_import_shows_what_its_report_will_show(home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "five.jsonl"
+    found = evaluation(imported(table_rows(60, times=5), path))
+    assert main(["import", "table", str(path), "--model", "m", "--task", "t"]) == 0
+    assert "300 rows, 60 questions, accuracy" in capsys.readouterr().out
+    kept = load(found.run_id)
+    for name in ("clusters", "calibration", "left_out", "test", "probabilities"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(kept, name), err_msg=name)
+    of = report(kept, 100)
+    assert (of.n_calibration, of.calibration_rows, of.n_test, of.test_questions) == (30, 150, 150, 30)
 
 
 def as_csv(rows: Rows, folder: Path) -> Path:
@@ -219,7 +236,7 @@ def test_the_band_is_one_of_questions_where_rows_of_a_question_differ_in_number(
     kept = [row for row in rows if not (str(row["id"]).endswith("4") and int(str(row["id"]).split("-")[0]) % 4 == 1)]
     run = loaded(kept, tmp_path / "t.jsonl")
     widths = []
-    for evaluation in (run, one_row_each(run), replace(run, clusters=None)):
-        low, high = report(evaluation, 200, scores=("lac",)).scores["lac"].coverage_band
+    for of in (run, one_row_each(run), replace(run, clusters=None)):
+        low, high = report(of, 200, scores=("lac",)).scores["lac"].coverage_band
         widths.append(high - low)
     assert all(wide >= narrow for wide, narrow in pairwise(widths))
