@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +37,8 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
     ``verdicts`` has ``label``, ``p0 … p(j−1)`` and ``f0 … f(j−1)``, the probabilities of True and of False, in file
     order. ``cases`` has ``row``, ``question`` and ``answer`` of answers that all jurors get wrong, and of answers on
     which they disagree. ``rules`` has a row for each of :data:`SHOWN_RULES`: its ``title``, its ``accuracy``, and how
-    much larger that is than the majority's (``gain``), each with the ends of its 95% interval. ``splits`` is the number
-    of splits into answers that calibrate and answers that test.
+    much larger that is than the majority's (``gain``), each with the ends of its 95% interval, or None without one.
+    ``splits`` is the number of splits into answers that calibrate and answers that test.
     """
     found = shown_rules(judgements)
     columns: dict[str, Any] = {"label": judgements.labels.astype(np.uint8)}
@@ -47,9 +48,9 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
         {
             "rule": of.rule,
             "title": RULES[of.rule].title,
-            **{name: getattr(of.accuracy, end) for name, end in _ENDS.items()},
+            **{name: _known(getattr(of.accuracy, end)) for name, end in _ENDS.items()},
             **{
-                f"gain_{name}" if name != "accuracy" else "gain": getattr(of.to_majority, end)
+                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(of.to_majority, end))
                 for name, end in _ENDS.items()
             },
         }
@@ -66,6 +67,10 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
 
 
 _ENDS = {"accuracy": "value", "low": "low", "high": "high"}
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _cases(judgements: Judgements) -> pa.Table:

@@ -100,6 +100,7 @@ def test_letters_with_little_probability_are_told_and_unknown_ones_are_not():
 def test_few_questions_say_the_smallest_alpha():
     (caveat,) = few_questions(49, 500)  # ⌈1000 / 50⌉ = 20 thousandths
     assert "Only 49 calibration and 500 test questions" in caveat.sentence
+    assert few_questions(1, 1)[0].sentence.startswith("Only 1 calibration and 1 test question:")
     assert "below alpha 0.020, every option stays" in caveat.sentence
     assert few_questions(FEWEST, FEWEST) == few_questions(FEWEST, FEWEST, alpha=10) == ()
     assert few_questions(FEWEST, FEWEST, alpha=9)  # a threshold at alpha .009 takes ⌈1000 / 9⌉ − 1 = 111 questions
