@@ -156,7 +156,7 @@ def _group(runs: Sequence[Evaluation], names: dict[str, str], asked: SetRule) ->
         rows.append(cells)
     questions = f"{made.n_test:,} shared test questions"
     said = [
-        *shared_questions.shared_words(made.tested, made.n_test, made.units),
+        *shared_questions.shared_words(made.tested, made.n_test, made.units, repeats=made.repeats),
         what_differs([run.spec for run in kept], calibrate=[len(run.calibration) for run in kept]),
     ]
     if len(kept) < len(runs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from core.clusters import count
+from core.clusters import count, kish_number
 from core.estimates import Estimate, interval_text
 from core.records import IntArray
 
@@ -75,10 +75,14 @@ def never_seen(n: float) -> float:
 
 
 def too_few(n: int, clusters: IntArray | None) -> str:
-    """Why n questions are too few for the interval of an error or for a test; empty if they are enough."""
+    """Why n questions are too few for the interval of an error or for a test; empty if they are enough.
+
+    Clusters are fewer than they seem where some have most of the rows: then their sums say little about each other.
+    """
     units = count(clusters, n)
     if units >= FEWEST:
-        return ""
+        uneven = 2 * kish_number(clusters, n) < units
+        return f"some of the {units:,} different questions have most of the {n:,} rows" if uneven else ""
     different = "" if clusters is None else "different "
     return f"{units} {different}question{'s' * (units != 1)}, and {FEWEST} are needed"
 

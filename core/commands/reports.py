@@ -214,7 +214,7 @@ def _comparison_text(
 def _pair_text(pair: paired.Pair, differs: str) -> str:
     from core.reports.compare.shared_questions import shared_words
 
-    said = [*shared_words(pair.tested, pair.n, pair.units), differs]
+    said = [*shared_words(pair.tested, pair.n, pair.units, repeats=pair.repeats), differs]
     if pair.alike:
         said.append("Both runs score every option of these questions alike, so nothing here tells them apart.")
     notes = "".join(f"\n  {note}" for note in said if note)

@@ -18,6 +18,7 @@ from core.inference.server.address import served_model
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
+from core.reports.repeated import counted
 from core.reports.report import finite, shown
 
 
@@ -51,7 +52,8 @@ def _recalibrated_line(one: Recalibrated) -> str:
 
 
 def _lines(one: CalibrationFigures) -> list[str]:
-    questions = f"{one.n} test question{'s' * (one.n != 1)}"
+    repeats = one.questions < one.n
+    questions = counted(one.n, one.questions) if repeats else f"{one.n} test question{'s' * (one.n != 1)}"
     lines = [f"  {one.stratum or 'all'}: {questions}, {one.bins} bins of equal {one.by}. {said(one)}"]
     lines.append("    error beyond luck (95% interval); error seen, error of a calibrated model by luck")
     for name, found in one.estimates.items():

@@ -34,8 +34,8 @@ def few_questions(n: int, m: int, *, alpha: int = 0) -> Caveats:
     return (
         Caveat(
             "few",
-            f"Only {n:,} calibration and {m:,} test questions: intervals are wide, and below alpha {smallest:.3f}, "
-            "every option stays in every set.",
+            f"Only {n:,} calibration and {m:,} test question{'s' if m != 1 else ''}: intervals are wide, and below "
+            f"alpha {smallest:.3f}, every option stays in every set.",
             "Take more questions.",
         ),
     )

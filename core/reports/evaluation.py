@@ -21,7 +21,7 @@ from core.files.tables import read_table
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
-from core.runs.caveats import Caveats, of_letters, of_record
+from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
 from core.tasks.identity import question_clusters
@@ -218,6 +218,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
             *of_letters(scored.letter_mass[test]),
+            *of_other_orders(np.array(scored.ids)[roles == "rotation"]),
         ),
     )
 

@@ -20,11 +20,12 @@ from core.conformal.probabilities import top_shares
 from core.conformal.published import top_ties_of
 from core.conformal.scores import SCORES, true_scores
 from core.conformal.scores import score as score_of
-from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank
+from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
 from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
+from core.estimates import Estimate
 from core.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
@@ -40,6 +41,7 @@ DEFAULT_SCORES = ("lac", "aps")
 
 ONE_WITHIN_ROUNDING = 1e-9
 LISTED = 4
+SAME_SIZE = 1e-9
 CLOZE_NOTE = (
     "Probabilities are a softmax over the summed log-likelihoods of the options' texts, not divided by their lengths; "
     "options that are no answers are not asked for."
@@ -258,6 +260,10 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
     low, high = strata_band(strata.calibrated, strata.tested, alpha, ties=strata.ties)
     counts = np.bincount(sizes, minlength=k + 1)
     likely = set_estimates(run, made, alpha, method=method, empty=empty, by=by)
+    if abs(likely.mean_set_size.value - size) > SAME_SIZE:  # a published threshold that parts equal scores
+        likely = without_intervals(
+            size, metrics.accuracy(run.probabilities[run.test], labels, ties=top_ties_of(method)), k
+        )
     return ScoreReport(
         threshold=made.threshold,
         coverage=share,
@@ -316,6 +322,13 @@ def set_estimates(
         clusters=clusters,
         redraw_counts=by == "class",
     )
+
+
+def without_intervals(size: float, accuracy: float, options: int) -> SetEstimates:
+    """Mean set size and UAcc of sets that no redrawn threshold would give: published tools compute in single precision,
+    and part scores that are equal."""
+    nothing = math.nan, math.nan
+    return SetEstimates(Estimate(size, *nothing), Estimate(float(uacc(accuracy, size, options)), *nothing))
 
 
 def size_choices(

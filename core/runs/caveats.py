@@ -20,6 +20,7 @@ from core.inference.engine import cut_short
 from core.inference.models import FAKE_MODEL
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.tasks.rotation import MARK, ORDER_MARK
 
 LITTLE_MASS = 0.5
 """With a smaller share of the next token's probability on the letters, a model hardly answers by letter."""
@@ -37,7 +38,8 @@ class Caveat:
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
     ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
-    (questions), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
+    (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -110,6 +112,22 @@ def of_letters(mass: npt.NDArray[np.float32]) -> Caveats:
             f"On average, only {mean:.0%} of the next token's probability falls on the letters of the options, so the "
             "model hardly reads these as questions with options.",
             "Ask by text, or in the model's chat format.",
+        ),
+    )
+
+
+def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
+    """A caveat on rows, by their ids, that ask a question of the file again with its options in another order. Rows
+    that Hedge itself asked in other orders have marked ids, and figures of their own."""
+    rows = sum(MARK not in name and ORDER_MARK not in name for name in ids.tolist())
+    if not rows:
+        return ()
+    what = "row asks" if rows == 1 else "rows ask"
+    return (
+        Caveat(
+            "orders",
+            f"{rows:,} {what} a question again with its options in another order; the figures count each question in "
+            "its first order.",
         ),
     )
 

@@ -5,6 +5,8 @@ import test from "node:test";
 import { script } from "./golden.mjs";
 
 const { lookAt, makePool } = await script("alpha_lab/splits.js");
+const { stripReach } = await script("alpha_lab/figures.js");
+const { bandSaid, verdict } = await script("shared/formatting.js");
 
 // Four options, eight questions; the last two options are E and F.
 function pool(changes = {}) {
@@ -83,4 +85,17 @@ test("E and F that are not there, are true, or leave nothing to choose from", ()
 test("a question with nothing left is spread evenly", () => {
   const p = Float64Array.from({ length: 32 }, (_, at) => (at % 4 === 2 ? 1 : 0));
   assert.ok(lookAt(pool({ p }), { drop: true }).p.every((value) => value === 0.5));
+});
+
+test("where every true option has one score, the strip holds the coverage and no band is a point", () => {
+  const always = new Float64Array(999).fill(1);
+  assert.equal(stripReach({ testLow: always, testHigh: always }), 100);
+  assert.equal(bandSaid({ low: 1, high: 1 }, 1), "100.0% in every draw");
+  assert.equal(bandSaid({ low: 0.9, high: 0.95 }, 1), "band 90.0 to 95.0%");
+});
+
+test("sets of every option are no success of the guarantee", () => {
+  const result = { thresholds: [1], threshold: 1, coverage: 1, meanSize: 4 };
+  assert.match(verdict(result, "all", { low: 1, high: 1 }, 4), /^Every option stays in every set/);
+  assert.match(verdict({ ...result, meanSize: 3.9 }, "all", { low: 1, high: 1 }, 4), /^✓ Within the band/);
 });

@@ -101,7 +101,7 @@ def test_an_infinite_nll_is_shown_as_such_with_its_questions(open_page: Open):
 def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
     assert not app.exception
-    assert "recalibration needs at least 40" in said(app)
+    assert "Recalibration needs at least 40" in said(app)
     assert "no letter with at least 20 test questions" in said(app)
 
 

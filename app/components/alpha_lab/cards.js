@@ -1,7 +1,7 @@
 // The two scores side by side, with large figures for what changes with alpha.
 
 import { say } from "../shared/dom.js";
-import { counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
+import { bandSaid, counted, percent, tuningHint, tuningText, verdict } from "../shared/formatting.js";
 
 const BAND_HINT =
   "If the guarantee holds, coverage on this test set lies in the band for 95% of the draws of calibration and test questions. " +
@@ -62,12 +62,7 @@ export class Card {
     };
     show("coverage", percent(result.coverage, digits), result.coverage);
     show("meanSize", result.meanSize.toFixed(2), result.meanSize);
-    show(
-      "band",
-      band
-        ? `band ${(100 * band.low).toFixed(digits)} to ${percent(band.high, digits)}`
-        : `of ${counted(m, "test question", "test questions")}`,
-    );
+    show("band", band ? bandSaid(band, digits) : `of ${counted(m, "test question", "test questions")}`);
     this.find("[data-figure=band]").dataset.value = band ? `${band.low} ${band.high}` : "";
     show("of", `of ${k} options`);
     const limits = by === "all" ? [] : [...result.thresholds].filter((q) => !Number.isNaN(q));
@@ -80,7 +75,7 @@ export class Card {
     show("single", percent(result.sizes[1] / m, digits));
     show("full", percent(result.sizes[k] / m, digits));
     show("uacc", Number.isFinite(uacc) ? uacc.toFixed(2) : "none", uacc);
-    show("verdict", verdict(result, by, band));
+    show("verdict", verdict(result, by, band, k));
   }
 }
 

@@ -227,7 +227,8 @@ export function stripFigure(host, label, { ink, mark }, reach) {
 export function stripReach(bands) {
   let widest = 0;
   for (let i = 0; i < bands.testLow.length; i++) {
-    if (bands.testLow[i] < 1) widest = Math.max(widest, Math.abs(bands.testLow[i] - (1 - (i + 1) / 1000)));
+    for (const end of [bands.testLow[i], bands.testHigh[i]])
+      widest = Math.max(widest, Math.abs(end - (1 - (i + 1) / 1000)));
   }
   return [1, 2, 3, 5, 8, 12, 20, 30, 50].find((reach) => reach >= 115 * widest) ?? 100;
 }

@@ -41,7 +41,7 @@ def questions(found: Sequence[Named], view: CalibrationView) -> None:
     shown = calibration_cache.bin_questions(one.run, view.within, one.stratum, number, one.bins, one.by)
     here = filled[number]
     st.caption(
-        f"{here.accuracy:.0%} of the {counted(here.n, 'answer')} in this bin are right, at a mean confidence "
+        f"{counted(here.n, 'answer')} in this bin, {here.accuracy:.0%} of them right, at a mean confidence "
         f"of {here.confidence:.0%}. Choose a row to see the question's options and set."
     )
     event = st.dataframe(

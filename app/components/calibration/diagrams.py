@@ -14,7 +14,7 @@ from app.caches import calibration_cache, run_cache
 from app.components.shared import controls, figures
 from app.components.shared.caveat_notes import caveat_text
 from app.components.shared.runs import titles
-from app.formatting import plain
+from app.formatting import plain, sentence
 from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
@@ -68,7 +68,7 @@ def diagrams_of(run_ids: Sequence[str], view: CalibrationView) -> list[Named]:
         try:
             made = calibration_cache.diagrams(run_id, view.within, view.bins, view.edges)
         except HedgeError as error:
-            st.info(plain(f"{error}."))
+            st.info(plain(sentence(str(error))))
             continue
         found += [(" · ".join(filter(None, [one.stratum, names[run_id]])), one) for one in made]
     if len(found) > MOST_DIAGRAMS:

@@ -11,11 +11,10 @@ from app import style
 from app.caches import calibration_cache, run_cache
 from app.components.shared import figures
 from app.components.shared.runs import titles
-from app.formatting import plain
+from app.formatting import plain, sentence
 from charts.nominal_coverage import coverage_minus_target
 from charts.run_names import told_apart
 from core.errors import HedgeError
-from core.reports.repeated import repeat_notes
 from core.reports.report import DEFAULT_SCORES
 
 
@@ -23,13 +22,12 @@ def every_alpha(run_ids: Sequence[str]) -> None:
     """Show how far the coverage of the runs is from its target, a figure for each score."""
     st.subheader("Does coverage hold at every alpha?", anchor=False)
     names = titles([run_cache.record(name) for name in run_ids])
-    frames, repeats = [], []
+    frames = []
     for run_id in run_ids:
         try:
             frames.append(calibration_cache.nominal_coverage(run_id).assign(name=names[run_id]))
-            repeats += [f"{names[run_id]}: {note}" for note in repeat_notes(run_cache.evaluation(run_id))]
         except HedgeError as error:
-            st.info(plain(f"{error}."))
+            st.info(plain(sentence(str(error))))
     if not frames:
         return
     frame = pd.concat(frames, ignore_index=True)
@@ -46,5 +44,3 @@ def every_alpha(run_ids: Sequence[str]) -> None:
         f"target. If the guarantee holds, coverage lies in the gold band for 95% of draws at each alpha.{more}"
     )
     figures.download("Data as CSV", frame, "nominal-and-actual-coverage", figures.about(run_ids))
-    for note in repeats:
-        st.caption(plain(note))

@@ -16,6 +16,7 @@ from app.serving.background import computing, in_place
 from core.calibration.estimate import CalibrationEstimate
 from core.reports.calibration.calibrated import CalibrationFigures
 from core.reports.p_values import p_said, p_text
+from core.reports.repeated import counted
 
 FIGURES = {
     "accuracy": "Accuracy",
@@ -88,7 +89,7 @@ def _column(one: CalibrationFigures) -> dict[str, str]:
     """The figures of one diagram by the names of their rows."""
     parts = one.brier_parts
     return {
-        "Questions": f"{one.n:,}",
+        "Questions": f"{one.n:,}" if one.questions == one.n else counted(one.n, one.questions),
         **{title: _written(name, one.estimates[name]) for name, title in FIGURES.items()},
         "Parts of the Brier score": f"{parts.reliability:.3f} − {parts.resolution:.3f} + {parts.uncertainty:.3f}",
         "p of the ECE": p_text(one.test.p_value),

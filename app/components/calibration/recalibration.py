@@ -13,7 +13,7 @@ from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
 from app.components.shared.static_table import static_table
-from app.formatting import plain, signed
+from app.formatting import plain, sentence, signed
 from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
@@ -76,7 +76,7 @@ def _recalibrated(run_id: str, alpha: int) -> tuple[list[Recalibrated] | None, s
     try:
         return arrived(calibration_cache.recalibrated(run_id, alpha)), ""
     except HedgeError as error:
-        return None, f"{error}."
+        return None, sentence(str(error))
 
 
 def _fitted(made: Sequence[Recalibrated]) -> float | None:

@@ -155,7 +155,7 @@ def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatri
     """What a reader would overlook: other options, questions that are left out, and settings that differ."""
     own = rows.drop_duplicates("run").set_index("run").loc[list(group)]
     differs = what_differs([run_cache.record(name).spec for name in group], calibrate=own["n_calibration"].tolist())
-    shared = shared_words(matrix.tested, matrix.n_test, matrix.units) if matrix else []
+    shared = shared_words(matrix.tested, matrix.n_test, matrix.units, repeats=matrix.repeats) if matrix else []
     return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
 
 

@@ -44,8 +44,8 @@ export function shareBars(host, rows, label, { from = 0, to = 1 } = {}) {
         const found = values[i];
         const wide = found ? Math.max(0, x(Math.min(to, found.value)) - x(from)) : 0;
         put(bar, { width: wide });
-        whisker.style.display = found?.low === undefined ? "none" : "";
-        if (found?.low !== undefined)
+        whisker.style.display = Number.isFinite(found?.low) ? "" : "none";
+        if (Number.isFinite(found?.low))
           put(whisker, { x1: x(Math.max(from, found.low)), x2: x(Math.min(to, found.high)) });
         const after = found?.high === undefined ? wide : Math.max(wide, x(Math.min(to, found.high)));
         put(text, { x: after + 6 });

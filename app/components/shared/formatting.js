@@ -38,8 +38,15 @@ export function fullStrataText(by, full, of, alpha) {
   );
 }
 
-export function verdict({ thresholds, threshold, coverage }, by, band) {
-  if (threshold === Infinity || thresholds.every((q) => q === Infinity))
+// The band of coverage; where all true options have the same score, each draw gives the same coverage.
+export const bandSaid = ({ low, high }, digits) =>
+  low === high
+    ? `${percent(low, digits)} in every draw`
+    : `band ${(100 * low).toFixed(digits)} to ${percent(high, digits)}`;
+
+// The result's sets at its thresholds, of k options each.
+export function verdict({ thresholds, threshold, coverage, meanSize }, by, band, k) {
+  if (threshold === Infinity || thresholds.every((q) => q === Infinity) || meanSize === k)
     return "Every option stays in every set, so no set misses the truth and no set tells you anything.";
   if (!band) return `Each ${STRATA[by][0]} has its own threshold and its own promise; see below.`;
   if (coverage < band.low) return "▼ Below the band: luck alone rarely gives coverage this low.";

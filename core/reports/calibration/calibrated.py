@@ -30,7 +30,7 @@ from core.errors import InputError
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.p_values import p_said
-from core.reports.repeated import standing_test_rows
+from core.reports.repeated import questions_of, standing_test_rows
 from core.reports.report import DEFAULT_SCORES
 from core.runs import store
 
@@ -51,11 +51,12 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationDiagram:
-    """The reliability diagram of one stratum with ``n`` questions."""
+    """The reliability diagram of one stratum with ``n`` rows, which ask ``questions`` questions."""
 
     run: str
     stratum: str
     n: int
+    questions: int
     bins: int
     by: str
     diagram: Reliability
@@ -75,6 +76,7 @@ class CalibrationFigures(CalibrationDiagram):
             "run": self.run,
             "stratum": self.stratum or "all",
             "n": self.n,
+            "questions": self.questions,
             "bins": self.bins,
             "edges": self.by,
             "figures": {name: asdict(one) for name, one in self.estimates.items()},
@@ -133,6 +135,7 @@ def _diagram(run: Evaluation, stratum: Stratum, bins: int, by: str) -> Calibrati
         run=run.run_id,
         stratum=stratum.name,
         n=len(top),
+        questions=questions_of(run, stratum.rows),
         bins=bins,
         by=by,
         diagram=reliability(top, rng=rng, bins=bins, by=by, clusters=clusters_within(run.clusters, stratum.rows)),
@@ -149,6 +152,7 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         run=drawn.run,
         stratum=drawn.stratum,
         n=drawn.n,
+        questions=drawn.questions,
         bins=bins,
         by=by,
         diagram=drawn.diagram,
@@ -179,7 +183,7 @@ def figures_frame(found: Sequence[CalibrationFigures], names: Sequence[str]) -> 
     """One row per run and stratum; ``names`` are the runs' in words."""
     rows = []
     for one, name in zip(found, names, strict=True):
-        row: dict[str, Any] = {"run": name, "stratum": one.stratum or "all", "n": one.n}
+        row: dict[str, Any] = {"run": name, "stratum": one.stratum or "all", "n": one.n, "questions": one.questions}
         for figure, estimate in one.estimates.items():
             row |= {figure: estimate.value, f"{figure}_low": estimate.low, f"{figure}_high": estimate.high}
             if estimate.bias is not None:

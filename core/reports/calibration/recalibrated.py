@@ -70,8 +70,8 @@ def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
     """
     if len(run.calibration) < NEEDED:
         raise InputError(
-            f"run {run.run_id} has {len(run.calibration)} calibration questions; recalibration needs at least "
-            f"{NEEDED}, half of them to fit and half for thresholds"
+            f"recalibration needs at least {NEEDED} calibration questions, half of them to fit and half for "
+            f"thresholds; {run.run_id} has {len(run.calibration)}"
         )
     if run.clusters is None:
         rows, clusters = clustered(run)

@@ -61,9 +61,10 @@ class Difference:
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two runs on the n test questions that they share. ``units`` counts those that are independent: repeats of a
-    question, and questions about one passage, are one unit. ``tested`` counts each run's own test questions. ``alike``
-    says that both runs score every option of the shared ones alike. ``left_out`` has the letters of the options that
-    were left out of each run, because the other lacks them.
+    question, and questions about one passage, are one unit. ``tested`` counts each run's own test rows, and
+    ``repeats`` says that some of them repeat a question. ``alike`` says that both runs score every option of the shared
+    ones alike. ``left_out`` has the letters of the options that were left out of each run, because the other lacks
+    them.
 
     ``both_right`` … count questions. ``grew``, ``shrank`` and ``same`` compare the second run's sets with the first's.
     ``p_values`` belong to the hypotheses of :data:`TESTS`; ``holm`` holds them corrected for all tests that were made
@@ -76,6 +77,7 @@ class Pair:
     n: int
     units: int
     tested: tuple[int, int]
+    repeats: bool
     alike: bool
     left_out: tuple[str, str]
     both_right: int
@@ -274,6 +276,7 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         n=len(first),
         units=count(sides.clusters, len(first)),
         tested=tested,
+        repeats=any(run.clusters is not None for run in (a, b)),
         alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
         left_out=(a.letters_left_out, b.letters_left_out),
         both_right=int(((first == 1) & (second == 1)).sum()),

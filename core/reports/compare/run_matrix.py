@@ -72,16 +72,18 @@ class PairDifference:
 class RunMatrix:
     """Runs on the questions that all of them have: ``n_test`` to test and ``n_calibration`` to calibrate.
 
-    ``tested`` counts each run's own test questions, and ``alone`` its further calibration questions. ``units`` counts
-    the shared ones that are independent: repeats of a question are one unit. ``left_out`` has the letters of the
-    options that were left out of each run, because another run lacks them. ``figures`` maps each of :data:`MEASURES` to
-    each run's figure on the shared questions, and ``pairs`` to the differences of all pairs.
+    ``tested`` counts each run's own test rows, ``repeats`` says that some of them repeat a question, and ``alone``
+    counts its further calibration questions. ``units`` counts the shared ones that are independent: repeats of a
+    question are one unit. ``left_out`` has the letters of the options that were left out of each run, because another
+    run lacks them. ``figures`` maps each of :data:`MEASURES` to each run's figure on the shared questions, and
+    ``pairs`` to the differences of all pairs.
     """
 
     runs: tuple[str, ...]
     n_test: int
     n_calibration: int
     tested: tuple[int, ...]
+    repeats: bool
     units: int
     left_out: tuple[str, ...]
     alone: tuple[int, ...]
@@ -152,6 +154,7 @@ def run_matrix(
         n_test=shared.right.shape[1],
         n_calibration=shared.calibration.shape[2],
         tested=tuple(len(run.test) for run in runs),
+        repeats=any(run.clusters is not None for run in runs),
         units=asked.units,
         left_out=tuple(run.letters_left_out for run in asked.runs),
         alone=tuple(len(of) for of in shared.alone),

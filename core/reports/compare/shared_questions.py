@@ -109,15 +109,15 @@ def nearly_alike(first: str, second: str) -> bool:
     return shared >= max(FEWEST, NEARLY * max(map(question_identity.tests, (first, second))))
 
 
-def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:
+def shared_words(tested: Sequence[int], n: int, units: int, *, repeats: bool) -> list[str]:
     """What is to be said of n shared questions, where runs were ``tested`` on more: how many are left out, and how many
-    units they are.
+    units they are. With ``repeats``, rows of a run repeat its questions.
 
-    >>> shared_words([1065, 1062], 1062, 1062)
+    >>> shared_words([1065, 1062], 1062, 1062, repeats=False)
     ['3 of 1,065 questions are in one run only and are left out.']
-    >>> shared_words([250, 250], 250, 50)
+    >>> shared_words([250, 250], 250, 50, repeats=True)
     ['250 rows of 50 questions; each of these counts once.']
-    >>> shared_words([250, 245], 245, 49)[0]
+    >>> shared_words([250, 245], 245, 49, repeats=True)[0]
     '5 of 250 rows are in one run only and are left out.'
     """
     said = []
@@ -126,8 +126,8 @@ def shared_words(tested: Sequence[int], n: int, units: int) -> list[str]:
     if left := every - n:
         be = "is" if left == 1 else "are"
         where = "in one run only" if two else "not in all of these runs"
-        rows = "rows" if units < n else "questions"
-        said.append(f"{left:,} of {every:,} {rows} {be} {where} and {be} left out.")
+        what = "rows" if repeats else "questions"
+        said.append(f"{left:,} of {every:,} {what} {be} {where} and {be} left out.")
     if units < n:
         said.append(f"{n:,} rows of {units:,} questions; each of these counts once.")
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -48,9 +49,9 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
         {
             "rule": of.rule,
             "title": RULES[of.rule].title,
-            **{name: getattr(of.accuracy, end) for name, end in _ENDS.items()},
+            **{name: _known(getattr(of.accuracy, end)) for name, end in _ENDS.items()},
             **{
-                f"gain_{name}" if name != "accuracy" else "gain": getattr(of.to_majority, end)
+                f"gain_{name}" if name != "accuracy" else "gain": _known(getattr(of.to_majority, end))
                 for name, end in _ENDS.items()
             },
         }
@@ -67,6 +68,10 @@ def jury_tables(judgements: Judgements) -> dict[str, Any]:
 
 
 _ENDS = {"accuracy": "value", "low": "low", "high": "high"}
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def _cases(judgements: Judgements) -> pa.Table:

@@ -204,3 +204,14 @@ def test_a_letter_that_is_never_true_has_no_weight_that_runs_away():
 def test_weights_at_their_limits_are_named():
     p, _ = drawn(60)
     assert "Some weights are at their limits" in fit("vector", np.log(p), p.argmax(axis=1)).notes()[0]
+
+
+def test_a_few_questions_with_most_of_the_rows_give_no_interval():
+    rng = np.random.default_rng(0)
+    clusters = np.concatenate([np.zeros(60, dtype=np.int64), np.arange(1, 61)])
+    p = rng.dirichlet(np.ones(4), size=len(clusters))
+    found = estimates(p, rng.integers(0, 4, len(clusters)), clusters=clusters)
+    for name in ("nll", "brier", "ece", "classwise_ece", "smooth_ece"):
+        assert np.isnan(found[name].low)
+        assert found[name].reason == "some of the 61 different questions have most of the 120 rows"
+    assert found["accuracy"].low > 0

@@ -100,6 +100,7 @@ def test_letters_with_little_probability_are_told_and_unknown_ones_are_not():
 def test_few_questions_say_the_smallest_alpha():
     (caveat,) = few_questions(49, 500)  # ⌈1000 / 50⌉ = 20 thousandths
     assert "Only 49 calibration and 500 test questions" in caveat.sentence
+    assert few_questions(1, 1)[0].sentence.startswith("Only 1 calibration and 1 test question:")
     assert "below alpha 0.020, every option stays" in caveat.sentence
     assert few_questions(FEWEST, FEWEST) == few_questions(FEWEST, FEWEST, alpha=10) == ()
     assert few_questions(FEWEST, FEWEST, alpha=9)  # a threshold at alpha .009 takes ⌈1000 / 9⌉ − 1 = 111 questions
@@ -194,3 +195,18 @@ def test_runs_with_the_same_caveats_share_a_footnote_and_many_are_counted():
         "† 2 more like these; open the runs to read them.",
     )
     assert (marked("m", ""), marked("m", "Few.")) == ("m", "m †")
+
+
+def test_questions_asked_again_in_another_order_are_said(home, tmp_path):
+    """Of a person's own table: Hedge's own rotations have figures of their own."""
+    rows = []
+    for i in range(60):
+        row = {"question": f"What is {i}?", "option_A": "yes", "option_B": "no", "p_A": 0.6, "p_B": 0.4, "label": "A"}
+        again = {"option_A": "no", "option_B": "yes", "p_A": 0.4, "p_B": 0.6, "label": "B"}
+        rows += [row | {"id": f"{i}"}, row | again | {"id": f"again {i}"}]
+    path = tmp_path / "orders.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    (found,) = (load(name) for name in save(table.read(path)))
+    said = [caveat.sentence for caveat in of_run(found) if caveat.kind == "orders"]
+    assert len(said) == 1
+    assert said[0].startswith("60 rows ask a question again with its options in another order")

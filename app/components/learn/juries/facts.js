@@ -142,6 +142,7 @@ function pairsSaid({ run }) {
 function gainSaid(at) {
   const { gain, gain_low: low, gain_high: high } = rule(at, "weighted_log_odds");
   const signed = (value) => `${value < 0 ? "−" : ""}${(100 * Math.abs(value)).toFixed(1)}`;
+  if (low === null) return `The difference is **${signed(gain)}** points. So few answers give it no interval.`;
   const span = `**${signed(gain)}** points (**${percent(0.95, 0)}** interval **${signed(low)}** to **${signed(high)}**)`;
   if (low > 0) return `It gains ${span}.`;
   return high < 0 ? `It loses: ${span}.` : `The difference of ${span} may be chance.`;

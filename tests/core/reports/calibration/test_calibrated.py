@@ -131,6 +131,7 @@ def of_top(confidence, shares):
         run="r",
         stratum="",
         n=len(top),
+        questions=len(top),
         bins=15,
         by="width",
         estimates=top_estimates(top, c),
