@@ -206,7 +206,7 @@ def test_questions_asked_again_in_another_order_are_said(home, tmp_path):
         rows += [row | {"id": f"{i}"}, row | again | {"id": f"again {i}"}]
     path = tmp_path / "orders.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    (found,) = (load(name) for name in save(table.read(path)))
+    (found,) = (load(name) for name in save(table.read([path])))
     said = [caveat.sentence for caveat in of_run(found) if caveat.kind == "orders"]
     assert len(said) == 1
     assert said[0].startswith("60 rows ask a question again with its options in another order")
