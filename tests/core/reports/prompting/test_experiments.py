@@ -276,7 +276,7 @@ def test_shots_that_leave_no_room_are_said(home, real_models, capsys):
     words = ["run", "--model", folder, "--task", "rc", "--form", "cloze", "--shots", "16", "--samples", "8"]
     assert main(words) == 0
     printed = capsys.readouterr()
-    assert "About 8 of 8 prompts are longer than the 512 t that the model reads" in printed.err
+    assert "About 8 of 8 prompts are longer than the 512 tokens" in printed.err
     assert "8 of 8 prompts were longer than the 512 tokens that the model reads, and lost" in printed.out
     assert "Ask with fewer shots, or choose a model that reads more." in printed.out
 
