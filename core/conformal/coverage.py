@@ -265,17 +265,14 @@ def covered_questions(share: float, m: int) -> int:
     return math.ceil(share * m - WHOLE)
 
 
-def guarantee_p_value(covered: int, n: int, m: int, alpha: int, *, ties: Ties | None = None) -> float:
+def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
     """The probability that at most ``covered`` of m questions are covered if the guarantee holds.
 
-    A small value is evidence against the guarantee.
+    A small value is evidence against the guarantee. Ties don't count: they only raise coverage.
     """
     a, b = beta_parameters(n, alpha)
     if b == 0:
         return 1.0
-    if ties is not None and _reached(n, m, alpha, ties):
-        first, law = coverage_law(n, m, alpha, ties)
-        return float(law[: max(covered + 1 - first, 0)].sum().clip(0, 1))
     return float(beta_binomial(m, a, b)[: covered + 1].sum().clip(0, 1))
 
 
@@ -323,16 +320,9 @@ def strata_band(
     return low / (len(law) - 1), high / (len(law) - 1)
 
 
-def strata_p_value(
-    covered: int,
-    calibrated: Mapping[str, int],
-    tested: Mapping[str, int],
-    alpha: int,
-    *,
-    ties: Mapping[str, Ties | None] = NO_TIES,
-) -> float:
+def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> float:
     """The probability that at most ``covered`` questions are covered if the guarantee holds in every stratum."""
     if len(tested) == 1:
         ((name, m),) = tested.items()
-        return guarantee_p_value(covered, calibrated[name], m, alpha, ties=ties.get(name))
-    return float(strata_law(calibrated, tested, alpha, ties=ties)[: covered + 1].sum().clip(0, 1))
+        return guarantee_p_value(covered, calibrated[name], m, alpha)
+    return float(strata_law(calibrated, tested, alpha)[: covered + 1].sum().clip(0, 1))

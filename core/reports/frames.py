@@ -157,7 +157,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
                 f"{name}_coverage_low": low,
                 f"{name}_coverage_high": high,
                 f"{name}_coverage_p": guarantee_p_value(
-                    covered_questions(coverage, summary.m), summary.n, summary.m, alpha, ties=summary.ties
+                    covered_questions(coverage, summary.m), summary.n, summary.m, alpha
                 ),
                 f"{name}_set_size": likely.mean_set_size.value,
                 f"{name}_set_size_low": likely.mean_set_size.low,

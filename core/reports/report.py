@@ -74,9 +74,9 @@ class ScoreReport:
     """One score's sets on the test questions.
 
     ``coverage_band`` is the 95% band of coverage if the guarantee holds, given the run's ties
-    (:func:`core.conformal.coverage.coverage_law`), and ``p_value`` the probability of a coverage this low or lower in
-    that case. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The intervals
-    of set size and UAcc estimate the figure that other calibration and test questions give on average
+    (:func:`core.conformal.coverage.coverage_law`), and ``p_value`` the probability of a coverage this low or lower
+    if it holds without ties, which only raise coverage. ``uacc`` = accuracy · √k / mean set size (may exceed 1). The
+    intervals of set size and UAcc estimate the figure that other calibration and test questions give on average
     (:mod:`core.conformal.set_sizes`). ``empty_rate`` is the share of sets that are empty, after the policy for them.
     ``sizes`` counts the sets of 0 … k options, and ``by_size`` has the coverage of each size. ``threshold`` is NaN if
     each stratum has its own. ``thresholds`` maps strata (``all``, a subject or a letter) to thresholds. ``strata`` has
@@ -268,9 +268,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
         threshold=made.threshold,
         coverage=share,
         coverage_band=(low, high),
-        p_value=strata_p_value(
-            covered_questions(share, worth), strata.calibrated, strata.tested, alpha, ties=strata.ties
-        ),
+        p_value=strata_p_value(covered_questions(share, worth), strata.calibrated, strata.tested, alpha),
         mean_set_size=size,
         mean_set_size_interval=likely.mean_set_size.ends,
         empty_rate=float((sizes == 0).mean()),

@@ -38,14 +38,13 @@ for (const { n, m, beta_low: betaLow, beta_high: betaHigh, test_low: testLow, te
   });
 }
 
-test("bands and p-values with ties", () => {
-  for (const { calibration, test: asked, alphas, low, high, p } of laws.tied) {
+test("bands with ties", () => {
+  for (const { calibration, test: asked, alphas, low, high } of laws.tied) {
     const ties = tiesOf(Float64Array.from(calibration), Float64Array.from(asked));
     const [n, m] = [calibration.length, asked.length];
     const made = bands(n, m, ties);
     alphas.forEach((alpha, i) => {
       assert.deepEqual(made.at(alpha), [low[i], high[i]], `${n} and ${m} at ${alpha}`);
-      close(guaranteePValue(Math.round(0.9 * m), n, m, alpha, ties), p[i]);
     });
   }
 });

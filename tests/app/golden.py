@@ -346,7 +346,6 @@ def _tied(n: int, m: int, votes: int) -> dict[str, Any]:
         "alphas": alphas,
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
-        "p": [guarantee_p_value(round(0.9 * m), n, m, alpha, ties=ties) for alpha in alphas],
     }
 
 

@@ -34,9 +34,10 @@ function tagsOf(state, i) {
   const would = answered(rows, rule, i, at) ? "" : "would be ";
   const [good, bad] = pairwise ? ["as labelled", "against the label"] : ["right", "wrong"];
   if (isTie(rows.said[rule][i])) made.append(tag("half right", "plain", "A tie counts half for each side."));
-  else made.append(
-    isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"),
-  );
+  else
+    made.append(
+      isWrong(rows, rule, i) ? tag(`${would}${bad}`, would ? "plain" : "wrong") : tag(`${would}${good}`, "plain"),
+    );
   return made;
 }
 

@@ -313,10 +313,7 @@ class Jury {
     const { pairwise } = this.data;
     const agrees = pairwise ? "agrees with the label on" : "right on";
     say(this.find(".answer"), `${of.title}: ${agrees} ${accuracy}`);
-    say(
-      this.find(".verdict"),
-      `Mean over ${splits} splits${interval}. ${this.data.constant}`,
-    );
+    say(this.find(".verdict"), `Mean over ${splits} splits${interval}. ${this.data.constant}`);
     clearTimeout(this.speaking);
     this.speaking = setTimeout(
       () =>

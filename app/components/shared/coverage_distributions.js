@@ -272,9 +272,9 @@ export function betaBinomialLaw(n, m, alpha, ties = null) {
 }
 
 // The probability that at most `hits` of m questions are covered if the guarantee holds.
-export function guaranteePValue(hits, n, m, alpha, ties = null) {
+export function guaranteePValue(hits, n, m, alpha) {
   if (betaParameters(n, alpha)[1] === 0) return 1;
-  const law = betaBinomialLaw(n, m, alpha, ties);
+  const law = betaBinomialLaw(n, m, alpha);
   let sum = 0;
   for (let x = 0; x <= hits; x++) sum += law[x];
   return Math.min(1, sum);
