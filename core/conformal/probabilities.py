@@ -18,6 +18,7 @@ FEW = 100
 DECIMALS = range(5, 13)
 """Shares with more decimals than the first of these, and no more than the last, may have been cut."""
 BY_CHANCE = 1e-3
+PER_CENT = 100
 SURELY = 0.01
 TIES = ("later", "first")
 """Which of several equally probable options is ranked first."""
@@ -79,7 +80,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
     """
     wide: FloatArray = values.astype(np.float64)
     known = np.unique(wide[np.isfinite(wide)])
-    if not known.size:
+    if not known.size or np.abs(known).max() > PER_CENT:
         return wide
     if values.dtype in (np.float16, np.float32):
         within, written = float(np.finfo(values.dtype).eps) / 2, 0.0

@@ -25,6 +25,8 @@ from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Questi
 from core.runs.spec import RunSpec
 
 ORIGIN = "vlm-uncertainty-bench"
+PICTURE = "(The picture of row {} is not published with the answers.)"
+"""Questions are about a picture, so equal texts are not the same question."""
 EXTRA = {"E": DONT_KNOW, "F": NONE_OF_ABOVE}
 OPTIONS = 6
 
@@ -71,7 +73,7 @@ def _read_run(path: Path) -> ImportedRun:
                 id=str(number),
                 task=task,
                 group=str(row.get("category") or row.get("subject") or row.get("situation") or task),
-                context=str(row.get("hint") or ""),
+                context="\n".join(filter(None, [str(row.get("hint") or ""), PICTURE.format(number)])),
                 question=str(row.get("question") or f"row {number}"),
                 options=options,
                 label=LETTERS.index(answer),

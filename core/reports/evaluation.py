@@ -26,6 +26,8 @@ from core.runs.spec import RunSpec
 from core.tasks import bank_names
 from core.tasks.identity import question_clusters
 
+ABOUT_PICTURES = ("vlm-uncertainty-bench",)
+"""Sources whose older imports hold the texts of questions without the pictures that they are about."""
 ROUNDING = 1e-9
 """The largest allowed difference between a probability and the exponential of its log-probability."""
 
@@ -232,7 +234,8 @@ def _clusters(answers: StoredAnswers) -> IntArray | None:
     if "clusters" in {key.decode() for key in questions.schema.metadata or {}}:
         return None
     path = store.questions_path(answers.record.run_id)
-    if path.parent == shared_questions.FOLDER or answers.record.provenance.get("texts") is False:
+    told = answers.record.provenance.get("texts") is not False and answers.record.spec.origin not in ABOUT_PICTURES
+    if path.parent == shared_questions.FOLDER or not told:
         return None
     numbers = _clusters_of(path, path.stat().st_mtime_ns)
     return None if numbers is None else _frozen(np.array([numbers[name] for name in answers.scored.ids]))

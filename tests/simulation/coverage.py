@@ -69,6 +69,7 @@ def a_cell_is_marked(seed: int, n: int) -> bool:
                 "questions": name,
                 "k": K,
                 "n_test": n,
+                "test_questions": n,
                 **dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high"), 0.5),
                 **dict.fromkeys(("lac_set_size", "lac_set_size_low", "lac_set_size_high"), 2.0),
                 **dict.fromkeys(("lac_coverage_low", "lac_coverage_high"), 0.9),

@@ -204,6 +204,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
 """A place that shows what others compute → these."""
 
 NO_INTERVAL: dict[str, str] = {
+    "core.reports.report.without_intervals": "figures without intervals",
     "core.jury.confidence._p_value": "the confidence of one verdict, a scale and no test; its conformal p-value is "
     "that of core.conformal.pvalues",
     "core.conformal.pvalues.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
