@@ -10,14 +10,13 @@ independent rows that would have this variance (Korn & Graubard 1998).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from statistics import NormalDist
 
 import numpy as np
 
 from core.records import FloatArray, IntArray
 
 TAIL = 0.025
-NORMAL = NormalDist().inv_cdf(1 - TAIL)
+NORMAL = 1.959963984540054
 """The normal quantile of a 95% interval."""
 
 
@@ -40,20 +39,26 @@ def joined(*namings: Sequence[Hashable | None]) -> IntArray | None:
     [0, 0, 0, 1]
     """
     parents = list(range(len(namings[0])))
-
-    def root(row: int) -> int:
-        while parents[row] != row:
-            parents[row] = parents[parents[row]]
-            row = parents[row]
-        return row
-
     for names in namings:
         first: dict[Hashable, int] = {}
         for row, name in enumerate(names):
             if name is not None:
-                low, high = sorted((root(first.setdefault(name, row)), root(row)))
-                parents[high] = low
-    return numbered([root(row) for row in range(len(parents))])
+                join(parents, first.setdefault(name, row), row)
+    return numbered([root(parents, row) for row in range(len(parents))])
+
+
+def root(parents: list[int], row: int) -> int:
+    """The first row of a row's cluster, where ``parents`` lead from each row to an earlier one, or to itself."""
+    while parents[row] != row:
+        parents[row] = parents[parents[row]]
+        row = parents[row]
+    return row
+
+
+def join(parents: list[int], row: int, other: int) -> None:
+    """Put the clusters of two rows together (:func:`root`)."""
+    low, high = sorted((root(parents, row), root(parents, other)))
+    parents[high] = low
 
 
 def within(clusters: IntArray | None, rows: IntArray) -> IntArray | None:
@@ -103,9 +108,9 @@ def covariance_of_mean(values: FloatArray, clusters: IntArray | None) -> FloatAr
 def few_clusters(g: int) -> float:
     """By how much an interval is widened because its variance was estimated from g clusters: the quantile of Student's
     t with g − 1 degrees of freedom over the normal one; infinite for one cluster."""
-    from scipy.special import ndtri, stdtrit  # imported here because workers do without SciPy
+    from scipy.special import stdtrit  # imported here because workers do without SciPy
 
-    return float(stdtrit(g - 1, 1 - TAIL) / ndtri(1 - TAIL)) if g > 1 else float("inf")
+    return float(stdtrit(g - 1, 1 - TAIL) / NORMAL) if g > 1 else float("inf")
 
 
 def effective_number(values: FloatArray, clusters: IntArray | None) -> float:

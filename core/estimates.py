@@ -21,8 +21,8 @@ class Estimate:
 
 
 def interval_text(low: float | None, high: float | None, *, digits: int = 3, form: str = "") -> str:
-    """The ends of an interval as text, with so many digits or in a ``form``. Without an interval they are NaN, or None
-    in JSON.
+    """The ends of an interval as text, with ``digits`` decimals or in the format ``form``. Without an interval
+    they are NaN, or None in JSON.
 
     >>> interval_text(0.1, 0.25), interval_text(float("nan"), float("nan"))
     ('0.100 to 0.250', 'no interval')

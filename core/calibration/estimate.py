@@ -67,7 +67,7 @@ class CalibrationEstimate(Estimate):
 
 
 def never_seen(n: float) -> float:
-    """The largest share of a kind of question of which n questions have none, in 97.5 of 100 samples: 1 − .025^(1/n).
+    """The upper 95% end of the share of a kind of question that none of n questions is of: 1 − .025^(1/n).
 
     If an upper end would be 0, an error this large, on questions of such a kind, can still not be excluded.
     """

@@ -10,14 +10,13 @@ fitted again without the group, so the variance includes that of the fits. On av
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from core.calibration.tango import tango_ends
+from core.clusters import NORMAL, TAIL
 from core.records import FloatArray, IntArray
 
 GROUPS = 20
-TAIL = 0.025
-NORMAL = float(ndtri(1 - TAIL))
 TINY = 1e-12
 ROUNDING = 1e-12
 """Variances below this are rounding."""

@@ -44,8 +44,9 @@ def on_grid(values: FloatArray, *, share: FloatArray | None = None) -> FloatArra
     thousand. The order of two values never changes.
 
     A value that is less than 10⁻⁶ from 0 or 1, and not equal to it, is kept as it is: there, the tiny probabilities of
-    a confident model decide, which the grid would make equal. ``share`` are the probabilities of which this is asked,
-    if the values are these and a cost. The browser computes the same (``app/components/shared/scores/grid.js``).
+    a confident model decide, which the grid would make equal. If the values are probabilities and a cost, ``share`` has
+    the probabilities alone, and this rule looks at them. The browser computes the same
+    (``app/components/shared/scores/grid.js``).
 
     >>> bool(on_grid(np.array([0.6 - 0.2]))[0] == on_grid(np.array([0.4 - 0.0]))[0] == 0.4)
     True

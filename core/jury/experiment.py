@@ -453,7 +453,8 @@ def rule_ends(
 
 
 def counts_behind(share: FloatArray, n: int, questions: int) -> tuple[IntArray, IntArray]:
-    """The number of answers and of questions behind figures of a share (f,) of n answers to so many questions."""
+    """How many answers, and how many questions, each figure (f,) comes from: its share of all n answers and of all
+    ``questions``."""
     return np.ceil(share * n - 1e-9).astype(np.int64), np.ceil(share * questions - 1e-9).astype(np.int64)
 
 

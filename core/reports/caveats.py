@@ -46,31 +46,33 @@ def of_run(run: Evaluation, *, method: str = "exact") -> Caveats:
 
     Probabilities that are only bounds say nothing of ties and of the NLL.
     """
-    found = (*run.recorded, *_of_questions(run))
-    return found if any(caveat.kind == "bounded" for caveat in found) else (*found, *_of_probabilities(run, method))
+    caveats = (*run.recorded, *_of_questions(run))
+    if any(caveat.kind == "bounded" for caveat in caveats):
+        return caveats
+    return (*caveats, *_of_probabilities(run, method))
 
 
 def _of_questions(run: Evaluation) -> Caveats:
-    found = [Caveat("repeated", sentence) for sentence in repeat_notes(run)]
+    caveats = [Caveat("repeated", sentence) for sentence in repeat_notes(run)]
     least = int(run.option_counts.min(initial=run.k))
     if least < run.k:
-        found.append(
+        caveats.append(
             Caveat(
                 "options",
                 f"Questions have from {least} to {run.k} options. No set holds an option that its question lacks, and "
                 f"UAcc uses k = {run.k}.",
             )
         )
-    return (*few_questions(len(run.calibration), questions_of(run, run.test)), *found)
+    return (*few_questions(len(run.calibration), questions_of(run, run.test)), *caveats)
 
 
 def _of_probabilities(run: Evaluation, method: str) -> Caveats:
     probabilities, labels, m = run.probabilities[run.test], run.labels[run.test], len(run.test)
-    found = []
+    caveats = []
     if m and (ties := metrics.top_ties(probabilities, labels)).n:
         order = top_ties_of(method)
         accuracy = metrics.accuracy(probabilities, labels, ties=order)
-        found.append(
+        caveats.append(
             Caveat(
                 "ties",
                 f"On {ties.n:,} of {m:,} test questions two or more options are equally and most probable; the {order} "
@@ -81,13 +83,13 @@ def _of_probabilities(run: Evaluation, method: str) -> Caveats:
         )
     true = run.log_probabilities[run.test, labels]
     if infinite := int(np.isneginf(true).sum()):
-        found.append(
+        caveats.append(
             Caveat(
                 "infinite",
                 f"{infinite:,} of {m:,} test questions give the truth a probability of 0, so the NLL is infinite (∞).",
             )
         )
-    return tuple(found)
+    return tuple(caveats)
 
 
 # ---------------------------------------------------------------- how they are shown

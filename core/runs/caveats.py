@@ -61,16 +61,16 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     >>> of_record(RunSpec(model="m", task="qa"), {"bounded_questions": 3}, questions=9)[0].sentence
     'The server gave only an upper bound of some letters for 3 of 9 questions, so each figure lies between two ends.'
     """
-    found = []
-    asked = _numbers(provenance.get("prompts"))  # older runs counted in the engine's description
-    counted = _numbers(provenance.get("engine")) | asked
-    if sentence := cut_short(counted, prompts=asked.get("asked", questions)):
-        found.append(Caveat("cut", sentence, "Ask with fewer shots, or choose a model that reads more."))
+    caveats = []
+    prompts = _numbers(provenance.get("prompts"))  # older runs counted in the engine's description
+    counted = _numbers(provenance.get("engine")) | prompts
+    if sentence := cut_short(counted, prompts=prompts.get("asked", questions)):
+        caveats.append(Caveat("cut", sentence, "Ask with fewer shots, or choose a model that reads more."))
     counts = _numbers(provenance.get("counts"))
     missing = {name: counts[name] for name in MISSING if counts.get(name)}
     if missing:
         why = ", ".join(f"{n:,} {name}" for name, n in missing.items())
-        found.append(
+        caveats.append(
             Caveat(
                 "missing",
                 f"{_counted(sum(missing.values()), 'question')} of the evaluation {_is(missing)} missing ({why}); "
@@ -79,7 +79,7 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
             )
         )
     if bounded := _numbers(provenance).get("bounded_questions", 0):
-        found.append(
+        caveats.append(
             Caveat(
                 "bounded",
                 f"The server gave only an upper bound of some letters for {_of(bounded, questions)} "
@@ -88,10 +88,10 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
             )
         )
     if spec.model == FAKE_MODEL and not spec.is_imported:
-        found.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
+        caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
-        found.append(Caveat("stated", plain(str(stated), one_line=True)[:LONGEST]))
-    return tuple(found)
+        caveats.append(Caveat("stated", plain(str(stated), one_line=True)[:LONGEST]))
+    return tuple(caveats)
 
 
 def of_run_record(record: RunRecord) -> Caveats:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from core.clusters import join, root
 from core.records import Question
 
 NEAR = 0.8
@@ -47,15 +48,15 @@ def _clusters(questions: tuple[Question, ...]) -> tuple[int, ...]:
     parents = list(range(len(questions)))
     first: dict[str, int] = {}
     for i, question in enumerate(questions):
-        _join(parents, i, first.setdefault(likeness(question), i))
+        join(parents, i, first.setdefault(likeness(question), i))
         if question.cluster:
-            _join(parents, i, first.setdefault(f"\0{question.cluster}", i))
+            join(parents, i, first.setdefault(f"\0{question.cluster}", i))
     shingles = _shingles(questions)
     for i, j in _candidates(shingles):
-        if _root(parents, i) != _root(parents, j) and _overlap(shingles[i], shingles[j]) >= NEAR:
-            _join(parents, i, j)
+        if root(parents, i) != root(parents, j) and _overlap(shingles[i], shingles[j]) >= NEAR:
+            join(parents, i, j)
     numbers: dict[int, int] = {}
-    return tuple(numbers.setdefault(_root(parents, i), len(numbers)) for i in range(len(questions)))
+    return tuple(numbers.setdefault(root(parents, i), len(numbers)) for i in range(len(questions)))
 
 
 def _shingles(questions: Sequence[Question]) -> list[npt.NDArray[np.int64]]:
@@ -112,15 +113,3 @@ def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def _overlap(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
     shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / (len(one) + len(other) - shared)
-
-
-def _root(parents: list[int], i: int) -> int:
-    while parents[i] != i:
-        parents[i] = parents[parents[i]]
-        i = parents[i]
-    return i
-
-
-def _join(parents: list[int], i: int, j: int) -> None:
-    a, b = sorted((_root(parents, i), _root(parents, j)))
-    parents[b] = a

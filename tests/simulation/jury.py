@@ -118,8 +118,8 @@ FITTED = (
 )
 RARE = (0.93, 1.0)
 FEW_ERRORS = (
-    "With few errors or repeated questions, intervals are wider than 95% needs: they hold the true value in at least "
-    "93 of 100 cases."
+    "With few errors or repeated questions, intervals are wider than necessary, and hold the true value in 93 "
+    "to 100 of 100 cases."
 )
 EDGES = (60, 200, 1000)
 SHORT = {200: 20, 1000: 4, 5000: 1}

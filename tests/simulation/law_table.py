@@ -502,8 +502,8 @@ PAIR = Figure((0.93, 1.0), "Where few questions differ, they hold the true diffe
 TOGETHER = Figure((0.93, 1.0), "all of them hold the true differences in at least 95% of draws")
 JURY = Figure(
     (0.93, 1.0),
-    "With few errors or repeated questions, intervals are wider than 95% needs: they hold the true value in at least "
-    "93 of 100 cases.",
+    "With few errors or repeated questions, intervals are wider than necessary, and hold the true value in 93 "
+    "to 100 of 100 cases.",
 )
 FITTED = Figure((0.88, 1.0), "Intervals of fitted rules are approximate")
 

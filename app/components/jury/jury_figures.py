@@ -37,7 +37,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "Every figure is a mean over the splits, and its 95% interval includes the luck of the calibration "
             "answers. Intervals of fitted rules are approximate: in simulations with 200 and 1,000 answers, they "
             "held the true value in 88 to 99 of 100 cases. With few errors or repeated questions, intervals are wider "
-            "than 95% needs: they hold the true value in at least 93 of 100 cases. The answers that can be opened are "
+            "than necessary, and hold the true value in 93 to 100 of 100 cases. The answers that can be opened are "
             "those of the first split."
         )
     )

@@ -44,7 +44,7 @@ def footnote_caption(named: Iterable[tuple[str, str]]) -> None:
 
 
 def caveat_text(run_id: str) -> str:
-    """The caveats of a finished run as text; empty for a run that can't be read, of which the page says so itself."""
+    """The caveats of a finished run as text; empty for a run that can't be read, because the page says that itself."""
     try:
         return in_one(run_cache.caveats(run_id))
     except HedgeError:

@@ -86,7 +86,7 @@ def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: flo
 
     Where many ranks have the size of the threshold's rank, such as a threshold of 1 that keeps every option, resamples
     hardly leave the step. How often another calibration draw leaves it depends on the share of scores below the step
-    and up to it, of which the ends of exact intervals are taken. ``unseen`` is the share of draws that leave it for
+    and up to it. Each is taken at the end of its exact interval. ``unseen`` is the share of draws that leave it for
     another reason.
     """
     size = curve.size[at]

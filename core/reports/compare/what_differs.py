@@ -41,13 +41,13 @@ def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), nor
     values["normalisation of texts"] = list(normalisations)
     if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):
         values["calibration questions"] = [f"{n:,}" for n in calibrate]
-    found = {title: list(dict.fromkeys(of)) for title, of in values.items() if len(set(of)) > 1}
+    different = {title: list(dict.fromkeys(each)) for title, each in values.items() if len(set(each)) > 1}
     models = len({spec.asked_model for spec in specs}) > 1
-    if not found or (not models and len(found) == 1):
+    if not different or (not models and len(different) == 1):
         return ""
-    *others, last = [f"{title} ({', '.join(of)})" for title, of in found.items()]
-    said = f"{', '.join(others)} and {last}" if others else last
-    return f"{'Besides their models, these' if models else 'These'} runs differ in {said}."
+    *others, last = [f"{title} ({', '.join(each)})" for title, each in different.items()]
+    settings = f"{', '.join(others)} and {last}" if others else last
+    return f"{'Besides their models, these' if models else 'These'} runs differ in {settings}."
 
 
 def _words(field: str, value: object) -> str:
