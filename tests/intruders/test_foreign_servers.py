@@ -219,6 +219,7 @@ def test_a_real_worker_asks_what_its_launcher_named_and_no_edited_record(
     spec = RunSpec("m", "qa", dtype="served", samples=10, servers=(stranger.url,), key_variable=KEY)
     run_id = engine.submit(spec)
     until(is_in(run_id, "failed"), "the end of the run")
+    until(lambda: run_queue.entries([run_id])[run_id].status not in run_queue.UNFINISHED, "its end in the database")
     assert stranger.requests[0] == ("/v1/models", "Bearer planted-key-3c1d")
     stranger.requests.clear()
     store.update_record(run_id, spec=replace(spec, key_variable="OTHER_KEY"), state="queued", message="", ended=None)
