@@ -24,6 +24,7 @@ from core.inference.folders import ADAPTER, ADAPTER_WEIGHTS, OWN_ADAPTER, check_
 from core.inference.loaded import check_tensors
 from core.inference.models import ModelSource, resolve
 from core.inference.quiet import quiet
+from core.inference.replaced_weights import TRAINED_ON
 from core.inference.safetensors_files import read_header
 
 WEIGHTS, CONFIGURATION = "adapter.safetensors", OWN_ADAPTER
@@ -72,10 +73,18 @@ def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) 
             own[name].copy_(tensor)
 
 
-def save(model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, progress: list[dict[str, Any]]) -> None:
+def save(
+    model: Any,
+    folder: Path,
+    *,
+    recipe: Mapping[str, Any],
+    base: str,
+    base_weights: str,
+    progress: list[dict[str, Any]],
+) -> None:
     """Write the adapter and its description into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    values = {"schema": SCHEMA, "base": base, "recipe": dict(recipe), "progress": progress}
+    values = {"schema": SCHEMA, "base": base, TRAINED_ON: base_weights, "recipe": dict(recipe), "progress": progress}
     if layers_of(model):
         save_file(own_tensors(model), folder / WEIGHTS)
         values["variances"] = variances(model)

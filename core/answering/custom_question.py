@@ -161,6 +161,7 @@ class ModelAnswer:
     difference in log-probability from what the run recorded (NaN if another model calibrated), and ``tolerance`` the
     largest allowed one. ``dropped`` counts the demonstrations that were left out so that the prompt fits. ``bounded``
     (k,) marks letters that a server did not list, whose logits are upper bounds; it is empty if there is none.
+    ``weights`` is the fingerprint of the model that answered; empty if it is not known, as in older answers.
     """
 
     own: CustomQuestion
@@ -177,6 +178,7 @@ class ModelAnswer:
     dropped: int
     asked_at: float
     bounded: tuple[bool, ...] = ()
+    weights: str = ""
 
     @property
     def answer_id(self) -> str:

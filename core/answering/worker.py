@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -121,18 +121,15 @@ def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
         report("answering")
         write_view(asked, _served_view(there, asked))
         return 0.0
-    loading_s = 0.0
-    if (asked.model, BY_TOKEN) not in models:
-        report("loading")
-        start = time.perf_counter()
-        models.by_token(asked.model)
-        loading_s = time.perf_counter() - start
-    model = models.by_token(asked.model)
+    loading = _Loading(report)
+    model = models.by_token(asked.model, loading=loading)
+    if asked.version and model.weights != asked.version:
+        raise InputError(f"the files of {asked.model} were changed while it was asked; ask again")
     report("answering")
     from core.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 
     write_view(asked, view_tokens(model.loaded, asked.text))
-    return loading_s
+    return loading.seconds
 
 
 def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
@@ -144,6 +141,26 @@ def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
         return view_served_tokens(
             there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
         )
+
+
+class _Loading:
+    """Reports that a model is being loaded, and the download of a model of the hub; ``seconds`` is what it took."""
+
+    def __init__(self, report: Report, source: ModelSource | None = None) -> None:
+        self.report = report
+        self.source = source
+        self.seconds = 0.0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        self.report("loading")
+        start = time.perf_counter()
+        with download_watched(self.source, self._downloaded) if self.source else nullcontext():
+            yield
+        self.seconds = time.perf_counter() - start
+
+    def _downloaded(self, done: int, total: int) -> None:
+        self.report("downloading" if done < total else "loading", done_bytes=done, total_bytes=total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +225,9 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         is_same = True
     else:
         source = resolve(own.model)
-        model, loading_s = _loaded(own.model, source, setup.spec.dtype, models, report)
+        loading = _Loading(report, source)
+        model = models.get((own.model, setup.spec.dtype), loading=loading)
+        loading_s = loading.seconds
         is_same = setup.spec.model in (own.model, source.location)
     question = own.as_question(setup.task)
     if setup.spec.asks_texts:
@@ -232,6 +251,7 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance),
         dropped=dropped,
         asked_at=asked_at,
+        weights=model.weights,
         bounded=() if scored.bounded is None or not scored.bounded.any() else tuple(map(bool, scored.bounded[0])),
     )
 
@@ -246,10 +266,7 @@ def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -
         )
     # A connection holds a key, so it serves only runs that were allowed to use that key.
     key = (f"{name} · {spec.key_variable} · {setup.launched_by}", spec.dtype)
-    if key in models:
-        return models.get(key), 0.0
-    start = time.perf_counter()
-    report("loading")
+    loading = _Loading(report)
 
     def engine() -> Engine:
         from core.inference.server.connect import SOON
@@ -264,7 +281,7 @@ def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -
         )
 
     with _in_words(spec):
-        return models.get(key, engine=engine), time.perf_counter() - start
+        return models.get(key, engine=engine, loading=loading), loading.seconds
 
 
 @contextmanager
@@ -277,23 +294,6 @@ def _in_words(spec: RunSpec) -> Iterator[None]:
 
     with errors_in_words(spec.servers, spec.key_variable):
         yield
-
-
-def _loaded(
-    name: str, source: ModelSource, dtype: str, models: ModelCache, report: Report
-) -> tuple[LoadedModel, float]:
-    """The loaded model, and the seconds that loading it took."""
-    key = (name, dtype)
-    if key in models:
-        return models.get(key), 0.0
-    start = time.perf_counter()
-    report("loading")
-
-    def downloaded(done: int, total: int) -> None:
-        report("downloading" if done < total else "loading", done_bytes=done, total_bytes=total)
-
-    with download_watched(source, downloaded):
-        return models.get(key), time.perf_counter() - start
 
 
 def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Report, *, compare: bool) -> SelfCheck:

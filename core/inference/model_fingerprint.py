@@ -97,10 +97,10 @@ def known_fingerprint(model: str) -> str | None:
     return "" if served_model(model) else _of(resolve(model), None, only_cached=True)
 
 
-def folder_fingerprint(folder: Path, *, report: Report | None = None) -> str:
+def folder_fingerprint(folder: Path, *, base: str | None = None, report: Report | None = None) -> str:
     """The fingerprint of any folder with weights or an adapter, also of one that :func:`~core.inference.models.resolve`
-    refuses, and of the base models that its adapter names."""
-    bases = list(dict.fromkeys(named_bases(folder)))[:MOST_ADAPTERS]
+    refuses, and of ``base``, or else of the base models that its adapter names."""
+    bases = [base] if base else list(dict.fromkeys(named_bases(folder)))[:MOST_ADAPTERS]
     own = _contents([folder], report, only_cached=False)
     assert own is not None
     return JOINT.join([own[folder], *(fingerprint(base, report=report) for base in bases)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from core.inference.paths import LetterSums, Sums
 from core.inference.placement import devices_of
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
+from core.inference.replaced_weights import other_base
 from core.inference.rows import TokenRow, Tokens, rectangle
 from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
@@ -86,6 +88,8 @@ class TransformersEngine:
         self._without: tuple[str, ...] = ()
         self.identity: str | None = None
         """A hash of the model's files, by which its self-check is kept; None: it is not kept."""
+        self.other_base = ""
+        """A clause if the model is an adapter that was trained on other weights (:func:`other_base`)."""
 
     @classmethod
     def load(
@@ -106,7 +110,10 @@ class TransformersEngine:
         try:
             with quiet():
                 made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
-                made.identity = kept_checks.identity([source, base_of(source)] if source.is_adapter else [source])
+                base = base_of(source)
+                made.identity = kept_checks.identity([source, base] if source.is_adapter else [source])
+                if source.is_adapter and not source.is_hub:
+                    made.other_base = other_base(Path(source.location), base.location)
                 return made
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
@@ -147,7 +154,7 @@ class TransformersEngine:
             "budget": self.budget.to_json(),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
-        }
+        } | ({"other_base": self.other_base} if self.other_base else {})
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning

@@ -21,6 +21,7 @@ from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.files.names import named
 from core.inference.models import DTYPES
+from core.inference.replaced_weights import recorded_weights
 from core.inference.server import permission
 from core.inference.server.address import check_key, key_variable, served_model, short_name
 from core.settings import settings
@@ -36,7 +37,8 @@ class JurySpec:
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
     where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. The base
     and jurors may be on servers (``NAME@URL``), whose key is in the environment variable ``key_variable``; such jurors
-    judge as they are. Raises :class:`InputError` for what can't be.
+    judge as they are. ``weights`` are the fingerprints of the base and of each juror
+    (:mod:`core.inference.model_fingerprint`); an older pipeline has none. Raises :class:`InputError` for what can't be.
     """
 
     base: str
@@ -51,6 +53,7 @@ class JurySpec:
     rows: int = 32
     rank: int = 8
     rate: float = 2e-3
+    weights: tuple[str, ...] = ()
     key_variable: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +78,8 @@ class JurySpec:
         """The name of the path's folder: readable first, content hash last."""
         content = asdict(self)
         del content["key_variable"]
+        if not self.weights:  # as in older versions, and where no weights can be replaced
+            del content["weights"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
         words = f"{short_name(self.base)}-{self.questions_name}-{len(self.jurors)}-jurors"
         return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
@@ -83,6 +88,10 @@ class JurySpec:
     def models(self) -> tuple[str, ...]:
         """The models that are loaded here, one after another."""
         return tuple(model for model in (self.base, *self.jurors) if not served_model(model))
+
+    def weights_of(self, place: int) -> str:
+        """The fingerprint of the base (0) or of a juror (from 1 on); empty if it was not recorded."""
+        return self.weights[place] if self.weights else ""
 
     @property
     def questions_name(self) -> str:
@@ -122,15 +131,15 @@ def read_spec(path_id: str) -> JurySpec:
     path = folder_of(path_id) / "path.json"
     try:
         values = loads(path.read_bytes())
-        return JurySpec(**values | {"jurors": tuple(values["jurors"])})
+        return JurySpec(**values | {name: tuple(values.get(name, ())) for name in ("jurors", "weights")})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")
 def checked(spec: JurySpec) -> JurySpec:
-    """The spec with full paths. Raises :class:`InputError` or :class:`~core.errors.AccessError` if its models or its
-    questions can't be used."""
+    """The spec with full paths, and with the weights that are there now. Raises :class:`InputError` or
+    :class:`~core.errors.AccessError` if its models or its questions can't be used."""
     from core.inference.models import canonical
 
     def known(model: str) -> str:
@@ -146,7 +155,8 @@ def checked(spec: JurySpec) -> JurySpec:
         place = named(spec.questions).resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
-    return spec
+    weights = tuple(map(recorded_weights, (spec.base, *spec.jurors)))
+    return replace(spec, weights=weights if any(weights) else ())
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from core.errors import RunCancelled
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
+from core.inference.replaced_weights import check_same
 from core.inference.server.address import TIMEOUT_S, served_model
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
@@ -25,6 +27,11 @@ from core.progress import Reporter
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
 
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
+
+SERVED = "served.json"
+"""What distinguishes the weights behind each model on a server, as they were when it was first asked."""
 WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
 
@@ -56,7 +63,7 @@ class _Pipeline:
         self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
         judged = [*calibration, *test]
         found = [
-            self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
+            self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
         both = np.array(found)  # (jurors, rows, 2)
@@ -71,7 +78,14 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=[note])
+        models = (self.spec.base, *self.spec.juror_names)
+        jury_id = jury_store.save(
+            jury,
+            name=self.spec.jury_name,
+            origin=jury_store.MADE_HERE,
+            notes=[note],
+            weights=dict(zip(models, self.spec.weights, strict=False)),
+        )
         self.reporter.log(f"jury {jury_id}")
         return jury_id
 
@@ -81,6 +95,26 @@ class _Pipeline:
         if reason:
             self.reporter.report(f"waiting: {reason}")
 
+    def _check_weights(self, place: int) -> None:
+        """Raise :class:`~core.errors.InputError` if the base (0) or a juror (from 1 on) has other weights than when the
+        jury was asked for: answers, tuning and verdicts of different weights must not be mixed."""
+        model = (self.spec.base, *self.spec.jurors)[place]
+        check_same(
+            model,
+            self.spec.weights_of(place),
+            those="with which this jury was begun",
+            way_out="put them back and continue it, or make the jury again, which begins anew",
+        )
+
+    def _check_served(self, engine: ServerEngine) -> None:
+        """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
+        path, name = self.folder / SERVED, f"{engine.model}@{engine.client.urls[0]}"
+        known: dict[str, Any] = loads(path.read_bytes()) if path.is_file() else {}
+        engine.check_weights({"weights": known.get(name)}, what="jury")
+        if name not in known:
+            known[name] = asdict(engine.able.weights)
+            write_atomically(path, json.dumps(known).encode())
+
     # ---- the three stages
 
     def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
@@ -88,6 +122,7 @@ class _Pipeline:
         known: dict[str, str] = _read_lines(path, "answer")
         waiting = [q for q in questions if q.id not in known]
         if waiting:
+            self._check_weights(0)
             self._load(self.spec.base, done=len(known), total=len(questions))
             spec, asked = self.spec, [answer_prompt(q.question) for q in waiting]
             coming = written_answers(
@@ -98,6 +133,7 @@ class _Pipeline:
                 timeout_s=self.timeout_s,
                 spending=self.spending,
                 on_wait=self._waiting,
+                on_server=self._check_served,
             )
             with path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
@@ -120,6 +156,7 @@ class _Pipeline:
             return model
         if (folder / "adapter_config.json").is_file():
             return str(folder)
+        self._check_weights(1 + place)
         self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
@@ -158,7 +195,7 @@ class _Pipeline:
         return f"{answers} other answers tuned the jurors{kept}."
 
     def _judge(
-        self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
+        self, place: int, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
     ) -> list[tuple[float, float]]:
         """A juror's probabilities of True and False, through the engine that scores options."""
         path = self.folder / f"judged-{name}.json"
@@ -170,6 +207,7 @@ class _Pipeline:
         self._load(name, done=len(found), total=len(judged))
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
+            self._check_weights(1 + place)
             self._ask_juror(name, model, waiting, part, found)
         rows = [found[q.id] for q in judged]
         write_atomically(path, json.dumps(rows).encode())
@@ -189,6 +227,7 @@ class _Pipeline:
             timeout_s=self.timeout_s,
             spending=self.spending,
             on_wait=self._waiting,
+            on_server=self._check_served,
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")

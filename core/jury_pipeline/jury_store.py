@@ -11,8 +11,8 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,7 +33,8 @@ MADE_HERE = "made with Hedge"
 
 @dataclass(frozen=True, slots=True)
 class JuryRecord:
-    """``jury.json``: ``origin`` says what made it, ``notes`` what a person should know of that, a sentence each."""
+    """``jury.json``: ``origin`` says what made it, ``notes`` what a person should know of that, a sentence each.
+    ``weights`` are the fingerprints of its models by their names, as far as they were recorded."""
 
     jury_id: str
     name: str
@@ -44,6 +45,7 @@ class JuryRecord:
     notes: tuple[str, ...] = ()
     launched_by: str = ""
     """Who brought it in or had it made; empty for the person at this machine."""
+    weights: dict[str, str] = field(default_factory=dict)
 
 
 def folders() -> tuple[Path, ...]:
@@ -73,7 +75,14 @@ def folder_of(jury_id: str) -> Path:
 
 
 @access.needs(UserRole.LAUNCHER, "bring juries in")
-def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str] = ()) -> str:
+def save(
+    judgements: Judgements,
+    *,
+    name: str,
+    origin: str,
+    notes: Sequence[str] = (),
+    weights: Mapping[str, str] | None = None,
+) -> str:
     """Write a jury, whole or not at all, and return its id; the same judgements and name are written once."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "jury"
     table = judgements.table()
@@ -91,6 +100,7 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
     record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
     del values["launched_by"]
+    values["weights"] = {model: found for model, found in (weights or {}).items() if found}
     values |= access.launched()
     write_atomically(part / "jury.json", json.dumps(values, indent=1, ensure_ascii=False).encode())
     shutil.rmtree(parent / jury_id, ignore_errors=True)

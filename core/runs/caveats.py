@@ -37,9 +37,9 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
-    (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
-    (at the top), and ``infinite`` (NLL).
+    ``base`` (an adapter was trained on another), ``demonstration`` (no model answered), ``stated`` (by the file that
+    was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question),
+    ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -86,6 +86,11 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 f"question{'s' if (questions or bounded) != 1 else ''}, so each figure lies between two ends.",
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
+        )
+    if clause := _texts(provenance.get("engine")).get("other_base"):
+        clause = plain(clause, one_line=True)[:LONGEST]
+        caveats.append(
+            Caveat("base", f"{clause[:1].upper()}{clause[1:]}.", "Put those weights back, or train the adapter again.")
         )
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
@@ -136,6 +141,12 @@ def _numbers(values: object) -> dict[str, int]:
     """The whole numbers of a mapping, which may come from a file of another person."""
     pairs = values.items() if isinstance(values, Mapping) else ()
     return {name: value for name, value in pairs if isinstance(value, int) and value >= 0}
+
+
+def _texts(values: object) -> dict[str, str]:
+    """The texts of a mapping, which may come from a file of another person."""
+    pairs = values.items() if isinstance(values, Mapping) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _counted(number: int, noun: str) -> str:

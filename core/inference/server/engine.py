@@ -145,14 +145,14 @@ class ServerEngine:
             "cost": spending.cost,
         }
 
-    def check_weights(self, earlier: Mapping[str, Any]) -> None:
-        """Raise :class:`~core.errors.InputError` if the run already has answers of other weights, according to the
-        description ``earlier`` of its engine. They must not be mixed."""
+    def check_weights(self, earlier: Mapping[str, Any], *, what: str = "run") -> None:
+        """Raise :class:`~core.errors.InputError` if the run, or ``what`` else is made, already has answers of other
+        weights, according to the description ``earlier`` of its engine. They must not be mixed."""
         before = earlier.get("weights")
         if before and not ServedWeights(**before).alike(self.able.weights):
             raise InputError(
                 f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
-                "run began; serve those again and resume it, or repeat it"
+                f"{what} began; serve those again and resume it, or repeat it"
             )
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
