@@ -135,15 +135,21 @@ class ModelCache:
                 if not self._try(key, load):
                     self.clear()
                     self._kept[key] = load()
-                self._kept[key].weights = self._weights(model) if model else ""  # a download has made it known
-                if weights and self._kept[key].weights != weights:
-                    self._drop(key)
-                    raise InputError(f"the files of {model} were changed while it was loaded; ask again")
+                if model:
+                    self._kept[key].weights = weights or self._weights(model)  # a download has made it known
+                    self.confirm(key)
                 self._keep_within(self.limit, least=1)
         self._kept.move_to_end(key)
         found = self._kept[key]
         assert isinstance(found, kind)  # the key says which kind it is
         return found
+
+    def confirm(self, key: Key) -> None:
+        """Raise :class:`InputError`, and drop the model, if its files have changed since it was loaded. A library may
+        read the weights from the files while the model answers."""
+        if self._kept[key].weights != self._weights(key[0]):
+            self._drop(key)
+            raise InputError(f"the files of {key[0]} were changed while it was loaded or asked; ask again")
 
     def clear(self) -> None:
         """Drop all models."""

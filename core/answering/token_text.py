@@ -14,7 +14,7 @@ from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.inference.models import check_named
-from core.inference.replaced_weights import weights_of
+from core.inference.replaced_weights import is_here, weights_of
 from core.inference.server.address import ServedWeights, served_model
 from core.settings import settings
 
@@ -63,7 +63,8 @@ def token_text(model: str, text: str, *, key_variable: str = "", weights: Served
     """A text for a model as its files are now, or with the weights that its server holds."""
     if not served_model(model):
         check_named(model)
-    return TokenText(model, text, weights_of(model), key_variable, weights)
+    version = weights_of(model) if is_here(model) else ""  # the hub is asked by the process that loads the model
+    return TokenText(model, text, version, key_variable, weights)
 
 
 def write_view(asked: TokenText, view: dict[str, Any]) -> None:

@@ -124,11 +124,13 @@ def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
     loading = _Loading(report)
     model = models.by_token(asked.model, loading=loading)
     if asked.version and model.weights != asked.version:
-        raise InputError(f"the files of {asked.model} were changed while it was asked; ask again")
+        raise InputError(f"the files of {asked.model} were changed while it was loaded or asked; ask again")
     report("answering")
     from core.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 
-    write_view(asked, view_tokens(model.loaded, asked.text))
+    view = view_tokens(model.loaded, asked.text)
+    models.confirm((asked.model, BY_TOKEN))
+    write_view(asked, view)
     return loading.seconds
 
 
@@ -237,12 +239,15 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
     start = time.perf_counter()
     with _in_words(setup.spec):
         scored, prompt, dropped = _score(model.engine, setup, question, own.model)
+    milliseconds = 1000 * (time.perf_counter() - start)
+    if not setup.spec.servers:
+        models.confirm((own.model, setup.spec.dtype))
     return ModelAnswer(
         own=own,
         options=question.options,
         logits=tuple(float(value) for value in scored.logits[0]),
         letter_mass=float(scored.letter_mass[0]),
-        milliseconds=1000 * (time.perf_counter() - start),
+        milliseconds=milliseconds,
         loading_s=loading_s,
         prompt=prompt.text,
         device=str(model.engine.description.get("device", "")),

@@ -13,9 +13,10 @@ from pathlib import Path
 from core.errors import InputError
 from core.files.json_text import loads
 from core.files.names import named
-from core.inference.folders import OWN_ADAPTER
+from core.inference.folders import ADAPTER, CONFIGURATION, OWN_ADAPTER
+from core.inference.hub_cache import cached_file
 from core.inference.model_fingerprint import fingerprint, folder_fingerprint, short
-from core.inference.models import bundled_adapters, bundled_models, ships
+from core.inference.models import bundled_adapters, bundled_models, is_local
 from core.inference.server.address import served_model, short_name
 
 NOT_RECORDED = "weights not recorded"
@@ -34,12 +35,6 @@ def weights_of(model: str, *, base: str | None = None) -> str:
     return fingerprint(model)
 
 
-def recorded_weights(model: str) -> str:
-    """The fingerprint that belongs to the identity of a result; empty for a model that ships, which is always the
-    same."""
-    return "" if ships(model) else weights_of(model)
-
-
 def replaced(model: str, recorded: str, *, those: str) -> str:
     """A clause if the weights of ``model`` are others now than those ``recorded``; empty if they are the same, or if
     either are not known.
@@ -49,19 +44,20 @@ def replaced(model: str, recorded: str, *, those: str) -> str:
     >>> replaced("pocket-1m", "0123456789", those="that made this run").partition("(")[0]
     'the weights of pocket-1m '
     """
+    if not recorded or not is_here(model):
+        return ""
     try:
-        now = weights_of(model) if recorded else ""
-    except InputError:  # it is gone; loading it says so
+        now = weights_of(model)
+    except InputError:  # loading it says what is wrong
         return ""
     if now in ("", recorded):
         return ""
     return f"the weights of {short_name(model)} ({short(now)}) are not those {those} ({short(recorded)})"
 
 
-def check_same(model: str, recorded: str, *, those: str, way_out: str) -> None:
-    """Raise :class:`InputError` if the weights of ``model`` were replaced (:func:`replaced`)."""
-    if clause := replaced(model, recorded, those=those):
-        raise InputError(f"{clause}; {way_out}")
+def is_here(model: str) -> bool:
+    """Whether a model's files are on this machine, so that the hub need not be asked."""
+    return is_local(model) or any(cached_file(model, name) for name in (CONFIGURATION, ADAPTER))
 
 
 def other_base(folder: Path, base: str) -> str:

@@ -20,8 +20,8 @@ from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.files.names import named
+from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
-from core.inference.replaced_weights import recorded_weights
 from core.inference.server import permission
 from core.inference.server.address import check_key, key_variable, served_model, short_name
 from core.settings import settings
@@ -89,10 +89,6 @@ class JurySpec:
         """The models that are loaded here, one after another."""
         return tuple(model for model in (self.base, *self.jurors) if not served_model(model))
 
-    def weights_of(self, place: int) -> str:
-        """The fingerprint of the base (0) or of a juror (from 1 on); empty if it was not recorded."""
-        return self.weights[place] if self.weights else ""
-
     @property
     def questions_name(self) -> str:
         """The questions in a word: their set's name, or their file's."""
@@ -155,7 +151,7 @@ def checked(spec: JurySpec) -> JurySpec:
         place = named(spec.questions).resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
-    weights = tuple(map(recorded_weights, (spec.base, *spec.jurors)))
+    weights = tuple(map(in_spec, (spec.base, *spec.jurors)))
     return replace(spec, weights=weights if any(weights) else ())
 
 

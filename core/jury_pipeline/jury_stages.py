@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.errors import RunCancelled
-from core.files.atomic import write_atomically
+from core.files.atomic import guarded, write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
-from core.inference.replaced_weights import check_same
+from core.inference.model_fingerprint import ModelFiles, shipped
 from core.inference.server.address import TIMEOUT_S, served_model
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
@@ -95,16 +95,20 @@ class _Pipeline:
         if reason:
             self.reporter.report(f"waiting: {reason}")
 
-    def _check_weights(self, place: int) -> None:
-        """Raise :class:`~core.errors.InputError` if the base (0) or a juror (from 1 on) has other weights than when the
-        jury was asked for: answers, tuning and verdicts of different weights must not be mixed."""
+    @contextmanager
+    def _unchanged(self, place: int) -> Iterator[Callable[[], None]]:
+        """Raise :class:`~core.errors.InputError` if the base (0) or a juror (from 1 on) is not the model with which the
+        jury was begun: before and after the body, before each lasting write in it, and whenever the yielded function
+        is called. Answers, tuning and verdicts of different weights are not mixed."""
         model = (self.spec.base, *self.spec.jurors)[place]
-        check_same(
-            model,
-            self.spec.weights_of(place),
-            those="with which this jury was begun",
-            way_out="put them back and continue it, or make the jury again, which begins anew",
-        )
+        if served_model(model):
+            yield lambda: None
+            return
+        recorded = self.spec.weights[place] if self.spec.weights else "" if model in shipped() else None
+        files = ModelFiles(model, recorded, report=self.reporter.report)
+        with guarded(files.check):
+            yield files.check
+            files.check()
 
     def _check_served(self, engine: ServerEngine) -> None:
         """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
@@ -122,7 +126,6 @@ class _Pipeline:
         known: dict[str, str] = _read_lines(path, "answer")
         waiting = [q for q in questions if q.id not in known]
         if waiting:
-            self._check_weights(0)
             self._load(self.spec.base, done=len(known), total=len(questions))
             spec, asked = self.spec, [answer_prompt(q.question) for q in waiting]
             coming = written_answers(
@@ -135,8 +138,9 @@ class _Pipeline:
                 on_wait=self._waiting,
                 on_server=self._check_served,
             )
-            with path.open("a", encoding="utf-8", newline="\n") as out:
+            with self._unchanged(0) as check, path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
+                    check()
                     known[waiting[place].id] = text
                     out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
                     out.flush()
@@ -156,7 +160,6 @@ class _Pipeline:
             return model
         if (folder / "adapter_config.json").is_file():
             return str(folder)
-        self._check_weights(1 + place)
         self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
@@ -171,6 +174,7 @@ class _Pipeline:
         losses: list[float] = []
 
         def report(done: int, total: int, loss: float) -> None:
+            check()
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
                 write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
@@ -179,7 +183,8 @@ class _Pipeline:
                 self.reporter.report(f"tuning {name}")
 
         dtype = self.spec.dtype
-        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
+        with self._unchanged(1 + place) as check:
+            fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
         self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
@@ -207,16 +212,23 @@ class _Pipeline:
         self._load(name, done=len(found), total=len(judged))
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
-            self._check_weights(1 + place)
-            self._ask_juror(name, model, waiting, part, found)
+            with self._unchanged(1 + place) as check:
+                self._ask_juror(name, model, waiting, part, found, check)
         rows = [found[q.id] for q in judged]
         write_atomically(path, json.dumps(rows).encode())
         return rows
 
     def _ask_juror(
-        self, name: str, model: str, waiting: Sequence[tuple[str, str, str]], part: Path, found: dict[str, Verdict]
+        self,
+        name: str,
+        model: str,
+        waiting: Sequence[tuple[str, str, str]],
+        part: Path,
+        found: dict[str, Verdict],
+        check: Callable[[], None],
     ) -> None:
-        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file."""
+        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file.
+        ``check`` is called before each is written."""
         from core.inference.verdicts import judge
 
         judging = judge(
@@ -233,6 +245,7 @@ class _Pipeline:
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
         with part.open("a", encoding="utf-8", newline="\n") as out:
             for question, said in judging.verdicts():
+                check()
                 found[question] = said
                 out.write(json.dumps({"id": question, "verdict": said}) + "\n")
                 out.flush()

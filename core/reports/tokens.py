@@ -36,6 +36,11 @@ class TokenResult:
         return str(self.values["kind"])
 
     @property
+    def ships(self) -> bool:
+        """Whether it ships with Hedge."""
+        return self.path.is_relative_to(ASSETS)
+
+    @property
     def weights(self) -> str:
         """The model's fingerprint; empty in files of older versions, which do not record it."""
         return str(self.values.get("weights", ""))

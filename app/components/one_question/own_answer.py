@@ -17,6 +17,9 @@ from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
 from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
+from core.inference.model_fingerprint import short
+from core.inference.models import is_local, ships
+from core.inference.replaced_weights import NOT_RECORDED, replaced
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.bounded import asked_bounds
@@ -48,10 +51,12 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
             st.text(own.context)
     if said := what_to_see(own):
         st.markdown(plain(said))
-    for warning in _warnings(answer, record, question_cache.question_kind(own.run_id)):
+    with st.spinner("Reading the model's files …"):
+        by_others = weights_warnings(answer, record)
+    for warning in (*by_others, *_warnings(answer, record, question_cache.question_kind(own.run_id))):
         st.warning(plain(warning))
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
-    said = f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}."
+    said = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
         controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
@@ -70,6 +75,27 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
 def _took(answer: ModelAnswer) -> str:
     after = f", after {answer.loading_s:.1f} s of loading" if answer.loading_s else ""
     return f"answered in {answer.milliseconds:,.0f} ms{after}"
+
+
+def _weights(answer: ModelAnswer) -> str:
+    """Which weights of a person's own model answered."""
+    if ships(answer.own.model) or not is_local(answer.own.model):
+        return ""
+    return f", weights {short(answer.weights)}" if answer.weights else f" ({NOT_RECORDED})"
+
+
+def weights_warnings(answer: ModelAnswer, record: RunRecord) -> list[str]:
+    """A warning if the model has other weights now than when it answered, and one if the run's were others."""
+    model, said = answer.own.model, []
+    if clause := replaced(model, answer.weights, those="that gave this answer"):
+        said.append(f"{sentence(clause)} Ask again, and those that are there now answer.")
+    recorded = record.spec.model_fingerprint
+    if recorded and answer.weights not in ("", recorded) and model == record.spec.asked_model:
+        said.append(
+            f"The weights of {record.spec.model_name} that answered ({short(answer.weights)}) are not those of the run "
+            f"that calibrates ({short(recorded)}). {NO_GUARANTEE} Launch the run again on the New run page."
+        )
+    return said
 
 
 def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> list[str]:

@@ -61,7 +61,7 @@ def measure(chosen: PerplexityForm, found: Library) -> bool:
 
 def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
     """The request for a model's missing measurements, or None if nothing is missing."""
-    gaps = found.missing(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+    gaps = found.to_measure(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
     if not gaps:
         return None
     return Request(

@@ -61,7 +61,7 @@ def test_a_text_is_read_anew_by_the_weights_that_are_there(home: Path, tmp_path:
     assert view == view_tokens(load(model), TEXT)
     assert view["weights"] == fingerprint(model)
     assert view["tokens"][1]["loss"] != pytest.approx(token_text.read_view(before)["tokens"][1]["loss"], abs=0.1)
-    with pytest.raises(InputError, match="were changed while it was asked; ask again"):
+    with pytest.raises(InputError, match="were changed while it was loaded or asked"):
         _read(before, models, Told())
 
 
@@ -73,6 +73,6 @@ def test_a_model_that_changes_while_it_is_loaded_is_not_kept(fake_home: Path, tm
         return FakeEngine()
 
     models = ModelCache(load=load_slowly)
-    with pytest.raises(InputError, match="were changed while it was loaded; ask again"):
+    with pytest.raises(InputError, match="were changed while it was loaded or asked"):
         models.get((str(folder), "float32"))
     assert len(models) == 0
