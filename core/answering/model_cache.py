@@ -42,8 +42,8 @@ Key = tuple[str, str]
 class LoadedModel:
     """A loaded model, its ``size`` in bytes and the fingerprint of its ``weights``.
 
-    ``check`` is its last self-check, made for the kind of prompt that ``checked`` names, and ``difference`` how far
-    its answers to the run's own questions then were from those recorded.
+    ``check`` is its last self-check, made at the time ``checked_at`` for the kind of prompt that ``checked`` names, and
+    ``difference`` how far its answers to the run's own questions then were from those recorded.
     """
 
     engine: Engine
@@ -51,6 +51,7 @@ class LoadedModel:
     weights: str = ""
     checked: tuple[object, ...] = ()
     check: SelfCheck | None = None
+    checked_at: float = 0.0
     difference: float = 0.0
 
 

@@ -48,6 +48,8 @@ NICENESS = 5
 """Lower than that of the pages and higher than that of runs, because a person waits for the answer."""
 COMPARED = 3
 """The number of calibration questions that are asked again."""
+SERVED_AGAIN_S = 60.0
+"""Seconds after which they are asked again of a model on a server."""
 TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
 """The largest allowed difference from a recorded answer: other processors add in another order."""
@@ -303,9 +305,10 @@ def _in_words(spec: RunSpec) -> Iterator[None]:
 
 def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Report, *, compare: bool) -> SelfCheck:
     """Choose the engine's scoring path for prompts of this kind, once, and compare its answers to the run's own
-    questions."""
+    questions. This is done again now and then on a server, which may be restarted with other weights."""
     kind = (setup.spec.run_id, len(question.options), compare)
-    if model.check and model.checked == kind:
+    is_recent = not setup.spec.servers or time.monotonic() - model.checked_at < SERVED_AGAIN_S
+    if model.check and model.checked == kind and is_recent:
         return model.check
     report("checking")
     model.checked = ()
@@ -316,7 +319,7 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
         check = engine.self_check([*others, prompt])
     check.confirm()
     model.difference = _difference(engine, others, setup.recorded) if compare else math.nan
-    model.check, model.checked = check, kind
+    model.check, model.checked, model.checked_at = check, kind, time.monotonic()
     return check
 
 

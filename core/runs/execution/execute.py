@@ -197,10 +197,7 @@ class _Execution:
                     self.shared.loaded()
                 yield engine
             return
-        begun = (self.folder / "chunks").exists()
-        with server_engine(spec, self.reporter, all_needed=not begun) as engine:
-            if begun:
-                engine.check_weights(store.read_record(spec.run_id).provenance.get("engine", {}))
+        with server_engine(spec, self.reporter) as engine:
             self.served = engine
             yield engine
 

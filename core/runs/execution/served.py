@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool = True) -> Iterator[ServerEngine]:
+def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerEngine]:
     """The engine that asks the run's servers. At its end connections are closed, and what was paid is noted.
 
-    ``all_needed`` refuses to begin while one of the servers can't be reached.
+    A run begins only when all of its servers can be reached. Raises :class:`~core.errors.InputError` if an earlier try
+    has results of other weights.
     """
     record = store.read_record(spec.run_id)
+    begun = (store.folder_of(spec.run_id) / "chunks").exists()
     with access.acting_as(access.launcher(record.launched_by)):
         engine = load_server_engine(
             spec.model,
@@ -31,12 +33,16 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool
             key_variable=spec.key_variable,
             spending=Spending(spec.price, record.spent),
             timeout_s=spec.timeout_s,
-            all_needed=all_needed,
+            all_needed=not begun,
             on_wait=reporter.wait_for_server,
         )
     with closing(engine):
         for url in set(spec.servers) - set(engine.client.urls):
             reporter.log(f"the server {url} can't be reached; the others do its work")
+        if begun:
+            engine.check_weights(record.provenance.get("engine", {}))
+        else:
+            store.note(spec.run_id, engine=engine.description)
         try:
             yield engine
         finally:

@@ -88,6 +88,21 @@ class Loopback:
         self.texts.clear()
         self.number = self.most_in_flight = 0
 
+    @contextmanager
+    def other_weights(self, model: str = "pocket-3m-instruct") -> Iterator[None]:
+        """Hold the weights of another model under the same name, as a server that was restarted."""
+        own, other = self.model, AutoModelForCausalLM.from_pretrained(ASSETS / "models" / model, dtype=torch.float32)
+        self._hold(other.eval())
+        try:
+            yield
+        finally:
+            self._hold(own)
+
+    def _hold(self, model: Any) -> None:
+        with self.compute:
+            self.model = model
+            self.known.clear()
+
     def log_p(self, tokens: tuple[int, ...]) -> torch.Tensor:
         """Log-probabilities (tokens, vocabulary) of the next token after each token."""
         with self.compute:

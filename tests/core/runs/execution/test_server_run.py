@@ -271,6 +271,24 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
     assert "an evaluation needs the probabilities of all" in capsys.readouterr().err
 
 
+def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
+    home.mkdir(exist_ok=True)
+    (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
+    asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
+    words = ("perplexity", "run", "--model", "pocket-3m", *asked)
+    there = f"pocket-3m@{server.url}"
+    make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
+    for command, begun in ((words, 14), (make, 26)):
+        server.reset(fault=lambda number, begun=begun: "503" if number >= begun else "")
+        assert main([*command]) != 0
+        with server.other_weights():
+            server.reset()
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
+        server.reset()
+        assert main([*command]) == 0
+
+
 def jury(*words, status=0):
     assert main(["jury", *map(str, words)]) == status
 
