@@ -10,7 +10,7 @@ import streamlit as st
 from app.caches import run_cache
 from app.caches.per_run import PerRun, RunKey
 from core.errors import HedgeError
-from core.inference.model_fingerprint import known_in_spec
+from core.inference.model_fingerprint import in_spec
 from core.inference.replaced_weights import NOT_RECORDED, is_here
 from core.inference.server.address import ON_SERVERS
 from core.perplexity import conversations as talks
@@ -25,7 +25,6 @@ from core.reports import perplexity_results
 from core.reports.perplexity import called
 from core.reports.perplexity_results import PerplexityRun
 from core.runs.execution import perplexity_run
-from core.runs.model_files import NOT_READ
 from core.runs.store import RunRecord
 
 OLDER = f"{NOT_RECORDED}: an older version measured some of this, and the model may have been replaced since"
@@ -75,10 +74,10 @@ class Library:
         if not is_here(model):
             return self.weights.get(model, "")
         try:
-            now = known_in_spec(model)
+            with st.spinner("Reading the model's files …"):
+                return in_spec(model)
         except HedgeError:  # measuring it says what is wrong
             return self.weights.get(model, "")
-        return NOT_READ if now is None else now
 
     def _key(self, setup: ScoringSetup, prompt: str, source: str) -> RunKey | None:
         found = self.cells.get((setup, prompt, source))

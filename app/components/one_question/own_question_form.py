@@ -24,7 +24,7 @@ from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.errors import HedgeError, InputError
 from core.inference import models
-from core.inference.model_fingerprint import known_in_spec
+from core.inference.model_fingerprint import in_spec
 from core.inference.replaced_weights import is_here
 from core.inference.server.address import ON_SERVERS
 from core.records import DONT_KNOW, NONE_OF_ABOVE
@@ -102,12 +102,12 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
 
 
 def _with_these_weights(records: Sequence[RunRecord], model: str) -> list[RunRecord]:
-    """The runs of a model with the weights that are there now; none if its files would have to be read for that."""
+    """The runs of a model with the weights that are there now."""
     of_model = [record for record in records if record.spec.asked_model == model]
     if not any(record.spec.model_fingerprint for record in of_model) or not is_here(model):
         return []
     try:
-        now = known_in_spec(model)
+        now = in_spec(model)
     except InputError:  # asking it says what is wrong
         return []
     return [record for record in of_model if record.spec.model_fingerprint == now]
