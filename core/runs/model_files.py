@@ -71,7 +71,7 @@ def unchanged(spec: RunSpec, folder: Path, reporter: Reporter) -> Iterator[None]
     expected = spec.model_fingerprint or ("" if spec.model in shipped() else None)
     files = ModelFiles(spec.model, expected, report=reporter.report)
     earlier = store.read_record(spec.run_id).provenance.get("model_files", {})
-    if expected is None and (folder / "chunks").exists() and earlier.get("fingerprint") != files.value:
+    if expected is None and (folder / "chunks").exists() and earlier.get("fingerprint", "") != files.value:
         drop_chunks(folder)
         (folder / store.BARE).unlink(missing_ok=True)
         reporter.log("the model may have changed since the last try, which is dropped")
