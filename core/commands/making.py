@@ -17,6 +17,7 @@ from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError
 from core.files.atomic import write_atomically
+from core.inference.replaced_weights import weights_of
 from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
@@ -67,6 +68,7 @@ def answer(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
+    weights = weights_of(arguments.model)
     coming = written_answers(arguments.model, asked, **_how(arguments))
     said: dict[int, str] = {}
     with tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
@@ -80,7 +82,7 @@ def answer(arguments: Namespace) -> CommandResult:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
-    values = {"answers": str(arguments.out), "n": len(rows), "right": right}
+    values = {"answers": str(arguments.out), "n": len(rows), "right": right, "weights": weights}
     return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
 
 
@@ -130,7 +132,9 @@ def judge(arguments: Namespace) -> CommandResult:
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)
-    jury_id = jury_store.save(judged, name=name, origin=f"judged here from {arguments.answers.name}")
+    weights = {juror: weights_of(model) for juror, model in zip(names, arguments.juror, strict=True)}
+    origin = f"judged here from {arguments.answers.name}"
+    jury_id = jury_store.save(judged, name=name, origin=origin, weights=weights)
     return CommandResult(
         {"jury": jury_id, "answers": len(rows)}, f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
     )

@@ -16,7 +16,7 @@ from core.files.atomic import guarded, write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
 from core.inference.model_fingerprint import ModelFiles, shipped
-from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.address import TIMEOUT_S, served_model, short_name
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
@@ -78,16 +78,23 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        models = (self.spec.base, *self.spec.juror_names)
         jury_id = jury_store.save(
             jury,
             name=self.spec.jury_name,
             origin=jury_store.MADE_HERE,
             notes=[note],
-            weights=dict(zip(models, self.spec.weights, strict=False)),
+            weights=self._weights(),
         )
         self.reporter.log(f"jury {jury_id}")
         return jury_id
+
+    def _weights(self) -> dict[str, str]:
+        """The fingerprints of the base and of each juror by their names; empty where they are not known."""
+        names = (f"{short_name(self.spec.base)} (answers)", *self.spec.juror_names)
+        models = (self.spec.base, *self.spec.jurors)
+        recorded = self.spec.weights or ("",) * len(models)
+        rows = zip(names, models, recorded, strict=True)
+        return {name: own or shipped().get(model, "") for name, model, own in rows}
 
     def _waiting(self, reason: str) -> None:
         """Called while a server does not answer."""

@@ -23,6 +23,8 @@ from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.inference.model_fingerprint import short
+from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
@@ -47,10 +49,21 @@ class JuryRecord:
     """Who brought it in or had it made; empty for the person at this machine."""
     weights: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def weights_note(self) -> str:
+        """The weights of its models in a sentence; empty for a jury that was imported or ships with Hedge."""
+        if not self.weights:
+            return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not _ships(self.jury_id) else ""
+        return f"Weights: {', '.join(f'{name} {short(one)}' for name, one in self.weights.items())}."
+
 
 def folders() -> tuple[Path, ...]:
     """Where juries are looked for: the person's own, then those that ship with Hedge."""
     return settings().home / "juries", ASSETS / "juries"
+
+
+def _ships(jury_id: str) -> bool:
+    return folder_of(jury_id).parent == folders()[1]
 
 
 def jury_ids() -> list[str]:
@@ -136,7 +149,7 @@ def read(jury_id: str) -> Judgements:
 def delete(jury_id: str) -> None:
     """Delete a jury of the person's own; :class:`InputError` for one that ships with Hedge."""
     folder = folder_of(jury_id)
-    if folder.parent == folders()[1]:
+    if _ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
     access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

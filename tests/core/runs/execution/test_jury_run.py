@@ -13,7 +13,7 @@ from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.files.file_lock import take
 from core.inference.generation import Generator
-from core.inference.model_fingerprint import fingerprint
+from core.inference.model_fingerprint import fingerprint, short
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation, perplexity_results
@@ -215,9 +215,7 @@ def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) 
         )
     answers = (jury_spec.folder_of(path_id) / "answers.jsonl").read_text()
     replace_weights(base, share=0.1)  # so that some answers are still right
-    with pytest.raises(
-        InputError, match="base has changed since this run was asked for"
-    ):
+    with pytest.raises(InputError, match="base has changed since this run was asked for"):
         execute(jury_run.spec_of(jury_spec.read_spec(path_id)))
     assert jury_job.read_state(path_id).state == "failed"
     assert (jury_spec.folder_of(path_id) / "answers.jsonl").read_text() == answers
@@ -226,7 +224,12 @@ def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) 
     record = jury_store.read_record(made(asked))
     assert (jury_spec.folder_of(again) / "answers.jsonl").read_text() != answers
     now = fingerprint(str(base))
-    assert record.weights == {str(base): now, "base": now}
+    assert record.weights == {"base (answers)": now, "base": now, "pocket-1m": fingerprint("pocket-1m")}
+    assert record.weights_note.startswith(f"Weights: base (answers) {short(now)}, base {short(now)}, pocket-1m ")
+    assert replace(record, weights={}).weights_note == "Weights not recorded."
+    assert {jury_store.read_record(name).weights_note for name in jury_store.jury_ids() if name != record.jury_id} == {
+        ""
+    }
     trained = json.loads((jury_spec.folder_of(again) / "jurors" / "base" / "training.json").read_text())
     assert trained["base_weights"] == now
 
