@@ -12,7 +12,7 @@ from app.caches.per_run import PerRun, RunKey
 from core.errors import HedgeError
 from core.inference.model_fingerprint import in_spec
 from core.inference.replaced_weights import NOT_RECORDED, is_here
-from core.inference.server.address import ON_SERVERS
+from core.inference.server.address import ON_SERVERS, ServedWeights
 from core.perplexity import conversations as talks
 from core.perplexity.choices import BUNDLED, Choice, digest_of
 from core.perplexity.choices import read as read_choices
@@ -28,6 +28,9 @@ from core.runs.execution import perplexity_run
 from core.runs.store import RunRecord
 
 OLDER = f"{NOT_RECORDED}: an older version measured some of this, and the model may have been replaced since"
+
+UNCOMPARED = "whether the server still holds the weights that were measured is known once it is connected"
+OTHERS_SERVED = "the server holds other weights by this name now than when these words were measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +107,16 @@ class Library:
         """The pairs of prompt and source that nobody has measured with this setup and these weights."""
         return [(p, s) for p in prompts for s in sources if (setup, p, s) not in self.cells]
 
-    def notes(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
-        """Notes that a reader needs on how these were measured."""
+    def notes(
+        self,
+        setup: ScoringSetup,
+        prompts: Sequence[str],
+        sources: Sequence[str],
+        *,
+        served: ServedWeights | None = None,
+    ) -> list[str]:
+        """Notes that a reader needs on how these were measured; ``served`` are the weights that the server of the model
+        holds now, if it is connected."""
         keys = self._keys(setup, prompts, sources)
         said: dict[str, None] = {}
         if any(self._key(setup, p, s) for p, s in self.to_measure(setup, prompts, sources)):
@@ -115,6 +126,10 @@ class Library:
             said |= dict.fromkeys(of.notes)
             if of.dropped:
                 said[f"{of.dropped:,} earlier messages were left out, because the model can't read that much"] = None
+            if of.spec.servers and (of.served is None or served is None):
+                said[UNCOMPARED] = None
+            elif of.served and served and not of.served.alike(served):
+                said[f"{OTHERS_SERVED}; delete the run {key.run_id} to measure those that it holds now"] = None
         return list(said)
 
     def _keys(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> set[RunKey]:

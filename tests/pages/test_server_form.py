@@ -212,6 +212,13 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
     assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
     assert "not measured yet" not in said(app)
     assert any(spec.asked_model in table.to_string().replace("\u2060", "") for table in static_tables(app))
+    assert "Whether the server still holds the weights that were measured is known once it is connected" in said(app)
+    app = on_server(open_page, server, "perplexity", "words")
+    assert app.metric
+    assert "holds" not in said(app)
+    with server.other_weights():
+        text = said(on_server(open_page, server, "perplexity", "words"))
+    assert "The server holds other weights by this name now than when these words were measured" in text
 
 
 def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):

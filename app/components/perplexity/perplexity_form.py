@@ -20,7 +20,7 @@ from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
 from core.inference.models import bundled_models, canonical
-from core.inference.server.address import asked_parts
+from core.inference.server.address import ServedWeights, asked_parts
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
@@ -91,6 +91,12 @@ class PerplexityForm:
     def precision(self, model: str) -> str:
         """The precision in which a model computes: a server's own, or the chosen one."""
         return SERVED if asked_parts(model)[1] else self.dtype
+
+    def served_weights(self, model: str) -> ServedWeights | None:
+        """The weights of a model on the server that is connected; None for any other."""
+        if self.served is None or model not in self.served.asked_models:
+            return None
+        return self.served.able[self.served.asked_models.index(model)].weights
 
     def spec(self, request: Request, model: str) -> RunSpec:
         """The spec of a run that measures a request."""

@@ -148,8 +148,8 @@ class ServerEngine:
     def check_weights(self, earlier: Mapping[str, Any], *, what: str = "run") -> None:
         """Raise :class:`~core.errors.InputError` if the run, or ``what`` else is made, already has answers of other
         weights, according to the description ``earlier`` of its engine. They must not be mixed."""
-        before = earlier.get("weights")
-        if before and not ServedWeights(**before).alike(self.able.weights):
+        before = ServedWeights.from_json(earlier.get("weights"))
+        if before and not before.alike(self.able.weights):
             raise InputError(
                 f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
                 f"{what} began; serve those again and resume it, or repeat it"
