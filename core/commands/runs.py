@@ -66,8 +66,7 @@ def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:
 
 def _reading(stage: str) -> None:
     """Show on standard error how much of a model's files has been read."""
-    ends = "\n" if stage.endswith("100%") else ""
-    print(f"\rhedge: {stage}", end=ends, file=sys.stderr, flush=True)
+    print(f"hedge: {stage}", file=sys.stderr, flush=True)
 
 
 def _warn(specs: list[RunSpec], alpha: int) -> None:
