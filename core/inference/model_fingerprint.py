@@ -74,7 +74,7 @@ SECTION = "file_hashes"
 SHIPPED = "fingerprints.json"
 """The fingerprints of the models that ship with Hedge, beside them."""
 HASH = re.compile(r"^[0-9a-f]{64}\Z")
-REPORT_EVERY_S = 0.2
+REPORT_EVERY_S = 0.5
 
 Report = Callable[[str], None]
 Stamp = tuple[int, int, int, int]
@@ -343,7 +343,7 @@ def _hashes(stamps: Mapping[Path, Stamp], report: Report | None, *, only_cached:
 def _read(stamps: Mapping[Path, Stamp], report: Report | None) -> Iterator[tuple[Path, str]]:
     """Read these files and give the hash of each: that of the hashes of its blocks."""
     blocks = [(path, start) for path, stamp in stamps.items() for start in range(0, max(stamp[0], 1), BLOCK)]
-    total, done, due = sum(stamp[0] for stamp in stamps.values()), 0, 0.0
+    total, done, due = sum(stamp[0] for stamp in stamps.values()), 0, time.monotonic() + REPORT_EVERY_S
     if total < CACHED_FROM:
         for path in stamps:
             yield path, hashlib.sha256(_block(path, 0)).hexdigest()
