@@ -24,6 +24,7 @@ from core.inference.models import ModelSource
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.placement import Placement, check_all_placed, place
 from core.inference.quiet import quiet
+from core.inference.rope_lengths import ropes_of_length
 from core.inference.safetensors_files import INDEX, SINGLE, Stored, read_header, read_json, weight_files
 from core.inference.tokenizers import base_of, load_tokenizer, loading_sentence
 
@@ -68,6 +69,7 @@ def load_model(
         check_numbers(
             model, where=where, dtype=dtype, adapter=f"adapter {source.location}" if source.is_adapter else ""
         )
+        ropes_of_length(model)
         check_left_to_right(model, where=where)
     return model, tokenizer
 

@@ -63,7 +63,7 @@ class TokenLosses:
         if shared < WORTH_SHARING:
             return
         try:
-            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared])
+            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared], [len(one.tokens) - 1 for one in sequences])
         except WRONG_PATH as error:
             self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
 
@@ -117,11 +117,13 @@ class TokenLosses:
     def _together(self, sequences: Sequence[Scored]) -> list[Losses]:
         shared = len(self.prefix) if self.prefix else 0
         tokens = self.decoder.tokens([one.tokens[shared:-1] for one in sequences])
+        lengths = [len(one.tokens) - 1 for one in sequences]
         if self.prefix is None:
-            hidden = self.decoder.hidden(tokens)
+            hidden = self.decoder.hidden(tokens, lengths=lengths)
         else:
             positions = after(self.prefix, rows=len(sequences), width=tokens.shape[1], device=self.decoder.device)
-            hidden = self.decoder.hidden(tokens, cache=self.prefix.cache(len(sequences)), positions=positions)
+            cache = self.prefix.cache(lengths)
+            hidden = self.decoder.hidden(tokens, cache=cache, positions=positions, lengths=lengths)
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []
