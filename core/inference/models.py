@@ -31,13 +31,16 @@ PATHS = (".", "/", "~")
 @dataclass(frozen=True, slots=True)
 class ModelSource:
     """The place from which a model is loaded: ``location`` is a folder, or a hub id if ``is_hub``. ``is_adapter`` says
-    that it is a PEFT adapter, which names its base model.
+    that it is a PEFT adapter, which names its base model. ``revision`` is the commit that is loaded from the hub, and
+    ``base_revision`` that of an adapter's base model; if empty, the one in the cache, or else the newest.
     """
 
     name: str
     location: str
     is_hub: bool
     is_adapter: bool = False
+    revision: str = ""
+    base_revision: str = ""
 
 
 def bundled_models() -> list[str]:

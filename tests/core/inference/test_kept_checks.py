@@ -42,7 +42,7 @@ def test_a_file_that_is_not_whole_is_no_verdict(home):
     assert kept_checks.find("x", longest=1) is None
 
 
-def test_one_changed_byte_of_the_weights_is_another_model(tmp_path, monkeypatch):
+def test_one_changed_byte_of_the_weights_is_another_model(home, tmp_path):
     shutil.copytree(ASSETS / "models" / MODEL, tmp_path / "m")
     source = ModelSource("m", str(tmp_path / "m"), is_hub=False)
     before = kept_checks.identity([source])
@@ -52,11 +52,6 @@ def test_one_changed_byte_of_the_weights_is_another_model(tmp_path, monkeypatch)
     content[-1] ^= 1
     weights.write_bytes(content)
     assert kept_checks.identity([source]) != before
-    monkeypatch.setattr(kept_checks, "WHOLE", 1)  # as a large file is hashed
-    sampled = kept_checks.identity([source])
-    content[0] ^= 1
-    weights.write_bytes(content)
-    assert kept_checks.identity([source]) not in (sampled, None)
 
 
 def test_the_second_run_takes_the_verdict_of_the_first(home, monkeypatch: pytest.MonkeyPatch):
