@@ -41,8 +41,8 @@ class RopeOfLength:
         )
 
     def _forward(self, x: Any, position_ids: torch.Tensor, *rest: Any, **named: Any) -> Any:
-        self._begin_afresh()
         if self.lengths is None:
+            self._begin_afresh()
             return self._compute(x, position_ids, *rest, **named)
         regimes = [self.regime(length) for length in self.lengths]
         found: Any = None
@@ -52,6 +52,7 @@ class RopeOfLength:
             # One more column at the last position of the text, from which the module reads the length.
             last = torch.full_like(position_ids[..., :1], longest - 1)
             positions = torch.cat([position_ids.clamp(max=longest - 1), last], dim=-1)
+            self._begin_afresh()
             made = self._compute(x, positions, *rest, **named)
             parts = [part[..., :-1, :] for part in (made if isinstance(made, tuple) else (made,))]
             if found is None:
