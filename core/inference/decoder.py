@@ -58,7 +58,7 @@ class Decoder:
         self.model = model
         self._ropes = ropes_of_length(model)
         self.device: torch.device = model.get_input_embeddings().weight.device
-        self.vocabulary = int(model.get_input_embeddings().num_embeddings)
+        self.vocabulary = int(model.get_input_embeddings().weight.shape[0])
         self._leaves_out = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._parent, self._name, self._outputs = self._find_body()
 

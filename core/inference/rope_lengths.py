@@ -102,13 +102,12 @@ def _rules(module: Any) -> list[tuple[str, int]]:
     if not kinds or not isinstance(parameters, Mapping):
         return []
     pairs = (
-        [(kind, parameters.get(layer)) for layer, kind in kinds.items()]
+        [(kind, parameters.get(layer) or {}) for layer, kind in kinds.items()]
         if isinstance(kinds, Mapping)
         else [(kinds, parameters)]
     )
-    found = []
-    for kind, values in pairs:
-        by_length = "dynamic" in str(kind) or kind == "longrope" or (kind != "default" and "long_mscale" in (values or {}))
-        if by_length:
-            found.append((str(kind), int((values or {}).get("original_max_position_embeddings") or 0)))
-    return found
+    return [
+        (str(kind), int(values.get("original_max_position_embeddings") or 0))
+        for kind, values in pairs
+        if "dynamic" in str(kind) or kind == "longrope" or (kind != "default" and "long_mscale" in values)
+    ]

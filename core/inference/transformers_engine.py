@@ -78,7 +78,7 @@ class TransformersEngine:
         self.dtype = dtype
         self.decoder = Decoder(model)
         self.encoder = Encoder(
-            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().num_embeddings
+            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().weight.shape[0]
         )
         self.devices = devices_of(model)
         self.budget = Budget(self.decoder.device, geometry(model), rows=batch_size, also=self.devices)
