@@ -22,6 +22,7 @@ from core.reports import perplexity_results
 from core.reports.p_values import p_said
 from core.reports.report import finite
 from core.runs.execution import perplexity_run
+from core.runs.model_files import identified
 from core.runs.spec import SERVED
 
 BUNDLED = "bundled"
@@ -43,8 +44,9 @@ def run(arguments: Namespace) -> CommandResult:
         specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
     else:
         specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
-    from core.commands.runs import asked_for, execute_here
+    from core.commands.runs import asked_for, execute_here, reading
 
+    specs = identified(specs, report=reading)
     if arguments.queue:
         from core.runs import engine
 

@@ -17,6 +17,7 @@ from core.reports.titles import spec_task_title
 from core.runs import store
 from core.runs.caveats import of_run_record
 from core.runs.execution.progress import WAITING
+from core.runs.model_files import NOT_READ, identified, known
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
@@ -35,7 +36,8 @@ def run(arguments: Namespace) -> CommandResult:
     for spec in specs:
         preflight(spec)
     if arguments.dry_run:
-        return _previews(specs)
+        return _previews(known(specs))
+    specs = identified(specs, report=reading)
     _warn(specs, alpha)
     if arguments.queue:
         return _queued(specs)
@@ -50,6 +52,12 @@ def run(arguments: Namespace) -> CommandResult:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     return _figures(ids, alpha, status)
+
+
+def reading(stage: str) -> None:
+    """Show on standard error how much of a model's files has been read."""
+    ends = "\n" if stage.endswith("100%") else ""
+    print(f"\rhedge: {stage}", end=ends, file=sys.stderr, flush=True)
 
 
 def _warn(specs: list[RunSpec], alpha: int) -> None:
@@ -155,21 +163,26 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
             cost = spec.price.of(tokens, len(sent))
             counts: dict[str, object] = {"questions": len(asked), "tokens": tokens, "cost": cost}
-            values.append({"run": spec.run_id, "text": asked[middle].text, **counts})
+            values.append({"run": _id_of(spec), "text": asked[middle].text, **counts})
             lines.append(
-                f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "
+                f"{asked[middle].text}\n\n-- {_id_of(spec)}: {len(asked)} prompts of about {tokens:,} tokens in all, "
                 f"counted by their length" + (f", which cost about {cost:.3g}" if spec.price.is_known else "")
             )
             continue
         shown = preview(spec.model, asked[middle:] + asked[:middle])
-        counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
+        counts = asdict(shown) | {"run": _id_of(spec), "questions": len(asked)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.text}\n\n-- {_id_of(spec)}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
+
+
+def _id_of(spec: RunSpec) -> str:
+    """The run's id; without its end if the model's files have not been read yet, which decide it."""
+    return f"{spec.run_id.rpartition('-')[0]}-…" if spec.model_fingerprint == NOT_READ else spec.run_id
 
 
 def _said(prompt: Prompt) -> tuple[str, ...]:

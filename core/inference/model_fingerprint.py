@@ -13,6 +13,7 @@ path, size, inode and both times of the file stay the same; programs can set the
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +36,11 @@ from core.inference.models import FAKE_MODEL, ModelSource, resolve
 from core.inference.safetensors_files import INDEX, SINGLE, read_json
 from core.inference.server.address import served_model
 from core.inference.tokenizers import base_of, loading_sentence
-from core.settings import settings
+from core.settings import ASSETS, settings
 
 JOINT = "+"
 """Stands between the fingerprint of an adapter and that of its base model."""
+FINGERPRINT = re.compile(r"^[0-9a-f]{32,40}(\+[0-9a-f]{32,40}){0,3}\Z")
 REVISION = re.compile(r"^[0-9a-f]{40}\Z")
 SHORT = 6
 """Characters of a fingerprint that people are shown."""
@@ -68,6 +71,8 @@ coarse that a further change would not show."""
 TRIES = 3
 MOST_ADAPTERS = 3
 SECTION = "file_hashes"
+SHIPPED = "fingerprints.json"
+"""The fingerprints of the models that ship with Hedge, beside them."""
 HASH = re.compile(r"^[0-9a-f]{64}\Z")
 REPORT_EVERY_S = 0.2
 
@@ -120,6 +125,84 @@ def revisions(value: str) -> tuple[str, str]:
     folder. Without an adapter the two are equal."""
     parts = [part if REVISION.match(part) else "" for part in value.split(JOINT)]
     return parts[0], parts[-1]
+
+
+def pinned(source: ModelSource, value: str = "") -> ModelSource:
+    """The source with the revisions on the hub that a fingerprint names, or else with the one that is in the cache or
+    the newest, so that all of its files are of one revision."""
+    own, base = revisions(value)
+    if source.is_hub and not own:
+        own = str(_revision(source, only_cached=False))
+    return replace(source, revision=own, base_revision=base if source.is_adapter else "")
+
+
+def in_spec(model: str, *, report: Report | None = None) -> str:
+    """The fingerprint as a run's spec has it: empty for a model that is as it ships with Hedge, so that runs of it keep
+    the ids that they had before fingerprints were recorded."""
+    value = fingerprint(model, report=report)
+    return "" if value and value == shipped().get(model) else value
+
+
+def known_in_spec(model: str) -> str | None:
+    """As :func:`in_spec`, if nothing has to be read or asked for it; otherwise None."""
+    value = known_fingerprint(model)
+    return "" if value and value == shipped().get(model) else value
+
+
+@functools.cache
+def shipped() -> dict[str, str]:
+    """The fingerprint of each model and adapter that ships with Hedge, by name."""
+    return {str(name): str(value) for name, value in read_json(ASSETS / "models" / SHIPPED).items()}
+
+
+class ModelFiles:
+    """The files of a model while it is used: :meth:`check` raises if they are no longer those of ``expected``.
+
+    Between two checks, only the times of the files and their folders are compared. ``expected`` is as :func:`in_spec`
+    gives it; with None, the files are only compared with those of now.
+    """
+
+    def __init__(self, model: str, expected: str | None, *, report: Report | None = None) -> None:
+        self.model = model
+        self.source = pinned(resolve(model), expected or "")
+        self._stamps: dict[Path, Stamp | None] = {}
+        self.value = self._read(report)
+        self.expected = self._in_spec if expected is None else expected
+        self._compare()
+
+    def check(self) -> None:
+        """Raise :class:`InputError` if the files have changed."""
+        if {path: _stamp_or_none(path) for path in self._stamps} != self._stamps:
+            self.value = self._read(None)
+            self._compare()
+
+    def to_json(self) -> dict[str, Any]:
+        """The fingerprint, and the names of the files on which it depends, for ``run.json``."""
+        return {"fingerprint": self.value, "files": [name for folder in self.folders for name in files_of(folder)]}
+
+    @property
+    def _in_spec(self) -> str:
+        return "" if self.value == shipped().get(self.model) else self.value
+
+    def _compare(self) -> None:
+        if self._in_spec != self.expected:
+            raise InputError(
+                f"the model in {self.model} has changed since this run was asked for (fingerprint "
+                f"{short(self.expected) or 'as shipped'}, now {short(self._in_spec) or 'as shipped'}); launch it "
+                "again to run what is there now"
+            )
+
+    def _read(self, report: Report | None) -> str:
+        paths = {path for folder in self.folders for path in _files(folder).values()}
+        paths |= {path.parent for path in paths}
+        self._stamps = {path: _stamp_or_none(path) for path in paths}
+        return fingerprint_of(self.source, report=report)
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folder of the model, and that of an adapter's base model; without those on the hub."""
+        sources = [self.source, base_of(self.source)] if self.source.is_adapter else [self.source]
+        return [Path(one.location) for one in sources if not one.is_hub and one.location != FAKE_MODEL]
 
 
 def _of(source: ModelSource, report: Report | None, *, only_cached: bool) -> str | None:
@@ -230,6 +313,12 @@ def _texts(value: Any) -> Iterator[str]:
 def _stamp(path: Path) -> Stamp:
     about = path.stat()
     return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino
+
+
+def _stamp_or_none(path: Path) -> Stamp | None:
+    with suppress(OSError):
+        return _stamp(path)
+    return None
 
 
 def _hashes(stamps: Mapping[Path, Stamp], report: Report | None, *, only_cached: bool) -> dict[Path, str] | None:

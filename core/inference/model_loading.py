@@ -21,6 +21,7 @@ from core.inference.hub_cache import cached_file
 from core.inference.kinds import quantisation
 from core.inference.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.inference.loading_progress import reported
+from core.inference.model_fingerprint import pinned
 from core.inference.models import ModelSource
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.placement import Placement, check_all_placed, place
@@ -51,7 +52,8 @@ def load_model(
     reads from left to right. Raises :class:`InputError` if one of these is not true, or if model or tokenizer can't be
     loaded as requested.
     """
-    base = base_of(source)
+    source = pinned(source)
+    base = pinned(base_of(source))
     config = load_configuration(base)
     where = f"model {base.location}"
     placed = place(base.location, dtype=dtype, device=device)
@@ -118,7 +120,7 @@ def _whole_model(
     try:
         with reported(report, _files(base) if report else {}) as raised:
             model, found = AutoModelForCausalLM.from_pretrained(
-                base.location, **arguments, output_loading_info=True, ignore_mismatched_sizes=True
+                base.location, **arguments, **base.pin, output_loading_info=True, ignore_mismatched_sizes=True
             )
     except Exception as error:  # a model's class may raise anything for a configuration or a tensor that it can't use
         if error in raised or is_out_of_memory(error):
@@ -186,7 +188,7 @@ def _stored(base: ModelSource) -> dict[str, Stored]:
         from transformers.utils.hub import cached_file
 
         try:
-            folder = Path(cached_file(base.location, "config.json", local_files_only=True)).parent
+            folder = Path(cached_file(base.location, "config.json", local_files_only=True, **base.pin)).parent
         except OSError:
             return {}
         if not any((folder / name).is_file() for name in (SINGLE, INDEX)):
@@ -202,7 +204,7 @@ def _files(base: ModelSource) -> dict[str, str]:
     been downloaded yet."""
     index = Path(base.location) / INDEX
     if base.is_hub:
-        index = cached_file(base.location, INDEX) or index
+        index = cached_file(base.location, INDEX, revision=base.revision) or index
     return dict(read_json(index).get("weight_map") or {}) if index.is_file() else {}
 
 
@@ -215,7 +217,7 @@ def _adapter_folder(source: ModelSource) -> str:
     from huggingface_hub.errors import EntryNotFoundError
 
     try:
-        weights = hf_hub_download(source.location, "adapter_model.safetensors")
+        weights = hf_hub_download(source.location, "adapter_model.safetensors", **source.pin)
     except EntryNotFoundError as error:
         raise InputError(
             f"adapter {source.location!r} has no adapter_model.safetensors; weights in a pickle may run code when read"

@@ -16,12 +16,13 @@ import pyarrow as pa
 
 from core import __version__
 from core.conformal.scores import SCORES
+from core.inference.model_fingerprint import shipped, short
 from core.reports.caveats import in_one, of_run
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import sides_of
-from core.reports.titles import details
+from core.reports.titles import details, weights_title
 from core.settings import ROOT
 from core.tasks.bank_names import task_title
 
@@ -66,7 +67,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (
             f"Run {i}" if len(runs) > 1 else "Run",
-            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)})",
+            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)}{_weights(run)})",
         )
         for i, run in enumerate(runs, start=1)
     ]
@@ -80,6 +81,14 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
 
 def _left_out(run: Evaluation) -> str:
     return f"; without {' and '.join(run.letters_left_out)}, which other runs lack" if run.letters_left_out else ""
+
+
+def _weights(run: Evaluation) -> str:
+    """The whole fingerprint of the model's files, from which somebody else can tell whether theirs are the same."""
+    words, whole = weights_title(run.spec), run.spec.model_fingerprint
+    if run.spec.model in shipped() and not whole:
+        return ""
+    return f"; {words.replace(short(whole), whole) if whole else words}" if words else ""
 
 
 def made_by() -> str:

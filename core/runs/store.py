@@ -45,6 +45,8 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
 BARE = "bare.parquet"
+WRITTEN = "written.jsonl"
+"""The written answers of a run that is at work, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
 LONGEST_NAME = 255

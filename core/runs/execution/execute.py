@@ -45,6 +45,7 @@ from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.execution.written_run import write_answers
+from core.runs.model_files import identified, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
@@ -82,6 +83,9 @@ def execute(
 def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
+        (spec,) = identified([spec])
+        folder = settings().runs / spec.run_id
+    if not (folder / "run.json").exists():
         preflight(spec)
         check_memory(spec, slots())
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
@@ -100,7 +104,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
             store.update_record(spec.run_id, spec=spec)
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
-            with extras.missing_packages_explained():
+            with extras.missing_packages_explained(), unchanged(spec, folder, reporter):
                 made = kind_of(spec).perform(spec, folder, reporter)
             store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
             drop_chunks(folder)
@@ -186,6 +190,7 @@ class _Execution:
                     dtype=spec.dtype,
                     batch_size=spec.batch_size,
                     device=self.shared.here if self.shared else self.reporter.device_of(spec),
+                    fingerprint=spec.model_fingerprint,
                     report=self.reporter.report,
                 )
                 if self.shared:
@@ -208,7 +213,13 @@ class _Execution:
             spec.device,
             devices,
             self.reporter,
-            start=partial(DeviceScorer, model=spec.model, dtype=spec.dtype, batch_size=spec.batch_size),
+            start=partial(
+                DeviceScorer,
+                model=spec.model,
+                dtype=spec.dtype,
+                batch_size=spec.batch_size,
+                fingerprint=spec.model_fingerprint,
+            ),
             needs_gib=lambda: memory_gib(spec, ask=True),
             busy=lambda: liveness.busy_slots(devices),
         )

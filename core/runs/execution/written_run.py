@@ -30,7 +30,7 @@ def write_answers(
     ``note`` is called now and then.
     """
     test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
-    path = folder / "chunks" / "written.jsonl"
+    path = folder / "chunks" / store.WRITTEN
     known = _read(path, repeats=spec.repeats)
     missing = [(number, question) for number, question in enumerate(test) if question.id not in known]
     prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in missing]
