@@ -12,8 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from core.inference.rows import TokenRow
-
 LENGTHS = re.compile(
     r"(sliding_|attention_|keep_|local_attention_|lsh_attn_|local_attn_|mamba_|index_)?"
     r"(window|window_size|window_len|chunk_size|chunk_length|block_size|topk)"
@@ -22,8 +20,8 @@ LENGTHS = re.compile(
 )
 """Names of such lengths in the configurations of transformers."""
 
-Side = tuple[int, int, int]
-"""The numbers of boundaries below a row's shared beginning, its context and its longest option."""
+Side = tuple[int, ...]
+"""The numbers of boundaries below the lengths of a row's parts: the shared beginning, the context and the whole row."""
 
 
 def boundaries(config: Any) -> tuple[int, ...]:
@@ -35,13 +33,25 @@ def boundaries(config: Any) -> tuple[int, ...]:
     return tuple(sorted({edge for length in found for edge in (length - 1, length, 2 * length) if edge > 1}))
 
 
-def side(row: TokenRow, edges: Sequence[int], *, shared: int) -> Side:
-    """Where a row that begins with ``shared`` common tokens lies between the boundaries."""
-    return (
-        bisect_left(edges, shared),
-        bisect_left(edges, len(row.context)),
-        bisect_left(edges, row.whole_length),
-    )
+def side(edges: Sequence[int], *lengths: int) -> Side:
+    """Where a row lies between the boundaries.
+
+    >>> side((64, 128), 40, 64, 65)
+    (0, 0, 1)
+    """
+    return tuple(bisect_left(edges, length) for length in lengths)
+
+
+def ends_of_sides(sides: Sequence[Side], lengths: Sequence[int]) -> set[int]:
+    """The places of the shortest and the longest row of each side; none if all rows are on one side.
+
+    >>> ends_of_sides([(0,), (1,), (1,), (1,)], [3, 7, 8, 9]), ends_of_sides([(0,), (0,)], [3, 4])
+    ({0, 1, 3}, set())
+    """
+    if len(set(sides)) < 2:
+        return set()
+    places = sorted(range(len(sides)), key=lambda i: lengths[i])
+    return {*{sides[i]: i for i in places}.values(), *{sides[i]: i for i in reversed(places)}.values()}
 
 
 def _lengths(values: Mapping[str, Any], *, inside: bool = False) -> Iterator[int]:

@@ -15,7 +15,7 @@ import transformers
 from core import __version__
 from core.errors import HedgeError, InputError
 from core.inference import kept_checks, masks
-from core.inference.boundaries import Side, boundaries, side
+from core.inference.boundaries import Side, boundaries, ends_of_sides, side
 from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
@@ -30,7 +30,6 @@ from core.inference.placement import devices_of
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
 from core.inference.rows import TokenRow, Tokens, rectangle
-from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
@@ -111,7 +110,7 @@ class TransformersEngine:
         try:
             with quiet():
                 made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
-                made.identity = kept_checks.identity([source, base_of(source)] if source.is_adapter else [source])
+                made.identity = kept_checks.identity(source)
                 return made
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
@@ -170,15 +169,13 @@ class TransformersEngine:
         longest, and on both sides of every boundary between them (:mod:`core.inference.boundaries`)."""
         rows = sorted((self._row(prompt) for prompt in prompts), key=lambda row: row.tree_length)
         rungs = [rung for rung in self.rungs if rung.takes(rows, self.prefix)]
-        by_side = self._by_side(rows)
-        self._sides = frozenset(by_side)
+        sides = [self._side(row) for row in rows]
+        self._sides = frozenset(sides)
         longest, kept = rows[-1].tree_length, self._kept_under(rungs, prompts)
         if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found, rungs):
             return found
         spread = {round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)}
-        if len(by_side) > 1:
-            by_length = [sorted(places, key=lambda i: rows[i].whole_length) for places in by_side.values()]
-            spread |= {end for places in by_length for end in (places[0], places[-1])}
+        spread |= ends_of_sides(sides, [row.whole_length for row in rows])
         picked = [rows[i] for i in sorted(spread)]
         self.climb = climb_down(rungs, picked, prefix=self.prefix, dtype=self.dtype, budget=self.budget)
         check = SelfCheck(
@@ -192,12 +189,8 @@ class TransformersEngine:
             kept_checks.keep(kept, check, longest=longest)
         return check
 
-    def _by_side(self, rows: Sequence[TokenRow]) -> dict[Side, list[int]]:
-        """The places of the rows on each side of the model's boundaries."""
-        found: dict[Side, list[int]] = {}
-        for i, row in enumerate(rows):
-            found.setdefault(side(row, self.boundaries, shared=len(self.prefix or ())), []).append(i)
-        return found
+    def _side(self, row: TokenRow) -> Side:
+        return side(self.boundaries, len(self.prefix or ()), len(row.context), row.whole_length)
 
     def _kept_under(self, rungs: Sequence[Rung], prompts: Sequence[Prompt]) -> str:
         """The name under which the verdict on these rungs is kept; empty if the files of the model are not known."""
@@ -352,7 +345,7 @@ class TransformersEngine:
     def _rung(self, rows: Sequence[TokenRow]) -> Rung:
         """The selected path, or one option at a time if none was selected, if it can't take these rows or if one of
         them is on another side of a boundary than all that were checked."""
-        if self.climb and self.climb.rung.takes(rows, self.prefix) and self._by_side(rows).keys() <= self._sides:
+        if self.climb and self.climb.rung.takes(rows, self.prefix) and self._sides >= {self._side(row) for row in rows}:
             return self.climb.rung
         return ladder(self.decoder, letters=all(row.is_letters for row in rows), prefix=False)[-1]
 
