@@ -103,7 +103,7 @@ def fine_tune(
     weights = weights_of(model)
     loaded, tokenizer = load_model(source, dtype=dtype)
     encoder = Encoder(
-        tokenizer, context=context_of(loaded.config), vocabulary=loaded.get_input_embeddings().num_embeddings
+        tokenizer, context=context_of(loaded.config), vocabulary=loaded.get_input_embeddings().weight.shape[0]
     )
     trained = _with_adapter(loaded, tuning, quantized=dtype in QUANTIZED)
     training = _Training(trained, encoder, tuning, folder, weights)

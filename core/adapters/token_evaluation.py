@@ -187,8 +187,9 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     for start in range(0, len(order), rows):
         part = order[start : start + rows]
         batch = batch_of([tokens[i] for i in part], decoder.device)
-        last = torch.tensor([len(tokens[i].tokens) - 1 for i in part], device=decoder.device)
-        states = decoder.hidden(batch.tokens)[torch.arange(len(part), device=decoder.device), last]
+        lengths = [len(tokens[i].tokens) for i in part]
+        last = torch.tensor(lengths, device=decoder.device) - 1
+        states = decoder.hidden(batch.tokens, lengths=lengths)[torch.arange(len(part), device=decoder.device), last]
         wanted = torch.tensor([letters] * len(part))
         logits[part] = decoder.log_probabilities(states, wanted).cpu().numpy()
     labels = np.array([question.label for question in questions], dtype=np.int64)

@@ -96,7 +96,7 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     model, tokenizer = load_model(resolve(arguments.model), dtype="float32")
     rows = tokenize(train, tokenizer, context=context_of(model.config))
     highest = max(max(row.tokens) for row in rows)
-    check_vocabulary(highest, vocabulary=model.get_input_embeddings().num_embeddings)
+    check_vocabulary(highest, vocabulary=model.get_input_embeddings().weight.shape[0])
     base = canonical(arguments.model)
     trainer = AdapterTrainer(model, rows, recipe, folder=out, base=base, base_weights=weights)
     with tqdm(desc=f"{recipe.kind} {out.name}", unit="step", file=sys.stderr) as bar:

@@ -43,7 +43,7 @@ class Generator:
         """Yield the index of each prompt with its answer, in any order."""
         encoded = [self.tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
         highest = max((max(row) for row in encoded if row), default=0)
-        check_vocabulary(highest, vocabulary=self.model.get_input_embeddings().num_embeddings)
+        check_vocabulary(highest, vocabulary=self.model.get_input_embeddings().weight.shape[0])
 
         def plan(widths: Sequence[int]) -> list[list[int]]:
             return self.budget.batches(widths, equal=True)

@@ -1,8 +1,9 @@
 """Self-checks that are kept, so that the next run of the same model in the same way does not pay for one again.
 
-A verdict is valid for the same weights, tokenizer, configuration, precision, kind of device, versions of torch,
-transformers and Hedge, and tried paths, and for prompts that are at most as long as those that were checked. If any of
-these differs, the run checks itself.
+A verdict is valid for the same model (:mod:`core.inference.model_fingerprint`), precision, kind of device, versions of
+torch, transformers and Hedge, and tried paths, and for prompts like those that were checked: letters or texts, as many
+options, in a chat or not, on the same sides of the lengths at which the model changes its arithmetic
+(:mod:`core.inference.boundaries`), and at most as long. If any of these differs, the run checks itself.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,10 @@ from core.inference.models import ModelSource
 from core.settings import settings
 
 
-def identity(sources: Sequence[ModelSource]) -> str | None:
-    """The fingerprint of a model, or of an adapter and its base model; None if it can't be found."""
+def identity(source: ModelSource) -> str | None:
+    """The fingerprint of a model; None if it can't be found."""
     try:
-        return model_fingerprint.fingerprint_of(sources[0]) or None
+        return model_fingerprint.fingerprint_of(source) or None
     except InputError:
         return None
 
