@@ -7,9 +7,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.chat_templates import ConfinedTemplate
-from core.inference.folder_limits import panics_as_errors
 from core.inference.letters import letter_continuations, letter_tokens
 from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
+from core.inference.token_ids import token_ids
 from core.prompting.chat import render
 from core.prompting.fit import fit
 from core.records import LETTERS, Prompt
@@ -45,11 +45,7 @@ class Encoder:
 
     def ids(self, texts: Sequence[str], *, chat: bool = False) -> list[Tokens]:
         """Token ids of whole strings. A chat text already contains its special tokens."""
-        if not texts:
-            return []
-        with panics_as_errors():
-            found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
-        rows = [tuple(row) for row in found]
+        rows = token_ids(self.tokenizer, texts, special=not chat)
         if self.vocabulary is not None:
             check_vocabulary(max((max(row) for row in rows if row), default=0), vocabulary=self.vocabulary)
         return rows

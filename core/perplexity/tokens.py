@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InputError
+from core.inference.rows import Tokens
+from core.inference.token_ids import Spans, token_ids, token_spans
 from core.perplexity.layout import Laid, Layout, layouts
 from core.perplexity.request import Part
 from core.perplexity.windows import Window
 
 TOGETHER = 256
 """Texts tokenized in one call."""
-
-Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +96,16 @@ def _words(laid: Sequence[Laid], tokenizer: Any) -> list[Words]:
         if not getattr(tokenizer, "is_fast", False):
             made += [_without_offsets(one, tokenizer) for one in some]
             continue
-        found = tokenizer(
-            [one.text for one in some],
-            add_special_tokens=not some[0].chat,
-            return_offsets_mapping=True,
-            verbose=False,
-        )
-        made += [
-            _cut(one, tuple(ids), offsets)
-            for one, ids, offsets in zip(some, found["input_ids"], found["offset_mapping"], strict=True)
-        ]
+        encoded = token_spans(tokenizer, [one.text for one in some], special=not some[0].chat)
+        made += [_cut(one, ids, spans) for one, (ids, spans) in zip(some, encoded, strict=True)]
     return made
 
 
-def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
+def _cut(laid: Laid, ids: Tokens, spans: Spans) -> Words:
     """Scored is every token that ends behind ``laid.start``; one that begins before it is the message's first.
 
     Without a token before it the message's first can't be scored, and its text goes to the next.
     """
-    spans = [tuple(span) for span in offsets]
     ends = [i for i, (begin, end) in enumerate(spans) if end > laid.start and end > begin]
     if not ends:
         return Words(ids, len(ids), ())
@@ -129,10 +120,7 @@ def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
 
 def _without_offsets(laid: Laid, tokenizer: Any) -> Words:
     """For tokenizers without character offsets: the tokens that differ from those of the text before the message."""
-    whole, before = (
-        tuple(tokenizer(text, add_special_tokens=not laid.chat, verbose=False)["input_ids"])
-        for text in (laid.text, laid.text[: laid.start])
-    )
+    whole, before = token_ids(tokenizer, [laid.text, laid.text[: laid.start]], special=not laid.chat)
     shorter = min(len(whole), len(before))
     same = next((i for i in range(shorter) if whole[i] != before[i]), shorter)
     first = max(1, same)
