@@ -36,6 +36,7 @@ class Encoder:
         self.context = min(context or SANE_LENGTH, stated if 0 < stated < SANE_LENGTH else SANE_LENGTH)
         self.context = 0 if self.context == SANE_LENGTH else self.context
         self.vocabulary = vocabulary
+        self.template = ConfinedTemplate(tokenizer)
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
         self.count_anew()
 
@@ -113,7 +114,7 @@ class Encoder:
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
-        return render(ConfinedTemplate(self.tokenizer), text, system=prompt.system) if prompt.chat else text
+        return render(self.template, text, system=prompt.system) if prompt.chat else text
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.

@@ -9,9 +9,10 @@ from typing import Any
 from core.errors import InputError
 from core.inference.rows import Tokens
 from core.inference.token_ids import Spans, token_ids, token_spans
-from core.perplexity.layout import Laid, Layout, layouts
+from core.perplexity.layout import ChatLayout, Laid, Layout, layouts
 from core.perplexity.request import Part
 from core.perplexity.windows import Window
+from core.prompting.chat import LeftOutError
 
 TOGETHER = 256
 """Texts tokenized in one call."""
@@ -45,9 +46,10 @@ def encode(
     """
     for layout, notes in layouts(mode, tokenizer):
         try:
-            return [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts], notes
+            made = [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
         except Refused:
             continue
+        return made, (*notes, *(layout.template.notes if isinstance(layout, ChatLayout) else ()))
     raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
 
 
@@ -82,7 +84,7 @@ def _lay(layout: Layout, prompt: str, window: Window, dropped: int) -> Laid:
 
     try:
         laid = layout(prompt, window.context[dropped:], window.reply)
-    except (TemplateError, TypeError, ValueError) as error:
+    except (TemplateError, TypeError, ValueError, LeftOutError) as error:
         raise Refused(str(error)) from error
     if prompt not in laid.text[: laid.start]:
         raise Refused("the system prompt is not in the text")

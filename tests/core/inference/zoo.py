@@ -419,6 +419,7 @@ WHOLE = (
     ),
     Kept("pieces", "a tokenizer like sentencepiece's", filed(llama, pieces_tokenizer)),
     Kept("characters", "a tokenizer of characters: letters are two tokens", filed(llama, characters_tokenizer)),
+    Kept("tuples", "return_dict: false, so its outputs have no names", configured(llama, return_dict=False)),
     Kept("ended", "a tokenizer that ends every text with a token", filed(llama, ended_tokenizer)),
     Kept("few words", "a vocabulary far smaller than the model's", filed(llama, lambda f: words_tokenizer(f, size=30))),
     Kept(
@@ -925,6 +926,7 @@ def one_by_one(folder: Path, texts: Sequence[str], k: int) -> np.ndarray:
     made, info = AutoModelForCausalLM.from_pretrained(
         place, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
+    made.config.return_dict = True
     if info["missing_keys"] or info["mismatched_keys"]:
         return np.full((len(texts), k), np.nan)
     if place != folder:
