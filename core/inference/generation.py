@@ -15,7 +15,8 @@ from core.inference.budget import Budget, work_through
 from core.inference.memory import geometry
 from core.inference.model_loading import load_model
 from core.inference.models import resolve
-from core.inference.rows import check_vocabulary
+from core.inference.rows import Tokens, check_vocabulary
+from core.inference.token_ids import token_ids
 
 TEMPERATURE = 0.8
 TOP_P = 0.95
@@ -41,7 +42,7 @@ class Generator:
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """Yield the index of each prompt with its answer, in any order."""
-        encoded = [self.tokenizer(prompt, verbose=False)["input_ids"] for prompt in prompts]
+        encoded = token_ids(self.tokenizer, prompts)
         highest = max((max(row) for row in encoded if row), default=0)
         check_vocabulary(highest, vocabulary=self.model.get_input_embeddings().weight.shape[0])
 
@@ -55,7 +56,7 @@ class Generator:
         for batch, said in work_through(widths, compute, plan=plan, budget=self.budget):
             yield from zip(batch, said, strict=True)
 
-    def _batch(self, rows: list[list[int]]) -> list[str]:
+    def _batch(self, rows: list[Tokens]) -> list[str]:
         tokens = torch.tensor(rows, device=self.budget.device)
         stop = self.tokenizer.eos_token_id
         how = GenerationConfig(
@@ -81,17 +82,18 @@ def sample(model: Any, tokenizer: Any, text: str, *, chat: bool, seed: int, most
     """The continuation of ``text``, at most ``most`` tokens, up to the end token or a new line. It is sampled with
     ``seed``; the global random generators keep their state."""
     device = model.get_input_embeddings().weight.device
-    asked = tokenizer(text, add_special_tokens=not chat, return_tensors="pt", return_token_type_ids=False).to(device)
+    tokens = torch.tensor(token_ids(tokenizer, [text], special=not chat), device=device)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         said = model.generate(
-            **asked,
+            input_ids=tokens,
+            attention_mask=torch.ones_like(tokens),
             do_sample=True,
             temperature=TEMPERATURE,
             top_p=TOP_P,
             max_new_tokens=most,
             pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id,
         )
-    new = said[0, asked["input_ids"].shape[1] :]
+    new = said[0, tokens.shape[1] :]
     spoken: str = tokenizer.decode(new, skip_special_tokens=True)
     return spoken.strip().partition("\n")[0].strip()

@@ -37,9 +37,10 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``base`` (an adapter was trained on another), ``demonstration`` (no model answered), ``stated`` (by the file that
-    was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question),
-    ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    ``base`` (an adapter was trained on another), ``template`` (what a chat template writes), ``demonstration`` (no
+    model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of
+    options, in rows that repeat a question), ``options`` (their number differs), ``ties`` (at the top), and
+    ``infinite`` (NLL).
     """
 
     kind: str
@@ -92,6 +93,10 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
         caveats.append(
             Caveat("base", f"{clause[:1].upper()}{clause[1:]}.", "Put those weights back, or train the adapter again.")
         )
+    engine = provenance.get("engine")
+    notes = engine.get("template_notes") if isinstance(engine, Mapping) and not spec.is_imported else None
+    if isinstance(notes, list):
+        caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
