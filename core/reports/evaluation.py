@@ -18,6 +18,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, log_
 from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
+from core.letter_mass import LetterMass, letter_mass, way_out
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
@@ -188,13 +189,16 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
 def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluation:
     """The run's probabilities, with its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
 
-    Raises :class:`InputError` if the run does not have that normalisation, or its logits do not fit its questions.
+    Raises :class:`InputError` if the run does not have that normalisation, its logits do not fit its questions, or its
+    letters have almost no probability (:mod:`core.letter_mass`).
     """
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
+    mass = letter_mass(scored, test)
+    check_answers(record.run_id, record.spec, mass)
     own, left_out = calibrating(calibrates, test, clusters, seed=record.spec.seed)
     if normalisation == "raw":
         probabilities, log_probabilities = option_shares(scored)
@@ -219,10 +223,19 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         left_out=_frozen(left_out),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
-            *of_letters(scored.letter_mass[test]),
+            *of_letters(mass, record.spec),
             *of_other_orders(np.array(scored.ids)[roles == "rotation"]),
         ),
     )
+
+
+def check_answers(run_id: str, spec: RunSpec, mass: LetterMass | None) -> None:
+    """Raise :class:`InputError` if the letters have so little probability that the run has no figures."""
+    if mass is not None and mass.is_no_answer:
+        raise InputError(
+            f"run {run_id} has no answers, so it has no figures: {mass.without}; "
+            f"{way_out(mass.first, chat=spec.prompt_format == 'chat')}"
+        )
 
 
 def _clusters(answers: StoredAnswers) -> IntArray | None:

@@ -15,19 +15,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core import letter_mass
 from core.errors import plain
 from core.inference.engine import cut_short
 from core.inference.models import FAKE_MODEL
+from core.letter_mass import LetterMass
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
 
-LITTLE_MASS = 0.5
-"""With a smaller share of the next token's probability on the letters, a model hardly answers by letter."""
 COLUMN = "caveats"
 """The column of a table, and the key of ``run.json``, that holds them as text."""
 MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
+NO_ANSWER = "no answer"
+"""The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
 LONGEST = 1_000
 """Characters of a caveat that a file states."""
 
@@ -37,6 +39,7 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
+    ``no answer`` (the letters have almost none, so the run has no figures),
     ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
     (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
     (at the top), and ``infinite`` (NLL).
@@ -98,22 +101,26 @@ def of_run_record(record: RunRecord) -> Caveats:
     """The caveats that the ``run.json`` of a finished run knows; none of a run that answers no questions."""
     if record.state != "done" or not record.spec.answers:
         return ()
-    return of_record(record.spec, record.provenance)
+    return (*of_record(record.spec, record.provenance), *of_letters(record.letter_mass, record.spec))
 
 
-def of_letters(mass: npt.NDArray[np.float32]) -> Caveats:
-    """A caveat on the share (n,) of the next token's probability that fell on the letters; none if it is not known."""
-    mean = float(mass.mean()) if len(mass) else 1.0
-    if not mean < LITTLE_MASS:  # NaN: the source does not say it, or texts were scored
+def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
+    """A caveat on letters that have little of the next token's probability, or that are no answer; none where their
+    mass is not known (None)."""
+    if mass is None or not mass.is_small:
         return ()
-    return (
-        Caveat(
-            "letters",
-            f"On average, only {mean:.0%} of the next token's probability falls on the letters of the options, so the "
-            "model hardly reads these as questions with options.",
-            "Ask by text, or in the model's chat format.",
-        ),
-    )
+    clause = letter_mass.way_out(mass.first, chat=spec.prompt_format == "chat")
+    way_out = f"{clause[0].upper()}{clause[1:]}."
+    if mass.is_no_answer:
+        return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)
+    if mass.mean < letter_mass.LITTLE:
+        most = "at most " if mass.is_bound else ""
+        sentence = (
+            f"On average, only {most}{letter_mass.share_text(mass.mean)} of the next token's probability falls on the "
+            f"letters of the options, so the model hardly reads these as questions with options{mass.instead}."
+        )
+        return (Caveat("letters", sentence, way_out),)
+    return (Caveat("letters", f"Some questions have no answer: {mass.without}.", way_out),)
 
 
 def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -45,7 +45,8 @@ from core.inference.server.address import ServedWeights
 from core.inference.server.client import Body, PassingError, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
-from core.records import LETTERS, OptionLogits, Prompt
+from core.letter_mass import check_first, letter_mass, spelled, way_out
+from core.records import LETTERS, OptionLogits, Prompt, joined
 
 CHUNK = 128
 """Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
@@ -199,6 +200,8 @@ class ServerEngine:
         together = {scored.ids[0]: scored for scored in self.score(chosen)}
         self.bounded = bounded
         self._refuse_equal([alone[prompt.question_id] for prompt in chosen])
+        first = joined(list(alone.values()), list(alone), k=max(one.k for one in chosen))
+        check_first(letter_mass(first), chat=chosen[0].chat)
         difference, allowed = 0.0, TOLERANCE
         for name, one in alone.items():
             exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
@@ -408,10 +411,11 @@ class ServerEngine:
         }
         best = max(mass, key=lambda spelling: mass[spelling])
         if not mass[best]:
+            first = Counter(listed.tokens[0][0] for _, listed in answers).most_common(1)[0][0]
             raise SelfCheckError(
                 f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
-                "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
-                "(--shots)"
+                f"questions, so nothing is known of them; the most probable token is mostly {spelled(first)}, and "
+                f"{way_out(first, chat=prompts[0].chat)}, or with demonstrations (--shots)"
             )
         return best
 
