@@ -7,6 +7,7 @@ they share that is no answer to the question.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -77,13 +78,21 @@ class LetterMass:
 
     @property
     def without(self) -> str:
-        """How many questions have no answer, as a clause that begins with the letters, and the median."""
-        which = f"{self.without_answer:,} of {self.questions:,} questions" if self.questions > 1 else "this question"
-        bound = "at most " if self.is_bound else ""
+        """How little probability the letters have, and for how many questions, as a clause that begins with them."""
+        what, median = "of the next token's probability", f"{'at most ' * self.is_bound}{share_text(self.median)}"
+        if self.questions == 1:
+            return f"the letters of the options have {median} {what}{self.instead}"
         return (
-            f"the letters of the options have less than {LEAST:.0%} of the next token's probability for {which} "
-            f"(median: {bound}{share_text(self.median)}){self.instead}"
+            f"the letters of the options have less than {LEAST:.0%} {what} for {self.without_answer:,} of "
+            f"{self.questions:,} questions (median: {median}){self.instead}"
         )
+
+    @classmethod
+    def of_one(cls, mass: float, *, is_bound: bool, first: str) -> LetterMass | None:
+        """The letter mass of one question; None if it is not known (NaN)."""
+        if math.isnan(mass):
+            return None
+        return cls(1, mass, mass, int(has_no_answer(np.array([mass]))[0]), is_bound, first, float(bool(first)))
 
     def to_json(self) -> dict[str, Any]:
         """The fields by their names, for ``run.json``."""
@@ -110,9 +119,9 @@ def largest_mass(scored: OptionLogits) -> npt.NDArray[np.float32]:
     return np.asarray(np.minimum(scored.letter_mass + most, 1.0), dtype=np.float32)
 
 
-def has_no_answer(mass: npt.NDArray[np.float32]) -> npt.NDArray[np.bool_]:
+def has_no_answer(mass: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Whether a mass is so small that the letters are no answer; never where it is not known."""
-    return np.asarray(mass < np.float32(LEAST))
+    return np.asarray(mass.astype(np.float32) < np.float32(LEAST))
 
 
 def letter_mass(scored: OptionLogits, rows: IntArray | None = None) -> LetterMass | None:
@@ -135,6 +144,13 @@ def letter_mass(scored: OptionLogits, rows: IntArray | None = None) -> LetterMas
         first,
         times / len(chosen),
     )
+
+
+def unanswered(scored: OptionLogits) -> dict[str, str]:
+    """Why each of the questions without an answer has none, as a clause, by its id."""
+    rows = np.flatnonzero(has_no_answer(largest_mass(scored)))
+    found = {scored.ids[row]: letter_mass(scored, rows[[i]]) for i, row in enumerate(rows)}
+    return {name: mass.without for name, mass in found.items() if mass}
 
 
 def noted(scored: OptionLogits, rows: IntArray) -> dict[str, Any]:

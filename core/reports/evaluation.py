@@ -18,7 +18,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, log_
 from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
-from core.letter_mass import LetterMass, letter_mass, way_out
+from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
@@ -49,6 +49,7 @@ class Evaluation:
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
     calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
+    ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
@@ -70,6 +71,7 @@ class Evaluation:
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     letters_left_out: str = ""
+    unanswered: Mapping[str, str] = field(default_factory=dict)
     recorded: Caveats = ()
 
     def __post_init__(self) -> None:
@@ -221,6 +223,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         bank=bank_names.bank_name(record.spec, record.provenance),
         clusters=clusters,
         left_out=_frozen(left_out),
+        unanswered=unanswered(scored),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
             *of_letters(mass, record.spec),
