@@ -17,7 +17,9 @@ from core.inference.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.inference.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.inference.server.known_servers import RememberedServers, remember, remembered
 from core.inference.server.spending import MILLION, Price
+from core.letter_mass import LITTLE, way_out
 from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 
 HERE, SERVER = "here", "server"
@@ -207,6 +209,19 @@ def served_models(
         st.error("These models have no format of the prompt in common. Launch them one after the other.")
         return None
     return found
+
+
+def letters_warning(served: ServedModels | None, combination: Combination) -> None:
+    """Warn of models that give the letters little of the next token's probability after a first question."""
+    if served is None or not any(form not in TEXT_FORMS for form in combination.forms):
+        return
+    for model, able in zip(served.models, served.able, strict=True):
+        for chat in (name == "chat" for name in combination.formats):
+            mass = able.chat_letters if chat else able.letters
+            if mass and mass.mean < LITTLE:
+                words = f"{model} was asked one question in {'chat' if chat else 'plain'} format: {mass.without}"
+                stops = " A run stops if its first questions have less than 1%." if mass.is_no_answer else ""
+                st.warning(plain(f"{words}. {sentence(way_out(mass.first, chat=chat))}{stops}"))
 
 
 def able_words(able: Abilities) -> str:
