@@ -147,6 +147,7 @@ class TransformersEngine:
             "budget": self.budget.to_json(),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+            **self.encoder.reasoning,
         }
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:

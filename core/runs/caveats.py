@@ -20,6 +20,7 @@ from core.errors import plain
 from core.inference.engine import cut_short
 from core.inference.models import FAKE_MODEL
 from core.letter_mass import LetterMass
+from core.prompting.reasoning import opened_sentence
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
@@ -90,6 +91,10 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    engine = provenance.get("engine")
+    if mark := engine.get("reasoning_opened") if isinstance(engine, Mapping) else None:
+        mark = plain(str(mark), one_line=True)[: letter_mass.LONGEST_TOKEN]
+        caveats.append(Caveat("letters", opened_sentence(mark), "Ask in the plain format."))
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
