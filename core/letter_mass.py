@@ -76,10 +76,15 @@ class LetterMass:
         often = f"for {self.first_share:.0%} of the questions" if self.questions > 1 else ""
         return f"; the most probable token is {spelled(self.first)} {often}".rstrip()
 
+    def known(self, share: float) -> str:
+        """The mean or the median in per cent, with "at most" if it is a bound."""
+        text = share_text(share)
+        return f"at most {text}" if self.is_bound and not text.startswith("less") else text
+
     @property
     def without(self) -> str:
         """How little probability the letters have, and for how many questions, as a clause that begins with them."""
-        what, median = "of the next token's probability", f"{'at most ' * self.is_bound}{share_text(self.median)}"
+        what, median = "of the next token's probability", self.known(self.median)
         if self.questions == 1:
             return f"the letters of the options have {median} {what}{self.instead}"
         return (

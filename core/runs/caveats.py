@@ -119,9 +119,8 @@ def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
     if mass.is_no_answer:
         return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)
     if mass.mean < letter_mass.LITTLE:
-        most = "at most " if mass.is_bound else ""
         sentence = (
-            f"On average, only {most}{letter_mass.share_text(mass.mean)} of the next token's probability falls on the "
+            f"On average, only {mass.known(mass.mean)} of the next token's probability falls on the "
             f"letters of the options, so the model hardly reads these as questions with options{mass.instead}."
         )
         return (Caveat("letters", sentence, way_out),)
