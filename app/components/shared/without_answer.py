@@ -1,4 +1,4 @@
-"""The runs whose letters have almost no probability: they have no figures, and the Overview says why."""
+"""The runs whose letters have almost no probability: they have no figures, and the page says why."""
 
 from __future__ import annotations
 
