@@ -232,8 +232,10 @@ def able_words(able: Abilities) -> str:
     context = f" It reads at most {able.context:,} tokens." if able.context else ""
     sure = able.echo or -1 in (able.listed, able.chat_listed)
     bounds = "" if sure else " A letter that it does not list has only an upper bound, so figures may be ranges."
+    reasoning = " In chat format, the model's reasoning is switched off." if able.reasoning_off else ""
     named = f" ({who})" if who else ""
-    return f"This server{named} gives the log-probabilities of {_most_listed(able)}, {texts}.{bounds}{context}"
+    given = f"gives the log-probabilities of {_most_listed(able)}, {texts}"
+    return f"This server{named} {given}.{bounds}{context}{reasoning}"
 
 
 def failure_words(able: Abilities) -> str:

@@ -30,6 +30,10 @@ MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
+NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
+"""Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
+FAR_MORE = 10
+"""Times the letter mass; a server that ignores the switch gives the same."""
 PROBE_LETTERS = frozenset("AB")
 SAID = " A"
 FAILED = 500
@@ -53,7 +57,7 @@ class Abilities:
     log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
     :data:`TEXTS`, how it failed): it counts as not possible. ``letters`` and ``chat_letters`` are the letter mass after
-    :data:`PROBE` on the two endpoints.
+    :data:`PROBE` on the two endpoints. ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
     """
 
     kind: str
@@ -71,6 +75,7 @@ class Abilities:
     failing: tuple[tuple[str, str], ...] = ()
     letters: LetterMass | None = None
     chat_letters: LetterMass | None = None
+    reasoning_off: bool = False
 
     @property
     def weights(self) -> ServedWeights:
@@ -79,9 +84,9 @@ class Abilities:
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     @property
-    def does(self) -> tuple[int, int, bool, bool]:
+    def does(self) -> tuple[int, int, bool, bool, bool]:
         """The values that must be equal if several servers share the work."""
-        return self.listed, self.chat_listed, self.echo, self.by_id
+        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off
 
 
 def models(client: ServerClient) -> list[str]:
@@ -145,6 +150,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     messages = [{"role": "user", "content": PROBE}]
     listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing)
     chat_listed, said = _most(client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing)
+    quiet = _without_reasoning(client, url, model, said, chat_listed)
     if not listed and not chat_listed:
         for error in failing.values():
             raise error
@@ -170,8 +176,27 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         text_log_p=text_log_p,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
         letters=_letters(probe),
-        chat_letters=_letters(said),
+        chat_letters=_letters(quiet or said),
+        reasoning_off=quiet is not None,
     )
+
+
+def _without_reasoning(
+    client: ServerClient, url: str, model: str, said: NextTokens | None, listed: int
+) -> NextTokens | None:
+    """What the chat endpoint says after :data:`PROBE` with :data:`NO_REASONING`, if letters are no answer without it and
+    have far more probability with it; else None."""
+    before = _letters(said)
+    if before is None or not before.is_no_answer:
+        return None
+
+    def ask() -> NextTokens:
+        body = {**chat_body(model, [{"role": "user", "content": PROBE}], listed=listed), **NO_REASONING}
+        return client.post("/chat/completions", body, lambda reply: next_tokens(reply, chat=True, asked=listed), of=url)
+
+    found = _able(ask)
+    after = _letters(found)
+    return found if after is not None and after.mean > FAR_MORE * before.mean else None
 
 
 def _letters(given: NextTokens | None) -> LetterMass | None:

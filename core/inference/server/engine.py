@@ -30,6 +30,7 @@ from core.inference.server.abilities import (
     CHAT,
     COMPLETIONS,
     FAILED,
+    NO_REASONING,
     PROBE,
     TEXTS,
     Abilities,
@@ -132,6 +133,7 @@ class ServerEngine:
             "quantisation": able.quantisation,
             "endpoint": self.endpoint,
             "template": "the server's own" if self.endpoint == "chat" else "",
+            **({"reasoning_off": True} if self.endpoint == "chat" and able.reasoning_off else {}),
             "context": able.context,
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
@@ -243,15 +245,24 @@ class ServerEngine:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
+    @property
+    def _chat_options(self) -> Body:
+        """What every request to the chat endpoint says besides its messages."""
+        return NO_REASONING if self.able.reasoning_off else {}
+
     def _sampled(self, prompt: Prompt, *, seed: int) -> Body:
-        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
+        asked = {"messages": _messages(prompt), **self._chat_options} if prompt.chat else {"prompt": prompt.text}
         return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
-        asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
+        options = self._chat_options
+        asked: list[Body] = [
+            {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
+            for text in prompts
+        ]
         how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
         bodies = [{**how, **one} for one in asked]
         for i, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
@@ -351,7 +362,7 @@ class ServerEngine:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
         body = (
-            chat_body(self.model, _messages(prompt), listed=listed)
+            {**chat_body(self.model, _messages(prompt), listed=listed), **self._chat_options}
             if prompt.chat
             else letter_body(self.model, prompt.text, listed=listed)
         )

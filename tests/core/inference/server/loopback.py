@@ -33,7 +33,8 @@ class Behaviour:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
     requests always end in HTTP status 500. ``opens`` is the token with which all but :data:`REST` of its chat answers
-    begin. ``beside`` is what it answers beside the protocol, by path."""
+    begin, unless it has a ``switch`` for reasoning that is off. ``beside`` is what it answers beside the
+    protocol, by path."""
 
     most: int = 20
     all_tokens: bool = False
@@ -53,6 +54,7 @@ class Behaviour:
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
     opens: str = ""
+    switch: bool = False
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
 
 
@@ -160,7 +162,8 @@ class Loopback:
             top = [
                 {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
             ]
-            if opens := self.behaviour.opens:
+            off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
+            if (opens := self.behaviour.opens) and not off:
                 first = {"token": opens, "logprob": math.log(1 - REST)}
                 top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}

@@ -170,6 +170,19 @@ def test_a_server_that_begins_with_its_reasoning_is_refused_before_it_is_scored(
     assert len(server.texts) <= 2 + CHECKED_QUESTIONS  # the probe, its echo, and the checked questions
 
 
+def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(server, load):
+    asked = [replace(one, chat=True) for one in letters(6)]
+    server.reset(all_tokens=True)
+    exact = scored(engine := load(server), asked)
+    assert "reasoning_off" not in engine.description
+    server.reset(all_tokens=True, opens="<think>", switch=True)
+    found = scored(engine := load(server), asked)
+    assert engine.description["reasoning_off"]
+    assert np.array_equal(found.logits, exact.logits)
+    server.reset(all_tokens=True, opens="<think>")
+    assert not load(server).able.reasoning_off
+
+
 def test_what_a_server_failed_on_ends_in_a_pause_and_not_in_can_not(server, load):
     server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
     engine = load(server)
