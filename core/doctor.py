@@ -355,7 +355,8 @@ def _without_answer() -> list[Finding]:
         return []
     last = max(without, key=lambda record: record.ended or 0.0)
     (caveat,) = (caveat for caveat in of_run_record(last) if caveat.kind == NO_ANSWER)
-    value = f"{len(without)} run{'s' * (len(without) > 1)}; the last one, {last.spec.model_name}: {caveat.sentence}"
+    sentence = caveat.sentence.removeprefix("No answer: ")
+    value = f"{len(without)} run{'s' * (len(without) > 1)}; in the last one, of {last.spec.model_name}, {sentence}"
     return [Finding("no answer", value, False, f"They have no figures. {caveat.way_out}")]
 
 

@@ -42,7 +42,7 @@ class LetterMass:
     ``mean`` and ``median`` are over the ``questions`` whose mass is known; ``is_bound`` says that they are upper
     bounds, because some letters are only known within bounds. ``without_answer`` counts those with less
     than :data:`LEAST`. ``first`` is the token that is most often the most probable one, in a share ``first_share`` of
-    the questions; empty if not known.
+    the questions without an answer, or of all if each has one; empty if not known.
     """
 
     questions: int
@@ -73,8 +73,10 @@ class LetterMass:
         """What the model would write instead, as the end of a sentence; empty if the source does not say it."""
         if not self.first:
             return ""
-        often = f"for {self.first_share:.0%} of the questions" if self.questions > 1 else ""
-        return f"; the most probable token is {spelled(self.first)} {often}".rstrip()
+        some = 0 < self.without_answer < self.questions
+        which = f"those with less than {LEAST:.0%}" if some else "the questions"
+        often = f" for {self.first_share:.0%} of {which}" if self.questions > 1 else ""
+        return f"; the most probable token is {spelled(self.first)}{often}"
 
     def known(self, share: float) -> str:
         """The mean or the median in per cent, with "at most" if it is a bound."""
@@ -87,9 +89,10 @@ class LetterMass:
         what, median = "of the next token's probability", self.known(self.median)
         if self.questions == 1:
             return f"the letters of the options have {median} {what}{self.instead}"
+        half = f" (median: {median})" if self.is_no_answer else ""
         return (
             f"the letters of the options have less than {LEAST:.0%} {what} for {self.without_answer:,} of "
-            f"{self.questions:,} questions (median: {median}){self.instead}"
+            f"{self.questions:,} questions{half}{self.instead}"
         )
 
     @classmethod
@@ -138,16 +141,18 @@ def letter_mass(scored: OptionLogits, rows: IntArray | None = None) -> LetterMas
         return None
     mass = mass[chosen]
     bounded = scored.bounded is not None and bool(scored.bounded[chosen].any())
-    tops = scored.top_tokens and [scored.top_tokens[row] for row in chosen]
+    without = chosen[has_no_answer(mass)]
+    named = without if len(without) else chosen
+    tops = scored.top_tokens and [scored.top_tokens[row] for row in named]
     first, times = Counter(tops).most_common(1)[0] if tops else ("", 0)
     return LetterMass(
         len(chosen),
         float(mass.mean()),
         float(np.median(mass)),
-        int(has_no_answer(mass).sum()),
+        len(without),
         bounded,
         first,
-        times / len(chosen),
+        times / len(named),
     )
 
 

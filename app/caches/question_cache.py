@@ -81,7 +81,7 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
             elif len(tested) == most:
                 left_out += 1
             elif question_id in _calibrated_run(key).unanswered:
-                unanswered += 1
+                unanswered += record.run_id != run_id
             else:
                 tested.append((record, _standings(key, question_id)))
         except HedgeError:

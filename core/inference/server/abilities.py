@@ -184,8 +184,8 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
 def _without_reasoning(
     client: ServerClient, url: str, model: str, said: NextTokens | None, listed: int
 ) -> NextTokens | None:
-    """What the chat endpoint says after :data:`PROBE` with :data:`NO_REASONING`, if letters are no answer without it and
-    have far more probability with it; else None."""
+    """What the chat endpoint says after :data:`PROBE` with :data:`NO_REASONING`, if letters are no answer without it
+    and have far more probability with it; else None."""
     before = _letters(said)
     if before is None or not before.is_no_answer:
         return None
