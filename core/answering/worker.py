@@ -37,6 +37,7 @@ from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import ON_SERVERS, ServedModel, served_model
+from core.letter_mass import largest_mass
 from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
@@ -248,7 +249,7 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         own=own,
         options=question.options,
         logits=tuple(float(value) for value in scored.logits[0]),
-        letter_mass=float(scored.letter_mass[0]),
+        letter_mass=float(largest_mass(scored)[0]),
         milliseconds=milliseconds,
         loading_s=loading_s,
         prompt=prompt.text,
@@ -260,6 +261,7 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         asked_at=asked_at,
         weights=model.weights,
         bounded=() if scored.bounded is None or not scored.bounded.any() else tuple(map(bool, scored.bounded[0])),
+        first=scored.top_tokens[0] if scored.top_tokens else "",
     )
 
 

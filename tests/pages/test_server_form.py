@@ -97,6 +97,19 @@ def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopbac
     assert asked[0].prompt_format == "chat"
 
 
+def test_a_server_that_begins_with_its_reasoning_is_said_before_the_launch(open_page: Open, server: Loopback):
+    server.reset(opens="<think>")
+    app = connected(open_page, server.url)
+    assert "the most probable token is" not in said(app)
+    app.segmented_control(key="launch_format").set_value("chat").run()
+    words = said(app).replace("\\", "")
+    assert (
+        "pocket-3m was asked one question in chat format: the letters of the options have less than 0.001% of" in words
+    )
+    assert "the most probable token is “<think>”. The model begins with its reasoning" in words
+    assert "A run stops if its first questions have less than 1%." in words
+
+
 def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback, asked: list[Any]):
     app = connected(open_page, server.url)
     app.segmented_control(key="launch_format").set_value("chat").run()

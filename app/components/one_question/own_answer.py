@@ -8,13 +8,21 @@ from app.caches import bounded_cache, question_cache, run_cache
 from app.components.one_question.embedded import embed_question
 from app.components.one_question.option_bars import AskedQuestion, option_bars
 from app.components.one_question.own_examples import what_to_see
-from app.components.one_question.question import RANGES_SAID, RANGES_SCORE, SCORE_WIDTH, options_in_full, scores_shown
+from app.components.one_question.question import (
+    RANGES_SAID,
+    RANGES_SCORE,
+    SCORE_WIDTH,
+    no_answer,
+    options_in_full,
+    scores_shown,
+)
 from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
+from core import letter_mass
 from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
 from core.inference.model_fingerprint import short
@@ -27,7 +35,6 @@ from core.reports.question_kind import QuestionKind
 from core.runs.store import RunRecord
 from core.tasks.bank_names import bank_name, task_title
 
-LITTLE_MASS = 0.5
 NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."
 
 
@@ -55,6 +62,10 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         by_others = weights_warnings(answer, record)
     for warning in (*by_others, *_warnings(answer, record, question_cache.question_kind(own.run_id))):
         st.warning(plain(warning))
+    if reason := _no_answer(answer, record):
+        no_answer(reason, answer.options)
+        _prompt(answer)
+        return
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
     said = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
@@ -68,8 +79,20 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         embed_question(asked, found, by, record=record, view=view)
         options_in_full(probabilities, answer.options, found, by, label=None, view=view)
     caveat_notes([record])
+    _prompt(answer)
+
+
+def _prompt(answer: ModelAnswer) -> None:
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
+
+
+def _no_answer(answer: ModelAnswer, record: RunRecord) -> str:
+    """Why the letters are no answer, as a clause; empty if they are."""
+    mass = answer.mass
+    if mass is None or not mass.is_no_answer:
+        return ""
+    return f"{mass.without}; {letter_mass.way_out(mass.first, chat=record.spec.prompt_format == 'chat')}"
 
 
 def _took(answer: ModelAnswer) -> str:
@@ -130,10 +153,11 @@ def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> lis
             f"{counted(answer.dropped, 'example was', 'examples were')} left out so that the question fits into the "
             "model's context."
         )
-    if answer.letter_mass < LITTLE_MASS:
+    if answer.letter_mass < letter_mass.LITTLE and not _no_answer(answer, record):
         said.append(
-            f"Only {answer.letter_mass:.0%} of the next word's probability fell on the letters of the options. The "
-            "model hardly read this as a question with options, so its preference among them means little."
+            f"Only {letter_mass.share_text(answer.letter_mass)} of the next word's probability fell on the letters of "
+            "the options. The model hardly read this as a question with options, so its preference among them means "
+            "little."
         )
     return said
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -30,6 +30,7 @@ from core.inference.server.abilities import (
     CHAT,
     COMPLETIONS,
     FAILED,
+    NO_REASONING,
     PROBE,
     TEXTS,
     Abilities,
@@ -45,7 +46,8 @@ from core.inference.server.address import ServedWeights
 from core.inference.server.client import Body, PassingError, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
-from core.records import LETTERS, OptionLogits, Prompt
+from core.letter_mass import check_first, letter_mass, spelled, way_out
+from core.records import LETTERS, OptionLogits, Prompt, joined
 
 CHUNK = 128
 """Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
@@ -131,6 +133,7 @@ class ServerEngine:
             "quantisation": able.quantisation,
             "endpoint": self.endpoint,
             "template": "the server's own" if self.endpoint == "chat" else "",
+            **({"reasoning_off": True} if self.endpoint == "chat" and able.reasoning_off else {}),
             "context": able.context,
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
@@ -199,6 +202,8 @@ class ServerEngine:
         together = {scored.ids[0]: scored for scored in self.score(chosen)}
         self.bounded = bounded
         self._refuse_equal([alone[prompt.question_id] for prompt in chosen])
+        first = joined(list(alone.values()), list(alone), k=max(one.k for one in chosen))
+        check_first(letter_mass(first), chat=chosen[0].chat)
         difference, allowed = 0.0, TOLERANCE
         for name, one in alone.items():
             exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
@@ -240,15 +245,24 @@ class ServerEngine:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
+    @property
+    def _chat_options(self) -> Body:
+        """What every request to the chat endpoint says besides its messages."""
+        return NO_REASONING if self.able.reasoning_off else {}
+
     def _sampled(self, prompt: Prompt, *, seed: int) -> Body:
-        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
+        asked = {"messages": _messages(prompt), **self._chat_options} if prompt.chat else {"prompt": prompt.text}
         return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
-        asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
+        options = self._chat_options
+        asked: list[Body] = [
+            {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
+            for text in prompts
+        ]
         how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
         bodies = [{**how, **one} for one in asked]
         for i, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
@@ -348,7 +362,7 @@ class ServerEngine:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
         body = (
-            chat_body(self.model, _messages(prompt), listed=listed)
+            {**chat_body(self.model, _messages(prompt), listed=listed), **self._chat_options}
             if prompt.chat
             else letter_body(self.model, prompt.text, listed=listed)
         )
@@ -408,10 +422,11 @@ class ServerEngine:
         }
         best = max(mass, key=lambda spelling: mass[spelling])
         if not mass[best]:
+            first = Counter(listed.tokens[0][0] for _, listed in answers).most_common(1)[0][0]
             raise SelfCheckError(
                 f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
-                "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
-                "(--shots)"
+                f"questions, so nothing is known of them; the most probable token is mostly {spelled(first)}, and "
+                f"{way_out(first, chat=prompts[0].chat)}, or with demonstrations (--shots)"
             )
         return best
 

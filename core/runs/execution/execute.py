@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import access, extras
+from core import access, extras, letter_mass
 from core.devices.fitting import check_fits
 from core.devices.scorers import DeviceScorer
 from core.devices.shared_scoring import SharedScoring, shared_devices
@@ -160,6 +160,10 @@ def memory_gib(spec: RunSpec, *, ask: bool = False) -> float:
     return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask)
 
 
+WATCHED = 4
+"""The first questions whose letter mass is looked at."""
+
+
 class _Execution:
     """One attempt at a run that answers questions."""
 
@@ -170,6 +174,7 @@ class _Execution:
         self.drawn = draw_questions(spec, self.data)
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
+        self.first: list[OptionLogits] = []
         self.served: ServerEngine | None = None
         self.shared: SharedScoring | None = None
 
@@ -247,12 +252,17 @@ class _Execution:
         if self.spec.repeats:
             write_answers(engine, self.spec, self.drawn, self.folder, self.reporter, note=self._note_spent)
         join_chunks(self.folder, "logits.parquet")
-        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
+        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._notes()
 
-    def _bounds(self) -> dict[str, int]:
-        """How many questions have letters of which the server gave only an upper bound."""
-        bounded = store.read_logits(self.spec.run_id).bounded
-        return {} if bounded is None else {"bounded_questions": int(bounded.any(axis=1).sum())}
+    def _notes(self) -> dict[str, Any]:
+        """How many questions have letters of which the server gave only an upper bound, and the letter mass of the test
+        questions if it is small."""
+        scored = store.read_logits(self.spec.run_id)
+        tests = {q.id for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"}
+        notes = letter_mass.noted(scored, np.flatnonzero([name in tests for name in scored.ids]))
+        if scored.bounded is not None:
+            notes["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+        return notes
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
@@ -311,6 +321,7 @@ class _Execution:
                 for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
+                    self._watch(batch, k=k)
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
             finally:
@@ -322,6 +333,19 @@ class _Execution:
             return measured | {"scored": {"questions": rate.questions, "characters": rate.read}}
         by_device = {"devices": dict(self.shared.questions)} if len(self.shared.questions) > 1 else {}
         return measured | {"scored": self.shared.scored_here} | by_device
+
+    def _watch(self, batch: OptionLogits, *, k: int) -> None:
+        """Look at the letter mass of the first questions: stop if the model begins with its reasoning, and say in the
+        log if the letters are no answers. A server's has been looked at by the self-check, before it is paid."""
+        if self.spec.servers or sum(len(of.ids) for of in self.first) >= WATCHED:
+            return
+        self.first.append(batch)
+        names = [name for of in self.first for name in of.ids]
+        mass = letter_mass.letter_mass(joined(self.first, names, k=k)) if len(names) >= WATCHED else None
+        if mass and mass.reasons_first:
+            letter_mass.check_first(mass, chat=self.spec.prompt_format == "chat")
+        if mass and mass.is_no_answer:
+            self.reporter.log(f"the run will have no figures: {mass.without}")
 
     def _scores(self, engine: Engine, chunks: Sequence[Sequence[Prompt]]) -> Iterator[OptionLogits]:
         """The scores of these chunks, batch by batch, from one device or from several."""

@@ -6,6 +6,7 @@ It shares no code with the engine that asks it: the model's own call, one text a
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from core.settings import ASSETS
 
 KNOWN = 300
 """Texts whose log-probabilities are kept."""
+REST = 1e-4
 TEMPLATE = "<user>{text}<assistant>"
 
 
@@ -30,7 +32,9 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path."""
+    requests always end in HTTP status 500. ``opens`` is the token with which all but :data:`REST` of its chat answers
+    begin, unless it has a ``switch`` for reasoning that is off. ``beside`` is what it answers beside the
+    protocol, by path."""
 
     most: int = 20
     all_tokens: bool = False
@@ -49,6 +53,8 @@ class Behaviour:
     delay_s: float = 0.0
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
+    opens: str = ""
+    switch: bool = False
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
 
 
@@ -171,6 +177,10 @@ class Loopback:
             top = [
                 {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
             ]
+            off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
+            if (opens := self.behaviour.opens) and not off:
+                first = {"token": opens, "logprob": math.log(1 - REST)}
+                top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         return self.reply(choice, tokens, written)
 
