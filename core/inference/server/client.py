@@ -16,7 +16,7 @@ import asyncio
 import email.utils
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -31,13 +31,13 @@ import tenacity
 from core.errors import InputError, RunPaused, ServerError
 from core.inference.server import permission, reply_body
 from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_key
+from core.inference.server.bodies import Body, Changes, changed, changed_after, unstated
 from core.inference.server.concurrency import MOST, START, InFlight
 from core.inference.server.reply_body import LARGEST_REFUSAL, TooLargeError, clean, limit_of, parsed
 from core.inference.server.spending import Price, Spending
 
 Parsed = TypeVar("Parsed")
 Done = TypeVar("Done")
-Body = Mapping[str, Any]
 
 TOO_FAST = (429, 503)
 PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
@@ -160,6 +160,7 @@ class ServerClient:
         self.flight = InFlight(start=in_flight * len(self.hosts), most=most)
         self.on_wait = on_wait
         check_key(key_variable)
+        self._changes: dict[tuple[str, str], Changes] = {}
         self._trouble = ""
         self._ending = False
         # The loop runs in a thread of its own, because in a notebook this thread already has a running loop.
@@ -185,6 +186,11 @@ class ServerClient:
     def urls(self) -> tuple[str, ...]:
         """The servers' addresses."""
         return tuple(host.url for host in self.hosts)
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """The fields about sampling that a server does not accept, so that its own values may apply."""
+        return tuple(sorted({name for changes in self._changes.values() for name in unstated(changes)}))
 
     def drop(self, url: str) -> None:
         """Ask this server nothing more."""
@@ -297,7 +303,7 @@ class ServerClient:
         reserved = self.spending.reserve(body)
         host.in_flight += 1
         try:
-            reply = await self._sent(host, "POST", path, body)
+            reply = await self._accepted(host, path, body)
         except BaseException as error:
             self.spending.release(reserved)
             if isinstance(error, PassingError):
@@ -309,6 +315,25 @@ class ServerClient:
         self.flight.answered(time.monotonic())
         host.failures, self._trouble = 0, ""
         return reply
+
+    async def _accepted(self, host: _Host, path: str, body: Body) -> dict[str, Any]:
+        """The reply to a body in the form that the server accepts, which is found out once and remembered."""
+        place = host.url, path
+        changes = self._changes.get(place, {})
+        refusal: ServerError | None = None
+        while True:
+            try:
+                reply = await self._sent(host, "POST", path, changed(body, changes))
+            except (RefusedError, PassingError) as error:
+                refusal, known = refusal or error, place in self._changes
+                said = str(error).partition("HTTP status")[2]  # without the server's address
+                more = changed_after(body, changes, status=error.status, message=said, known=known)
+                if more is None:
+                    raise refusal from None
+                changes = more
+            else:
+                self._changes[place] = changes
+                return reply
 
     def _leave_alone(self, host: _Host, error: PassingError) -> None:
         """A pause that the server named applies to all requests. A server that is gone is tried again from time to

@@ -34,17 +34,15 @@ from core.inference.server.abilities import (
     TEXTS,
     Abilities,
     abilities,
-    chat_body,
-    echo_body,
     failure,
-    id_body,
-    letter_body,
     token_ids,
 )
 from core.inference.server.address import ServedWeights
-from core.inference.server.client import Body, PassingError, Patience, ServerClient, TokenRequest
+from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
+from core.inference.server.client import PassingError, Patience, ServerClient, TokenRequest
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
+from core.prompting.written import answer_line
 from core.records import LETTERS, OptionLogits, Prompt
 
 CHUNK = 128
@@ -143,6 +141,7 @@ class ServerEngine:
             "tokens_read": spending.read,
             "tokens_written": spending.written,
             "cost": spending.cost,
+            "sampling_unstated": ", ".join(self.client.unstated),
         }
 
     def check_weights(self, earlier: Mapping[str, Any]) -> None:
@@ -228,7 +227,7 @@ class ServerEngine:
             return
         chat = prompts[0].chat
         bodies: list[Body] = [
-            self._sampled(prompt, seed=seed * repeats + i)
+            sampled_body(self.model, _asked(prompt), most=WRITTEN, seed=seed * repeats + i)
             for prompt, seed in zip(prompts, seeds, strict=True)
             for i in range(repeats)
         ]
@@ -240,19 +239,14 @@ class ServerEngine:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
-    def _sampled(self, prompt: Prompt, *, seed: int) -> Body:
-        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
-        return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
-
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
+        """The index of each prompt with the model's greedy answer, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
         asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
-        how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
-        bodies = [{**how, **one} for one in asked]
+        bodies = [greedy_body(self.model, one, most=WRITTEN) for one in asked]
         for i, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
-            yield i, text.strip().partition("\n")[0].strip()
+            yield i, answer_line(text)
 
     def echo(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
         """The number of each (text, continuation) with its tokens, in any order.
@@ -269,7 +263,7 @@ class ServerEngine:
         """
         self._need_echo()
         most = listed if self.able.listed < 0 else min(listed, self.able.listed)
-        body = {**echo_body(self.model, text), "logprobs": most}
+        body = echo_body(self.model, text, listed=most)
         return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
 
     def _say_failure(self, *needed: str) -> None:
@@ -480,6 +474,10 @@ def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
     system = [{"role": "system", "content": prompt.system}] * bool(prompt.system)
     return [*system, {"role": "user", "content": prompt.text}]
+
+
+def _asked(prompt: Prompt) -> dict[str, Any]:
+    return {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
 
 
 def _path(chat: bool) -> str:
