@@ -29,7 +29,7 @@ from core.records import LETTERS
 
 NOT_FOUND = -1
 LINE, LONGEST, NEAR = 10_000, 2_000, 100
-"""The characters of a line that are read, those that are searched for a letter, and those before a letter that count."""
+"""Characters: of a line that are read, of a line that is searched for letters, and before a letter to look at."""
 
 # ---------------------------------------------------------------- the line
 
