@@ -21,7 +21,7 @@ from core.inference.encoding import Encoder, context_of
 from core.inference.memory import geometry
 from core.inference.model_loading import load_model
 from core.inference.models import resolve
-from core.prompting.written import answer_line
+from core.prompting.written import CLOSES, OPENS, answer_line
 
 SAMPLED = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
 """Sampling from the whole distribution."""
@@ -126,12 +126,24 @@ def continuations(
         made = model.generate(input_ids=tokens, attention_mask=torch.ones_like(tokens), generation_config=neutral)
     finally:
         model.generation_config = own
-    written = [_up_to(row, ends) for row in made[:, tokens.shape[1] :].tolist()]
-    return list(tokenizer.batch_decode(written, skip_special_tokens=True))
+    return [_text(tokenizer, _up_to(row, ends)) for row in made[:, tokens.shape[1] :].tolist()]
 
 
 def _up_to(row: list[int], ends: Sequence[int]) -> list[int]:
     return row[: next((i for i, token in enumerate(row) if token in ends), len(row))]
+
+
+def _text(tokenizer: Any, row: list[int]) -> str:
+    """A row as text, without special tokens. Marks around what a model thinks aloud stay, even where they are special
+    tokens, so that this is not taken for an answer."""
+    names = ((place, str(tokenizer.convert_ids_to_tokens(token))) for place, token in enumerate(row))
+    marks = [(place, name) for place, name in names if OPENS.fullmatch(name) or CLOSES.fullmatch(name)]
+    begins = [0, *(place + 1 for place, _ in marks)]
+    ends = [*(place for place, _ in marks), len(row)]
+    parts = [
+        tokenizer.decode(row[begin:end], skip_special_tokens=True) for begin, end in zip(begins, ends, strict=True)
+    ]
+    return "".join(part + name for part, (_, name) in zip(parts, [*marks, (0, "")], strict=True))
 
 
 def end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
