@@ -17,7 +17,11 @@ from core.records import Prompt
 from core.settings import ASSETS
 
 MODEL = ASSETS / "models" / "pocket-1m"
-ASKED = [f"Question: {text}\nAnswer:" for text in ("What colour is grass?", "Where is Brazil?", "Who wrote Faust?")]
+ASKED = (
+    "Question: Where is Brazil?\nAnswer:",
+    "The grass is green. The grass is green. The grass",
+    "The cat and the cat and",
+)
 FILES = (
     {"repetition_penalty": 1.5},
     {"no_repeat_ngram_size": 1},
