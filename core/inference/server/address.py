@@ -1,7 +1,7 @@
 """Where a server is, and which environment variable holds the key to it.
 
 A key itself is never an argument, a field or a part of a text: the client reads it from the environment, or from
-Streamlit's ``secrets.toml``, for each request, and :func:`without_key` takes it out of what a server says.
+Streamlit's ``secrets.toml``, for each request, and :func:`without_secrets` takes it out of what a server says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from core.errors import InputError
 from core.settings import ROOT
@@ -22,6 +22,18 @@ from core.settings import ROOT
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_(KEY|TOKEN|SECRET)")
 """The form of a variable's name. It is strict, so that a key that is entered by mistake is not stored as a name."""
 HIDDEN = "(the key)"
+HIDDEN_ALIKE = "(a key)"
+SHORTEST = 8
+"""Characters of a key in the environment that is looked for in texts."""
+LIKE_A_KEY = re.compile(
+    r"""(?:bearer|basic)\s+(?!\(the\ key\)|token|auth)[^\s,;"']+          # a header
+    |eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?                                  # a JSON web token
+    |\b(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|glpat|AIza|AKIA|r8|pplx|fw|csk|tgp)[-_A-Z0-9][\w*.-]{5,}  # what makers issue
+    |(?:api[-_ ]?key|secret|password|passwd|access[-_ ]?token|authorization)["']?\s*[:=]\s*["']?(?!\()[^\s,;"']+
+    |\b(?=\w*\d)(?=\w*[A-Za-z])\w{28,}                                # long, with letters and digits""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What may be a key, whoever's."""
 TIMEOUT_S = 120.0
 """Seconds that a server may take for one answer, if nobody says otherwise."""
 LONGEST_TIMEOUT_S = 24 * 3600.0
@@ -175,10 +187,20 @@ def check_key(name: str) -> None:
         )
 
 
-def without_key(text: str, name: str) -> str:
-    """A text from a server with the key removed, such as an error that repeats the key that it refuses."""
-    key = key_of(name)
-    return text.replace(key, HIDDEN) if key else text
+def without_secrets(text: str, name: str = "") -> str:
+    """A text from a server without the key in the variable ``name``, the other keys of the environment, and whatever
+    looks like a key: an error may repeat the key that it refuses, or hold someone else's.
+
+    >>> without_secrets("Incorrect key sk-planted-11aa, Bearer abc; see https://me:pw@host/x?sig=1")
+    'Incorrect key (a key), (a key); see https://host/x'
+    """
+    held = {value for variable, value in os.environ.items() if KEY_NAME.fullmatch(variable) and len(value) >= SHORTEST}
+    for key in sorted(filter(None, {key_of(name), *held}), key=len, reverse=True):
+        for form in (key, quote(key, safe="")):
+            text = text.replace(form, HIDDEN)
+    text = re.sub(r"(https?://)[^/\s@]*@", r"\1", text)
+    text = re.sub(r"(https?://[^\s?#\"'<>]*)[?#][^\s\"'<>)]*", r"\1", text)
+    return LIKE_A_KEY.sub(HIDDEN_ALIKE, text)
 
 
 def _secret(path: str, name: str) -> str:

@@ -39,6 +39,7 @@ from core.inference.server.abilities import (
     failure,
     id_body,
     letter_body,
+    quoted,
     token_ids,
 )
 from core.inference.server.address import ServedWeights
@@ -140,6 +141,7 @@ class ServerEngine:
             "weights": asdict(able.weights),
             "bounded_questions": self.bounded,
             "in_flight": self.client.flight.best,
+            "changed_requests": list(self.client.changes),
             "tokens_read": spending.read,
             "tokens_written": spending.written,
             "cost": spending.cost,
@@ -175,8 +177,9 @@ class ServerEngine:
             self._say_failure(CHAT if chat else COMPLETIONS)
             other = "plain" if chat else "chat"
             raise InputError(
-                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
-                f"{other} format (--format {other})"
+                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint"
+                f"{quoted(self.able.refused, CHAT if chat else COMPLETIONS)}; ask in the {other} format "
+                f"(--format {other})"
             )
         self.endpoint = "chat" if chat else "completions"
         self.spelling, self.ids = "", {}
@@ -288,8 +291,8 @@ class ServerEngine:
             else "does not give the log-probabilities of a text that it was sent"
         )
         raise InputError(
-            f"the server {self.client.urls[0]} {does}, so texts can't be scored; ask for letters, or use a server that "
-            "gives them, such as vLLM"
+            f"the server {self.client.urls[0]} {does}{quoted(self.able.refused, TEXTS)}, so texts can't be scored; "
+            "ask for letters, or use a server that gives them, such as vLLM"
         )
 
     def close(self) -> None:
