@@ -506,7 +506,7 @@ class ServerClient:
         if status in TOO_FAST:
             self.flight.refused()
         if is_unpaid(status, content):
-            return RefusedError(f"the server {url} wants to be paid first{says}", status=402, words=words)
+            return RefusedError(f"the server {url} asks for payment{says}", status=402, words=words)
         kind = kind_of(status, words, code_in(content))
         if status in PASSING and not kind:
             pause = named_pause(headers, too_many=status == 429, now=time.time())

@@ -41,10 +41,6 @@ class NoAnswer:
     error: ServerError
 
 
-class NoAnswerError(ServerError):
-    """A server does not answer some of the questions, and these are too many to leave out."""
-
-
 def most_left_out(questions: int) -> int:
     """The most of so many questions that may be left out: 5 %, or :data:`FEWEST` where that is more.
 
@@ -73,9 +69,24 @@ def kind_of(status: int, words: str, code: str = "") -> str:
     return named if status in (403, 500) else ""
 
 
-def sentence(count: int, questions: int, reason: str) -> str:
-    """Why work stops at which a server has refused too many questions."""
-    return (
-        f"the server gives no answer to {count:,} of {questions:,} questions, and Hedge leaves out at most "
-        f"{most_left_out(questions):,}; the last one: {reason}"
-    )
+class LeftOut:
+    """What has been left out of a piece of work so far, by its name. ``asked`` is how much there is in all, which
+    limits what may be left out (0: no limit)."""
+
+    def __init__(self, asked: int = 0) -> None:
+        self.asked = asked
+        self.missing: dict[str, NoAnswer] = {}
+
+    def add(self, name: str, missing: NoAnswer) -> None:
+        """Leave out this one. Raises :class:`~core.errors.ServerError` if they are too many to be exceptions."""
+        self.missing[name] = missing
+        if self.asked and len(self.missing) > most_left_out(self.asked):
+            raise ServerError(
+                f"the server gives no answer to {len(self.missing):,} of {self.asked:,} questions, and at most "
+                f"{most_left_out(self.asked):,} can be left out; the last one: {missing.reason}"
+            ) from missing.error
+
+    def confirm(self, answered: int) -> None:
+        """Raise the error of the last one if nothing at all was ``answered``."""
+        if self.missing and not answered:
+            raise list(self.missing.values())[-1].error

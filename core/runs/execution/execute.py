@@ -50,7 +50,7 @@ from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank, bank_names
-from core.tasks.split import Draw
+from core.tasks.split import Draw, without
 
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
@@ -167,6 +167,7 @@ class _Execution:
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
         self.served: ServerEngine | None = None
+        self.missing: dict[str, list[str]] = {}
         self.shared: SharedScoring | None = None
 
     def run(self) -> dict[str, Any]:
@@ -232,10 +233,43 @@ class _Execution:
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
         measured = self._score(engine, asked, self._chunk(engine))
+        self._note_missing()
         if self.spec.repeats:
-            write_answers(engine, self.spec, self.drawn, self.folder, self.reporter, note=self._note_spent)
+            write_answers(
+                engine,
+                self.spec,
+                self.drawn,
+                self.folder,
+                self.reporter,
+                note=self._note_spent,
+                left_out=self.served.left_out if self.served else None,
+                missing=self.missing,
+            )
+            self._note_missing()
         join_chunks(self.folder, "logits.parquet")
+        self._leave_out()
         return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
+
+    def _note_missing(self) -> None:
+        """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
+        whose chunk is not finished yet."""
+        left_out = self.served.left_out.missing if self.served else {}
+        for name in left_out.keys() - self.missing.keys():
+            self.reporter.log(f"question {name} is left out ({left_out[name].kind}): {left_out[name].reason}")
+        self.missing |= {name: [one.kind, one.reason] for name, one in left_out.items()}
+        if self.missing:
+            store.note(self.spec.run_id, missing=self.missing)
+
+    def _leave_out(self) -> None:
+        """Leave out the questions that the server did not answer, each with all orders of its options.
+
+        Raises :class:`~core.errors.InputError` if no question is left on a side of the split.
+        """
+        if not self.missing:
+            return
+        self.drawn = without(self.drawn, self.missing)
+        store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
+        store.keep_logits(self.folder, [question.id for question in self.drawn.scored])
 
     def _bounds(self) -> dict[str, int]:
         """How many questions have letters of which the server gave only an upper bound."""
@@ -244,10 +278,12 @@ class _Execution:
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
+        self.missing = dict(before.get("missing", {})) if finished_chunks(self.folder) else {}
         data = bank.fingerprint(self.drawn.questions)
         if (self.folder / "chunks").exists() and before.get("data_fingerprint") != data:
             drop_chunks(self.folder)
             (self.folder / store.BARE).unlink(missing_ok=True)
+            self.missing = {}
             self.reporter.log("the questions have changed since the last try, which is dropped")
         self.reporter.begin(
             f"{self.reporter.total} prompts",
@@ -301,6 +337,7 @@ class _Execution:
                         self._note_spent()
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
+                scoring.finish()
             finally:
                 if self.spec.servers:
                     scoring.keep()
@@ -350,6 +387,13 @@ class _Chunks:
         for i, batches in self.batches.items():
             if batches:
                 store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
+
+    def finish(self) -> None:
+        """Write the chunks from which questions were left out."""
+        for i in list(self.batches):
+            if batches := self.batches.pop(i):
+                names = {name for of in batches for name in of.ids}
+                store.write_chunk(self.folder, i, self._joined(batches, [n for n in self.ids[i] if n in names]))
 
     def _write_if_finished(self, i: int) -> bool:
         if sum(len(batch.ids) for batch in self.batches[i]) < len(self.ids[i]):
