@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.errors import InputError, ServerError
-from core.inference.server.address import ServedWeights
+from core.errors import AccessError, InputError, ServerError
+from core.inference.server import permission
+from core.inference.server.address import ServedWeights, addresses_near
 from core.inference.server.advice import hint, most_listed
 from core.inference.server.client import (
     Body,
@@ -34,6 +35,7 @@ MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID = " A"
 FAILED = 500
+NO_SUCH_PATH = (404, 405)
 OF_ALL = (401, 402)
 """The status codes of refusals that concern every request: a wrong key, no credit."""
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
@@ -88,7 +90,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({one["id"] for one in _listed(client, client.urls[0])})[:MOST_MODELS]
+    return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
@@ -101,7 +103,7 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> A
     found: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            found[url] = _abilities(client, url, model)
+            found[client.corrected.get(url, url)] = _abilities(client, url, model)
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
@@ -142,7 +144,7 @@ def failure(url: str, what: str, how: str) -> str:
 
 
 def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
-    entry = _entry(client, url, model)
+    url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
     refused: dict[str, str] = {}
     messages = [{"role": "user", "content": PROBE}]
@@ -232,19 +234,50 @@ def echo_body(model: str, text: str) -> Body:
     return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
 
 
-def _entry(client: ServerClient, url: str, model: str) -> Mapping[str, Any]:
-    known = {one["id"]: one for one in _listed(client, url)}
+def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
+    url, listed = _listed(client, url)
+    known = {one["id"]: one for one in listed}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
-    return known[model]
+    return url, known[model]
 
 
-def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
-    """The models on a server, without those whose names nobody could read: too long, or with control characters."""
-    found = client.get("/models", of=url).get("data")
-    listed = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-    return [one for one in listed if one.get("id") and clean(one["id"]) == one["id"]]
+def _reply_about_models(client: ServerClient, url: str) -> tuple[str, dict[str, Any]]:
+    """The address at which the server lists its models, and its reply: the given address, or the API's own near it, on
+    the same host and port. One that is not below the given address needs the same permission as any other."""
+    try:
+        return url, client.get("/models", of=url)
+    except (RefusedError, UnreadableError) as error:
+        if isinstance(error, RefusedError) and error.status not in NO_SUCH_PATH:
+            raise
+        for other in addresses_near(url):
+            try:
+                if not other.startswith(f"{url}/"):
+                    permission.check([other], client.key_variable)
+                reply = client.look("/models", of=other)
+            except (ServerError, AccessError):
+                continue
+            if _models_in(reply):
+                client.correct(url, other)
+                return other, reply
+        raise
+
+
+def _models_in(reply: Mapping[str, Any]) -> list[Any]:
+    return next((reply[key] for key in ("data", "models") if isinstance(reply.get(key), list)), [])
+
+
+def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """The address that is used, and the models on the server, without those whose names nobody could read: too long, or
+    with control characters.
+
+    The list is ``data``, ``models``, or the whole reply, and a name is an ``id``, a ``name`` or a ``model``.
+    """
+    url, reply = _reply_about_models(client, url)
+    listed = [{"id": one} if isinstance(one, str) else mapping(one) for one in _models_in(reply)]
+    named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
+    return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
 
 
 def _most(

@@ -194,6 +194,8 @@ class ServerClient:
         self.spending = spending or Spending(Price())
         self.flight = InFlight(start=in_flight * len(self.hosts), most=most)
         self.on_wait = on_wait
+        self.corrected: dict[str, str] = {}
+        """The addresses that are used in place of those that were given."""
         self.followed: dict[tuple[str, str], list[Change]] = {}
         check_key(key_variable)
         self._trouble = ""
@@ -226,6 +228,17 @@ class ServerClient:
     def changes(self) -> tuple[str, ...]:
         """How requests were changed because a server asked for it, in words."""
         return tuple(sorted({change.text for changes in self.followed.values() for change in changes}))
+
+    def correct(self, url: str, used: str) -> None:
+        """Ask the server with the address ``url`` at this address from now on."""
+        self.corrected[url] = used
+        for host in self.hosts:
+            if host.url == url:
+                host.url = used
+
+    def look(self, path: str, *, of: str) -> dict[str, Any]:
+        """The reply of the server at the address ``of``, as :meth:`get`, but asked only once."""
+        return self._run(self._sent(_Host(of), "GET", path, None))
 
     def drop(self, url: str) -> None:
         """Ask this server nothing more."""

@@ -317,23 +317,24 @@ class ServerEngine:
         asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
         return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
 
-    def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
+    def answers(
+        self, prompts: Sequence[str], *, leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None
+    ) -> Iterator[tuple[int, str]]:
         """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
-        :meth:`core.inference.generation.Generator.answers`."""
+        :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
         asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
         how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
         bodies = [{**how, **one} for one in asked]
-        self.left_out, answered = LeftOut(len(prompts)), 0
+        self.left_out = LeftOut(len(prompts))
 
-        def leave_out(place: int, missing: NoAnswer) -> None:
+        def leave(place: int, missing: NoAnswer) -> None:
             self.left_out.add(str(place), missing)
+            leave_out(place, missing)
 
-        answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave_out)
+        answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave)
         for i, text in answers:
-            answered += 1
             yield i, text.strip().partition("\n")[0].strip()
-        self.left_out.confirm(answered)
 
     def echo(
         self,

@@ -77,12 +77,12 @@ class LeftOut:
         self.asked = asked
         self.missing: dict[str, NoAnswer] = {}
 
-    def add(self, name: str, missing: NoAnswer) -> None:
+    def add(self, name: str, missing: NoAnswer, *, what: str = "questions") -> None:
         """Leave out this one. Raises :class:`~core.errors.ServerError` if they are too many to be exceptions."""
         self.missing[name] = missing
         if self.asked and len(self.missing) > most_left_out(self.asked):
             raise ServerError(
-                f"the server gives no answer to {len(self.missing):,} of {self.asked:,} questions, and at most "
+                f"the server gives no answer to {len(self.missing):,} of {self.asked:,} {what}, and at most "
                 f"{most_left_out(self.asked):,} can be left out; the last one: {missing.reason}"
             ) from missing.error
 
