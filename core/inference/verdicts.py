@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
-from core.inference.server.left_out import LeftOut, NoAnswer
+from core.inference.server.left_out import NoAnswer, missing_of
 from core.inference.server.spending import Spending
 from core.prompting.verdict import asked
 from core.records import Prompt
@@ -26,10 +26,9 @@ class Judging:
         self.checked = checked
 
     @property
-    def missing(self) -> dict[str, NoAnswer]:
+    def missing(self) -> Mapping[str, NoAnswer]:
         """The answers on which a server gives no verdict, by their ids."""
-        left_out = getattr(self.engine, "left_out", None)
-        return left_out.missing if isinstance(left_out, LeftOut) else {}
+        return missing_of(self.engine)
 
     def verdicts(self) -> Iterator[tuple[str, Verdict]]:
         """The id of each answer with (p_true, p_false), batch by batch, in any order."""

@@ -81,7 +81,8 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
             )
         )
     if (left_out := provenance.get("missing")) and isinstance(left_out, Mapping):
-        caveats.append(_not_answered(left_out, questions))
+        turned = spec.rotations or spec.orders or not questions  # other orders are rows, and no questions
+        caveats.append(_not_answered(left_out, 0 if turned else questions + len(left_out)))
     if bounded := _numbers(provenance).get("bounded_questions", 0):
         caveats.append(
             Caveat(
@@ -136,12 +137,12 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
     )
 
 
-def _not_answered(left_out: Mapping[str, Any], questions: int) -> Caveat:
-    """A caveat on the questions that a server did not answer: the kind and the reason of each, by its id."""
+def _not_answered(left_out: Mapping[str, Any], total: int) -> Caveat:
+    """A caveat on the questions that a server did not answer, of so many (0: not known): the kind and the reason of
+    each, by its id."""
     kinds: dict[str, list[str]] = {}
     for name, reason in left_out.items():
         kinds.setdefault(str(reason[0]) if isinstance(reason, list) and reason else "refused", []).append(str(name))
-    total = questions + len(left_out) if questions else 0
     why = ", ".join(f"{kind}: {_named(names)}" for kind, names in sorted(kinds.items()))
     noun = "question" if (total or len(left_out)) == 1 else "questions"
     return Caveat(

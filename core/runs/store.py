@@ -25,14 +25,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from core import record_tables
 from core.errors import InputError, plain
 from core.files import tables
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
-from core.files.parquet_columns import texts
 from core.files.tables import read_table, write_table
 from core.record_tables import logits_table, option_logits
 from core.records import OptionLogits, Question, Role
@@ -332,9 +330,7 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
 
 def keep_logits(folder: Path, ids: Sequence[str]) -> None:
     """Keep only the logits of these questions in ``logits.parquet``."""
-    path = folder / "logits.parquet"
-    table = read_table(path)
-    write_table(path, table.filter(pc.is_in(table["id"], texts(ids))))
+    tables.keep_rows(folder / "logits.parquet", "id", ids)
 
 
 def read_logits(run_id: str) -> OptionLogits:

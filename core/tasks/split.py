@@ -106,8 +106,7 @@ def without(drawn: Draw, names: Collection[str]) -> Draw:
     """
     pairs = list(zip(drawn.questions, drawn.roles, strict=True))
     first = {q.id: first_order(q.id) if role == "rotation" else q.id for q, role in pairs}
-    gone = {first.get(name, name) for name in names}
-    kept = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in gone]
+    kept = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in names]
     for side in ("calibration", "test"):
         if side in drawn.roles and side not in (role for _, role in kept):
             raise InputError(

@@ -7,6 +7,7 @@ Such a question is left out, with the server's reason, and the others go on. The
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.errors import ServerError
@@ -67,6 +68,12 @@ def kind_of(status: int, words: str, code: str = "") -> str:
     if status in OF_ONE_REQUEST:
         return named or REFUSED
     return named if status in (403, 500) else ""
+
+
+def missing_of(engine: object) -> Mapping[str, NoAnswer]:
+    """What an engine has left out, by its name; only a server leaves anything out."""
+    left_out = getattr(engine, "left_out", None)
+    return left_out.missing if isinstance(left_out, LeftOut) else {}
 
 
 class LeftOut:

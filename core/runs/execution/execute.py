@@ -6,7 +6,7 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -37,6 +37,7 @@ from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server import permission
 from core.inference.server.address import check_key, served_model
+from core.inference.server.left_out import UNANSWERED, missing_of
 from core.inference.unconditional import score_bare
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
@@ -50,6 +51,7 @@ from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank, bank_names
+from core.tasks.rotation import first_order
 from core.tasks.split import Draw, without
 
 if TYPE_CHECKING:
@@ -233,7 +235,7 @@ class _Execution:
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
         measured = self._score(engine, asked, self._chunk(engine))
-        self._note_missing()
+        self._note_missing(asked)
         if self.spec.repeats:
             write_answers(
                 engine,
@@ -245,20 +247,33 @@ class _Execution:
                 left_out=self.served.left_out if self.served else None,
                 missing=self.missing,
             )
-            self._note_missing()
+            self._note_missing(asked)
         join_chunks(self.folder, "logits.parquet")
         self._leave_out()
         return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
 
-    def _note_missing(self) -> None:
+    def _note_missing(self, asked: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
         whose chunk is not finished yet."""
-        left_out = self.served.left_out.missing if self.served else {}
-        for name in left_out.keys() - self.missing.keys():
-            self.reporter.log(f"question {name} is left out ({left_out[name].kind}): {left_out[name].reason}")
-        self.missing |= {name: [one.kind, one.reason] for name, one in left_out.items()}
+        turned = self.spec.rotations or self.spec.orders
+        missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
+        for name, reason in (missing | self._without_options(asked, missing)).items():
+            question = first_order(name) if turned else name
+            if question not in self.missing:
+                self.reporter.log(f"question {name} is left out ({reason[0]}): {reason[1]}")
+                self.missing[question] = reason
         if self.missing:
             store.note(self.spec.run_id, missing=self.missing)
+
+    def _without_options(self, asked: Sequence[Prompt], missing: Collection[str]) -> dict[str, list[str]]:
+        """The other questions with an option that the server does not score on its own."""
+        known = store.read_bare(self.spec.run_id).values() if self.served and self.spec.asks_texts else ()
+        return {
+            prompt.question_id: [UNANSWERED, "the server does not score one of its options on its own"]
+            for prompt in asked
+            if prompt.question_id not in missing
+            and any(text not in scores for scores in known for text in prompt.continuations)
+        }
 
     def _leave_out(self) -> None:
         """Leave out the questions that the server did not answer, each with all orders of its options.
