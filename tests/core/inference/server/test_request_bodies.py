@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.errors import ServerError
 from core.inference.generation import Generator
-from core.inference.server.bodies import BESIDE, NEUTRAL, PROTOCOL, changed_after
+from core.inference.server.advice import asked_changes, guessed_changes
+from core.inference.server.bodies import BESIDE, NEUTRAL, PROTOCOL
 from core.inference.server.client import Patience
 from core.inference.server.engine import ServerEngine
 from core.jury_pipeline.jury_spec import answer_prompt
@@ -201,13 +203,17 @@ def test_fields_that_a_server_refuses_are_left_out_and_the_figures_stay(server, 
 )
 def test_a_refusal_of_something_else_leaves_no_field_out(status, message):
     body = {"model": "m", "prompt": "x", "logprobs": 20, **NEUTRAL}
-    assert changed_after(body, {}, status=status, message=message, known=False) is None
+    assert asked_changes(message, body, status=status) == guessed_changes(message, body, status=status) == ()
 
 
-def test_a_server_that_is_known_is_not_asked_again_in_another_form():
-    body = {"model": "m", "prompt": "x", **NEUTRAL}
-    assert changed_after(body, {}, status=400, message="The response was filtered", known=True) is None
-    assert changed_after(body, {}, status=400, message="The response was filtered", known=False) is not None
+def test_a_server_that_has_accepted_a_request_is_not_asked_again_in_another_form(server, load):
+    """A filter refuses single questions, and says nothing about fields."""
+    strict = Strict(lambda body: error(400, "The response was filtered") if "Rome" in str(body) else None)
+    server.reset(strict=strict)
+    engine = load(server)
+    with pytest.raises(ServerError, match="The response was filtered"):
+        engine.echo_rows("Rome is a city.", listed=5)
+    assert (strict.refused, engine.description["sampling_unstated"]) == (1, "")
 
 
 @pytest.mark.parametrize("before", ["", "\n", "\n\n \n", "\r\n", "\u2028", "\u00a0\n", "<think>Hm.\n</think>\n\n"])
