@@ -32,6 +32,7 @@ from core.inference.model_loading import load_model
 from core.inference.models import ModelSource, resolve
 from core.inference.placement import best_device
 from core.inference.quiet import quiet
+from core.inference.token_ids import token_ids
 from core.inference.tokenizers import load_tokenizer
 from core.prompting.strategies import prompt
 from core.records import FloatArray, IntArray
@@ -168,7 +169,7 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     asked = [prompt(question).text for question in questions]
 
     def encode(texts: Sequence[str], /) -> list[tuple[int, ...]]:
-        return [tuple(loaded.tokenizer(text)["input_ids"]) for text in texts]
+        return token_ids(loaded.tokenizer, texts)
 
     letters = letter_tokens(encode, k=k, context=asked[0])
     if letters is None:

@@ -10,7 +10,7 @@ from core.adapters.token_evaluation import Loaded
 from core.errors import InputError
 from core.inference.decoder import Decoder
 from core.inference.encoding import context_of
-from core.inference.folder_limits import panics_as_errors
+from core.inference.token_ids import token_ids
 
 ALTERNATIVES = 5
 LONGEST = 20_000
@@ -37,8 +37,7 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
-    with panics_as_errors():
-        ids = list(loaded.tokenizer(text, verbose=False)["input_ids"])
+    ids = list(token_ids(loaded.tokenizer, [text])[0])
     if len(ids) < 2:
         raise InputError("the text is a single token, with nothing before it to predict it from; write more")
     context = context_of(loaded.model.config)

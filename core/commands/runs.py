@@ -168,6 +168,7 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            + "".join(f"\n{note}" for note in shown.notes)
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.chat_templates import ConfinedTemplate
-from core.inference.folder_limits import panics_as_errors
 from core.inference.letters import letter_continuations, letter_tokens
 from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
+from core.inference.token_ids import token_ids
 from core.prompting.chat import render
 from core.prompting.fit import fit
 from core.records import LETTERS, Prompt
@@ -36,6 +36,7 @@ class Encoder:
         self.context = min(context or SANE_LENGTH, stated if 0 < stated < SANE_LENGTH else SANE_LENGTH)
         self.context = 0 if self.context == SANE_LENGTH else self.context
         self.vocabulary = vocabulary
+        self.template = ConfinedTemplate(tokenizer)
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
         self.count_anew()
 
@@ -45,11 +46,7 @@ class Encoder:
 
     def ids(self, texts: Sequence[str], *, chat: bool = False) -> list[Tokens]:
         """Token ids of whole strings. A chat text already contains its special tokens."""
-        if not texts:
-            return []
-        with panics_as_errors():
-            found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
-        rows = [tuple(row) for row in found]
+        rows = token_ids(self.tokenizer, texts, special=not chat)
         if self.vocabulary is not None:
             check_vocabulary(max((max(row) for row in rows if row), default=0), vocabulary=self.vocabulary)
         return rows
@@ -117,7 +114,7 @@ class Encoder:
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
-        return render(ConfinedTemplate(self.tokenizer), text, system=prompt.system) if prompt.chat else text
+        return render(self.template, text, system=prompt.system) if prompt.chat else text
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.

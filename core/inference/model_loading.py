@@ -126,6 +126,9 @@ def _whole_model(
             f"{where} holds a whole model and an adapter ({ADAPTER}), and it is not plain which is meant; keep each in "
             "a place of its own"
         )
+    for module in model.modules():
+        if getattr(module, "config", None) is not None:
+            module.config.return_dict = True  # otherwise its logits come without their name
     stored, quantised = _stored(base), bool(quantisation(config.to_dict()))
     check_tensors(
         missing=found["missing_keys"],

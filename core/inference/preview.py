@@ -29,7 +29,7 @@ class Preview:
     that may follow it. ``shortest``, ``median`` and ``longest`` are lengths of ``sampled`` (up to 200) of the run's
     prompts, and ``shared`` is the number of tokens with which all of these begin. ``context`` is the most tokens that
     the model reads (0: no limit), ``truncated`` the number of prompts that did not fit, and ``dropped`` the number of
-    demonstrations that were left out for that reason.
+    demonstrations that were left out for that reason. ``notes`` are sentences about the chat template.
     """
 
     text: str
@@ -43,6 +43,7 @@ class Preview:
     context: int
     truncated: int
     dropped: int
+    notes: Sequence[str] = ()
 
 
 def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
@@ -78,4 +79,5 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
         context=encoder.context,
         truncated=encoder.truncated,
         dropped=encoder.dropped,
+        notes=encoder.template.notes,
     )

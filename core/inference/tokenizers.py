@@ -13,6 +13,7 @@ from core.inference.folder_limits import PARTS, TAKE, check_tokenizer, panics_as
 from core.inference.folders import ADAPTER, adapter_values
 from core.inference.models import HUB_ID, PATHS, ModelSource, gated_message, resolve
 from core.inference.quiet import quiet
+from core.inference.token_ids import PROBES, AddedTokensError, token_ids
 
 READERS = {
     "tokenizer.model": "sentencepiece",
@@ -21,9 +22,6 @@ READERS = {
     "tekken.json": "mistral-common",
 }
 """Maps a file to the package that reads such a tokenizer."""
-
-PROBE = "Answer: A or ☃"
-"""A text with characters that no tokenizer has as one token."""
 
 
 def load_tokenizer(source: ModelSource, base: ModelSource | None = None) -> Any:
@@ -46,8 +44,8 @@ def read_tokenizer(source: ModelSource) -> Any:
         tokenizer = AutoTokenizer.from_pretrained(source.location, trust_remote_code=False)
     _check_loaded(source, tokenizer)
     with _explained(source):
-        empty = not tokenizer(PROBE, verbose=False)["input_ids"]
-    if empty:
+        rows = token_ids(tokenizer, PROBES)
+    if not all(rows):
         raise InputError(
             f"the tokenizer of {source.location} makes no tokens of a text; take the tokenizer's files that came with "
             "the model"
@@ -61,6 +59,8 @@ def _explained(source: ModelSource) -> Iterator[None]:
     try:
         with quiet(), panics_as_errors():
             yield
+    except AddedTokensError:
+        raise
     except (Exception, BaseExceptionGroup) as error:
         raise InputError(_tokenizer_sentence(source, error)) from error
 

@@ -4,8 +4,9 @@ path."""
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -148,7 +149,23 @@ class TransformersEngine:
             "budget": self.budget.to_json(),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+        } | self._template_description()
+
+    def _template_description(self) -> dict[str, Any]:
+        """What there is to say of the chat template; nothing for most."""
+        template = self.encoder.template
+        about = {
+            "chat_content": "parts" if template.parts else "",
+            "template_date": template.now.isoformat() if template.dated else "",
+            "template_notes": list(template.notes),
         }
+        return {name: value for name, value in about.items() if value}
+
+    def take_date(self, earlier: Mapping[str, Any]) -> None:
+        """Ask the rest of a run with the date in its first prompts, according to the description ``earlier`` of its
+        engine."""
+        if date := earlier.get("template_date"):
+            self.encoder.template.now = datetime.fromisoformat(date)
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning

@@ -39,9 +39,9 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
-    (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
-    (at the top), and ``infinite`` (NLL).
+    ``template`` (what a chat template writes), ``demonstration`` (no model answered), ``stated`` (by the file that was
+    imported), ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question),
+    ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -92,6 +92,10 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    engine = provenance.get("engine")
+    notes = engine.get("template_notes") if isinstance(engine, Mapping) and not spec.is_imported else None
+    if isinstance(notes, list):
+        caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):

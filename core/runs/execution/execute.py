@@ -31,7 +31,7 @@ from core.errors import (
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
-from core.inference.engine import CUT_COUNTS, Engine, SelfCheck, cut_short
+from core.inference.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
@@ -182,6 +182,8 @@ class _Execution:
     def _loaded(self) -> Iterator[Engine]:
         """The engine that scores the run."""
         spec = self.spec
+        begun = (self.folder / "chunks").exists()
+        earlier = store.read_record(spec.run_id).provenance.get("engine", {}) if begun else {}
         if not spec.servers:
             with self._shared() as self.shared:
                 engine = load_engine(
@@ -191,14 +193,15 @@ class _Execution:
                     device=self.shared.here if self.shared else self.reporter.device_of(spec),
                     report=self.reporter.report,
                 )
+                if isinstance(engine, DatedEngine):
+                    engine.take_date(earlier)
                 if self.shared:
                     self.shared.loaded()
                 yield engine
             return
-        begun = (self.folder / "chunks").exists()
         with server_engine(spec, self.reporter, all_needed=not begun) as engine:
             if begun:
-                engine.check_weights(store.read_record(spec.run_id).provenance.get("engine", {}))
+                engine.check_weights(earlier)
             self.served = engine
             yield engine
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from tests.core.inference.architectures import SETTINGS, TYPES, VOCABULARY
@@ -95,6 +95,16 @@ def characters_tokenizer(folder: Path) -> None:
     kept = ["<unk>", "<bos>", *(chr(i) for i in range(32, 124))]
     made = Tokenizer(models.WordLevel({one: i for i, one in enumerate(kept)}, unk_token="<unk>"))
     made.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    _save(made, folder)
+
+
+def ended_tokenizer(folder: Path) -> None:
+    """The tokenizer of words, which begins and ends every text with tokens of its own."""
+    words_tokenizer(folder)
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    made.post_processor = processors.TemplateProcessing(
+        single="<bos> $A E", special_tokens=[(name, made.token_to_id(name)) for name in ("<bos>", "E")]
+    )
     _save(made, folder)
 
 
@@ -409,6 +419,8 @@ WHOLE = (
     ),
     Kept("pieces", "a tokenizer like sentencepiece's", filed(llama, pieces_tokenizer)),
     Kept("characters", "a tokenizer of characters: letters are two tokens", filed(llama, characters_tokenizer)),
+    Kept("tuples", "return_dict: false, so its outputs have no names", configured(llama, return_dict=False)),
+    Kept("ended", "a tokenizer that ends every text with a token", filed(llama, ended_tokenizer)),
     Kept("few words", "a vocabulary far smaller than the model's", filed(llama, lambda f: words_tokenizer(f, size=30))),
     Kept(
         "sees images",
@@ -914,6 +926,7 @@ def one_by_one(folder: Path, texts: Sequence[str], k: int) -> np.ndarray:
     made, info = AutoModelForCausalLM.from_pretrained(
         place, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
+    made.config.return_dict = True
     if info["missing_keys"] or info["mismatched_keys"]:
         return np.full((len(texts), k), np.nan)
     if place != folder:
@@ -921,12 +934,14 @@ def one_by_one(folder: Path, texts: Sequence[str], k: int) -> np.ndarray:
 
         made = PeftModel.from_pretrained(made, folder)
     tokenizer = AutoTokenizer.from_pretrained(place)
+    added = len(tokenizer(texts[0])["input_ids"]) - len(tokenizer(texts[0], add_special_tokens=False)["input_ids"])
+    end = -1 if added == 2 else None  # one in front and one behind
     rows = np.empty((len(texts), k))
     for i, text in enumerate(texts):
-        context = tokenizer(text)["input_ids"]
+        context = tokenizer(text)["input_ids"][:end]
         read: dict[tuple[int, ...], torch.Tensor] = {}
         for j, letter in enumerate("ABCDEFGHIJ"[:k]):
-            whole = tokenizer(f"{text} {letter}")["input_ids"]
+            whole = tokenizer(f"{text} {letter}")["input_ids"][:end]
             assert whole[: len(context)] == context
             before = tuple(whole[:-1])
             if before not in read:
