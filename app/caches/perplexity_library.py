@@ -172,7 +172,7 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     setup = ScoringSetup(spec.asked_model, spec.dtype, request.mode, request.exchanges, spec.model_fingerprint)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
-        for source in request.sources:
+        for source in (name for name in request.sources if name not in record.provenance.get("missing", {})):
             here = setup.of_choices if source == of_choices else setup
             found.cells[here, prompt.digest, source] = key
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.left_out import NoAnswer, missing_of
 from core.inference.server.spending import Spending
 from core.prompting.verdict import asked
 from core.records import Prompt
@@ -28,6 +29,11 @@ class Judging:
         self.engine = engine
         self.prompts = prompts
         self.checked = checked
+
+    @property
+    def missing(self) -> Mapping[str, NoAnswer]:
+        """The answers on which a server gives no verdict, by their ids."""
+        return missing_of(self.engine)
 
     def verdicts(self) -> Iterator[tuple[str, Verdict]]:
         """The id of each answer with (p_true, p_false), batch by batch, in any order."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.errors import RunCancelled
+from core.errors import InputError, RunCancelled
 from core.files.atomic import guarded, write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
 from core.inference.model_fingerprint import ModelFiles, shipped
 from core.inference.server.address import TIMEOUT_S, served_model, short_name
+from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
@@ -56,9 +57,11 @@ class _Pipeline:
         self.reporter = reporter
 
     def run(self) -> str:
-        questions = drawn(self.spec)
-        answers = self._answers(questions)
-        tuning, calibration, test = split(questions, self.spec)
+        drawn_questions = drawn(self.spec)
+        answers = self._answers(drawn_questions)
+        tuning, calibration, test = ([q for q in side if q.id in answers] for side in split(drawn_questions, self.spec))
+        questions = [*tuning, *calibration, *test]
+        self._check_sides(tuning, calibration, test)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
         self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
         judged = [*calibration, *test]
@@ -66,7 +69,13 @@ class _Pipeline:
             self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
-        both = np.array(found)  # (jurors, rows, 2)
+        lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in found)]
+        calibration, test = ([q for q in side if judged.index(q) not in lost] for side in (calibration, test))
+        self._check_sides(tuning, calibration, test)
+        judged = [*calibration, *test]
+        both = np.array(
+            [[v for i, v in enumerate(verdicts) if i not in lost] for verdicts in found]
+        )  # (jurors, rows, 2)
         jury = Judgements(
             self.spec.juror_names,
             tuple(q.id for q in judged),
@@ -78,12 +87,14 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
+        notes = [note]
+        if missing := len(drawn_questions) - len(questions) + len(lost):
+            notes.append(
+                f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
+                "or gave no verdict; figures are those of the others, which may be easier. The log names them."
+            )
         jury_id = jury_store.save(
-            jury,
-            name=self.spec.jury_name,
-            origin=jury_store.MADE_HERE,
-            notes=[note],
-            weights=self._weights(),
+            jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=notes, weights=self._weights()
         )
         self.reporter.log(f"jury {jury_id}")
         return jury_id
@@ -95,6 +106,15 @@ class _Pipeline:
         recorded = self.spec.weights or ("",) * len(models)
         rows = zip(names, models, recorded, strict=True)
         return {name: own or shipped().get(model, "") for name, model, own in rows}
+
+    def _check_sides(self, *sides: Sequence[ShortQuestion]) -> None:
+        """Raise :class:`~core.errors.InputError` if the server's missing answers leave one of the sides empty."""
+        if not all(sides):
+            counts = ", ".join(map(str, map(len, sides)))
+            raise InputError(
+                f"without the questions that the server does not answer, {counts} are left to tune, calibrate and "
+                "test; take more questions"
+            )
 
     def _waiting(self, reason: str) -> None:
         """Called while a server does not answer."""
@@ -126,6 +146,9 @@ class _Pipeline:
             known[name] = asdict(engine.able.weights)
             write_atomically(path, json.dumps(known).encode())
 
+    def _say_missing(self, name: str, missing: NoAnswer) -> None:
+        self.reporter.log(f"question {name} is left out ({missing.kind}): {missing.reason}")
+
     # ---- the three stages
 
     def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
@@ -144,6 +167,7 @@ class _Pipeline:
                 spending=self.spending,
                 on_wait=self._waiting,
                 on_server=self._check_served,
+                on_missing=lambda place, missing: self._say_missing(waiting[place].id, missing),
             )
             with self._unchanged(0) as check, path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
@@ -208,12 +232,12 @@ class _Pipeline:
 
     def _judge(
         self, place: int, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
-    ) -> list[tuple[float, float]]:
-        """A juror's probabilities of True and False, through the engine that scores options."""
+    ) -> list[Verdict | None]:
+        """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
+        none."""
         path = self.folder / f"judged-{name}.json"
         if path.is_file():
-            known: list[tuple[float, float]] = [(p, q) for p, q in loads(path.read_bytes())]
-            return known
+            return [None if row is None else (row[0], row[1]) for row in loads(path.read_bytes())]
         part = self.folder / f"judged-{name}.jsonl"
         found: dict[str, Verdict] = {k: (p, q) for k, (p, q) in _read_lines(part, "verdict").items()}
         self._load(name, done=len(found), total=len(judged))
@@ -221,7 +245,7 @@ class _Pipeline:
         if waiting:
             with self._unchanged(1 + place) as check:
                 self._ask_juror(name, model, waiting, part, found, check)
-        rows = [found[q.id] for q in judged]
+        rows = [found.get(q.id) for q in judged]
         write_atomically(path, json.dumps(rows).encode())
         return rows
 
@@ -258,6 +282,8 @@ class _Pipeline:
                 out.flush()
                 self.reporter.done = len(found)
                 self.reporter.report(f"verdicts of {name}")
+        for question, missing in judging.missing.items():
+            self._say_missing(question, missing)
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""

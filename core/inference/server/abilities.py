@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.errors import InputError, ServerError
-from core.inference.server.address import ServedWeights
+from core.errors import AccessError, InputError, ServerError
+from core.inference.server import permission
+from core.inference.server.address import ServedWeights, addresses_near
+from core.inference.server.advice import hint, most_listed
+from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.inference.server.client import (
-    Body,
     PassingError,
     RefusedError,
     ServerClient,
@@ -28,6 +31,8 @@ Found = TypeVar("Found")
 
 MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
+MOST_FOLLOWED = 1_000
+"""The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
@@ -37,6 +42,9 @@ FAR_MORE = 10
 PROBE_LETTERS = frozenset("AB")
 SAID = " A"
 FAILED = 500
+NO_SUCH_PATH = (404, 405)
+OF_ALL = (401, 402)
+"""The status codes of refusals that concern every request: a wrong key, no credit."""
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
 SPACES = re.compile("[\u0120\u2581]")
@@ -56,8 +64,9 @@ class Abilities:
     tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
     log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
-    :data:`TEXTS`, how it failed): it counts as not possible. ``letters`` and ``chat_letters`` are the letter mass after
-    :data:`PROBE` on the two endpoints. ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
+    :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses,
+    by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints.
+    ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
     """
 
     kind: str
@@ -76,6 +85,7 @@ class Abilities:
     letters: LetterMass | None = None
     chat_letters: LetterMass | None = None
     reasoning_off: bool = False
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def weights(self) -> ServedWeights:
@@ -91,7 +101,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({one["id"] for one in _listed(client, client.urls[0])})[:MOST_MODELS]
+    return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
@@ -104,7 +114,7 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> A
     found: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            found[url] = _abilities(client, url, model)
+            found[client.corrected.get(url, url)] = _abilities(client, url, model)
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
@@ -145,20 +155,24 @@ def failure(url: str, what: str, how: str) -> str:
 
 
 def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
-    entry = _entry(client, url, model)
+    url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
+    refused: dict[str, str] = {}
     messages = [{"role": "user", "content": PROBE}]
-    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing)
-    chat_listed, said = _most(client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing)
+    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing, refused)
+    chat_listed, said = _most(
+        client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing, refused
+    )
     quiet = _without_reasoning(client, url, model, said, chat_listed)
     if not listed and not chat_listed:
         for error in failing.values():
             raise error
         raise InputError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
-            "endpoint; start it so that it gives them, or use another server"
+            f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
+            f"{hint(' '.join(refused.values())) or 'start it so that it gives them, or use another server'}"
         )
-    echo, text_log_p = _echoes(client, url, model, listed, failing) if listed else (False, 0.0)
+    echo, text_log_p = _echoes(client, url, model, listed, failing, refused) if listed else (False, 0.0)
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
     return Abilities(
@@ -175,6 +189,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         probe=next((given.tokens[0] for given in (probe, said) if given), ("", 0.0)),
         text_log_p=text_log_p,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
+        refused=tuple(refused.items()),
         letters=_letters(probe),
         chat_letters=_letters(quiet or said),
         reasoning_off=quiet is not None,
@@ -209,25 +224,19 @@ def _letters(given: NextTokens | None) -> LetterMass | None:
     return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=given.tokens[0][0])
 
 
+def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
+    """What the server says when it refuses these, to stand in a sentence; empty if it says nothing.
+
+    >>> quoted([(COMPLETIONS, "No"), (CHAT, "No")], COMPLETIONS, CHAT)
+    ', and says "No"'
+    """
+    said = dict.fromkeys(f'"{words}"' for name, words in refused if name in what and words)
+    return f", and says {' and '.join(said)}" if said else ""
+
+
 def _how(error: ServerError) -> str:
     status = error.status if isinstance(error, PassingError) else 0
     return f"HTTP status {status}" if status else "with an answer that can't be read"
-
-
-def letter_body(model: str, text: str, *, listed: int) -> Body:
-    """A request for the most probable tokens after ``text``."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": listed}
-
-
-def chat_body(model: str, messages: list[dict[str, str]], *, listed: int) -> Body:
-    """A request for the most probable first tokens of what the assistant says."""
-    asked = {"logprobs": True, "top_logprobs": listed}
-    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": 0, **asked}
-
-
-def id_body(model: str, text: str, ids: Sequence[int]) -> Body:
-    """A request for the log-probabilities after ``text`` of the tokens with these ids, and of the most probable one."""
-    return {**letter_body(model, text, listed=1), "logprob_token_ids": list(ids)}
 
 
 def token_ids(client: ServerClient, url: str, model: str, text: str, said: Sequence[str]) -> dict[str, int]:
@@ -246,25 +255,50 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, said: Seque
     return found
 
 
-def echo_body(model: str, text: str) -> Body:
-    """A request for the log-probabilities of a text. One more token is written, because some servers read 0 as "no
-    limit"."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
-
-
-def _entry(client: ServerClient, url: str, model: str) -> Mapping[str, Any]:
-    known = {one["id"]: one for one in _listed(client, url)}
+def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
+    url, listed = _listed(client, url)
+    known = {one["id"]: one for one in listed}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
-    return known[model]
+    return url, known[model]
 
 
-def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
-    """The models on a server, without those whose names nobody could read: too long, or with control characters."""
-    found = client.get("/models", of=url).get("data")
-    listed = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-    return [one for one in listed if one.get("id") and clean(one["id"]) == one["id"]]
+def _reply_about_models(client: ServerClient, url: str) -> tuple[str, dict[str, Any]]:
+    """The address at which the server lists its models, and its reply: the given address, or the API's own near it, on
+    the same host and port. One that is not below the given address needs the same permission as any other."""
+    try:
+        return url, client.get("/models", of=url)
+    except (RefusedError, UnreadableError) as error:
+        if isinstance(error, RefusedError) and error.status not in NO_SUCH_PATH:
+            raise
+        for other in addresses_near(url):
+            try:
+                if not other.startswith(f"{url}/"):
+                    permission.check([other], client.key_variable)
+                reply = client.look("/models", of=other)
+            except (ServerError, AccessError):
+                continue
+            if _models_in(reply):
+                client.correct(url, other)
+                return other, reply
+        raise
+
+
+def _models_in(reply: Mapping[str, Any]) -> list[Any]:
+    return next((reply[key] for key in ("data", "models") if isinstance(reply.get(key), list)), [])
+
+
+def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """The address that is used, and the models on the server, without those whose names nobody could read: too long, or
+    with control characters.
+
+    The list is ``data``, ``models``, or the whole reply, and a name is an ``id``, a ``name`` or a ``model``.
+    """
+    url, reply = _reply_about_models(client, url)
+    listed = [{"id": one} if isinstance(one, str) else mapping(one) for one in _models_in(reply)]
+    named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
+    return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
 
 
 def _most(
@@ -273,18 +307,27 @@ def _most(
     path: str,
     body: Callable[[int], Body],
     failing: dict[str, PassingError | UnreadableError],
+    refused: dict[str, str],
 ) -> tuple[int, NextTokens | None]:
     """The most next tokens that an endpoint gives, or 0 if it gives none, and the tokens after :data:`PROBE`.
 
-    An endpoint that fails even on a request without log-probabilities is put into ``failing``.
+    An endpoint that fails even on a request without log-probabilities is put into ``failing``. If it refuses them all,
+    its words are put into ``refused``.
     """
     chat = path.startswith("/chat")
+    what = CHAT if chat else COMPLETIONS
+    words: list[str] = []
     plainly = {name: value for name, value in body(1).items() if name not in ("logprobs", "top_logprobs")}
 
     def simpler() -> object:
         return client.post(path, plainly, dict, of=url)
 
-    for asked in MOST_LISTED:
+    numbers, tried = deque(MOST_LISTED), set[int]()
+    while numbers:
+        asked = numbers.popleft()
+        if asked in tried:
+            continue
+        tried.add(asked)
 
         def read(reply: dict[str, Any], asked: int = asked) -> NextTokens:
             return next_tokens(reply, chat=chat, asked=asked)
@@ -293,18 +336,26 @@ def _most(
             return client.post(path, body(asked), read, of=url)
 
         try:
-            given = _able(ask, simpler=simpler)
-        except RefusedError:  # the simpler request
+            given = _able(ask, simpler=simpler, on_refusal=words.append)
+        except RefusedError as error:  # the simpler request
+            if error.status in OF_ALL:
+                raise
+            refused[what] = error.words
             return 0, None
         except (PassingError, UnreadableError) as error:
             if isinstance(error, PassingError) and not error.alive:
                 raise
-            failing[CHAT if chat else COMPLETIONS] = error
+            failing[what] = error
             return 0, None
         if given is None:
+            most = most_listed(words[-1]) if words else 0
+            if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
+                numbers.appendleft(most)
             continue
         if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise the server understood -1 in another way
             return asked, given
+    if words:
+        refused[what] = words[-1]
     return 0, None
 
 
@@ -324,13 +375,18 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
 
 
 def _echoes(
-    client: ServerClient, url: str, model: str, listed: int, failing: dict[str, PassingError | UnreadableError]
+    client: ServerClient,
+    url: str,
+    model: str,
+    listed: int,
+    failing: dict[str, PassingError | UnreadableError],
+    refused: dict[str, str],
 ) -> tuple[bool | None, float]:
     """Whether the server echoes a text with its log-probabilities (None: it does, but with wrong ones), and their mean.
 
     Some servers give each token the log-probability that it has a place further on (llama-cpp-python 0.3), or all the
     same. So what a token has behind a text must be what is listed for it after the text. If the server fails on the
-    first echo while it lists tokens, that is put into ``failing``.
+    first echo while it lists tokens, that is put into ``failing``; its words are put into ``refused``.
     """
 
     def read_next(reply: dict[str, Any]) -> NextTokens:
@@ -349,7 +405,12 @@ def _echoes(
 
         if not token.strip() or not token.isascii():
             continue
-        found = _able(ask, simpler=most_likely, on_failure=lambda error: failing.setdefault(TEXTS, error))
+        found = _able(
+            ask,
+            simpler=most_likely,
+            on_failure=lambda error: failing.setdefault(TEXTS, error),
+            on_refusal=lambda words: refused.setdefault(TEXTS, words),
+        )
         if TEXTS in failing:
             break
         if found is None:
@@ -368,12 +429,14 @@ def _able(
     *,
     simpler: Callable[[], object] = lambda: None,
     on_failure: Callable[[PassingError | UnreadableError], object] = lambda error: None,
+    on_refusal: Callable[[str], object] = lambda words: None,
 ) -> Found | None:
     """The answer to a request, or None if the server can't do it; a server that is gone raises.
 
     A server fails (HTTP status 500, half an answer) because of a fault that passes, or because it can't do what it was
     asked. So it is asked once more after it did something ``simpler``, which raises if the server fails on that as
-    well; only if it fails again does it count as not able, and ``on_failure`` hears of it.
+    well; only if it fails again does it count as not able, and ``on_failure`` hears of it. ``on_refusal`` hears the
+    words of a refusal. One of :data:`OF_ALL` raises.
     """
     for again in (False, True):
         try:
@@ -383,7 +446,11 @@ def _able(
                 raise
             if again:
                 on_failure(error)
-        except (RefusedError, WrongReplyError):
+        except (RefusedError, WrongReplyError) as error:
+            if isinstance(error, RefusedError) and error.status in OF_ALL:
+                raise
+            if error.words:
+                on_refusal(error.words)
             return None
         if not again:
             simpler()
