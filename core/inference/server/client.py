@@ -512,8 +512,8 @@ class ServerClient:
         if reply.status != 200:
             raise self._refusal(host.url, reply.status, reply.headers, content)
         values = _object(content, host.url, listed=method == "GET")
-        if (error := error_value(values)) is not None:  # a router says in this way what the server behind it said
-            raise self._refusal(host.url, status_in(error), reply.headers, content)
+        if (fault := error_value(values)) is not None:  # a router says in this way what the server behind it said
+            raise self._refusal(host.url, status_in(fault), reply.headers, content)
         return values
 
     async def _content(self, reply: aiohttp.ClientResponse, limit: int) -> bytes:

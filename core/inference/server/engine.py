@@ -534,7 +534,7 @@ class ServerEngine:
             raise SelfCheckError(
                 f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
                 f"questions, so nothing is known of them; the most probable token is mostly {spelled(first)}, and "
-                f"{way_out(first, chat=prompts[0].chat)}, or with demonstrations (--shots)"
+                f"{way_out(first, chat=answers[0][0].chat)}, or with demonstrations (--shots)"
             )
         return best
 
