@@ -97,16 +97,20 @@ def record_task_title(record: RunRecord) -> str:
 
 
 def details(spec: RunSpec) -> str:
-    """All settings of a run in words, including those at their defaults, as secondary text next to a title.
+    """All settings of a run in words, including those at their defaults, as secondary text next to a title; and which
+    files its model had, unless they are those that ship with Hedge.
 
-    >>> details(RunSpec(model="m", task="qa"))
+    >>> details(RunSpec(model="pocket-1m", task="qa"))
     'no instruction · 0 shots · by letter · 32-bit'
+    >>> details(RunSpec(model="m", task="qa", model_fingerprint="3f2a91" + 26 * "0"))
+    'no instruction · 0 shots · by letter · 32-bit · weights 3f2a91'
     """
+    weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
         made = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype])))
+        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype], weights)))
     said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
-    return " · ".join([*said, PRECISION_TITLES[spec.dtype], *_additions(spec)])
+    return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 
 
 def differences(spec: RunSpec) -> list[str]:
@@ -143,9 +147,9 @@ def weights_title(spec: RunSpec) -> str:
     if spec.model_fingerprint:
         of_hub = all(revisions(spec.model_fingerprint))
         return f"{'revision' if of_hub else 'weights'} {short(spec.model_fingerprint)}"
-    if spec.model in shipped():
-        return "weights as shipped"
-    return "" if not has_files(spec) or spec.model == FAKE_MODEL else "weights not recorded"
+    if not has_files(spec) or spec.model == FAKE_MODEL:
+        return ""
+    return "weights as shipped" if spec.model in shipped() else "weights not recorded"
 
 
 def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 from core.files.atomic import guarded
 from core.files.tables import drop_chunks
 from core.inference.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
@@ -25,23 +25,23 @@ def identified(specs: Sequence[RunSpec], *, report: Report | None = None) -> lis
     """The specs with the fingerprints of their models' files, as a run is asked for. Each model is read once, and a
     spec that has a fingerprint keeps it; ``report`` receives the progress.
 
-    A spec whose model can't be read is returned as it is, because the launch says what is wrong with it.
+    Raises :class:`~core.errors.InputError` if there is no such model, or if its files change while they are read.
     """
     values: dict[str, str] = {}
     for spec in specs:
         if has_files(spec) and not spec.model_fingerprint and spec.model not in values:
-            with suppress(InputError):
-                values[spec.model] = in_spec(spec.model, report=report)
+            values[spec.model] = in_spec(spec.model, report=report)
     return [_with(spec, values.get(spec.model, "")) for spec in specs]
 
 
 def known(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """As :func:`identified`, for a page that is being drawn: a model of which large files would have to be read gets
-    the fingerprint :data:`NOT_READ`."""
+    """As :func:`identified`, for a page that is being drawn: a model that can't be read in a moment gets the
+    fingerprint :data:`NOT_READ`."""
     values: dict[str, str] = {}
     for spec in specs:
         if has_files(spec) and spec.model not in values:
-            with suppress(InputError):
+            values[spec.model] = NOT_READ
+            with suppress(HedgeError):  # the launch says what is wrong with the model
                 value = known_in_spec(spec.model)
                 values[spec.model] = NOT_READ if value is None else value
     return [_with(spec, values.get(spec.model, "")) for spec in specs]

@@ -137,9 +137,12 @@ def test_a_model_that_ships_and_was_changed_makes_another_run(folder, monkeypatc
 
 
 @pytest.mark.quick
-def test_a_page_reads_no_large_file(folder, monkeypatch):
+def test_a_page_reads_no_large_file(folder, home, monkeypatch):
     monkeypatch.setattr(model_fingerprint, "SETTLED_S", -3600.0)
     spec = RunSpec(model=str(folder), task="qa")
+    assert known([spec]) == identified([spec])  # small ones it does
+    shutil.rmtree(home / "cache")
+    monkeypatch.setattr(model_fingerprint, "QUICK", 1 << 20)
     assert known([spec])[0].model_fingerprint == NOT_READ
     assert identified([spec]) == known([spec])
 
