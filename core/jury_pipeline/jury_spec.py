@@ -16,17 +16,20 @@ from pathlib import Path
 
 from core import access, quotas
 from core.access import UserRole
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.files.names import named
 from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
 from core.inference.server import permission
-from core.inference.server.address import check_key, key_variable, served_model, short_name
+from core.inference.server.address import ServedWeights, check_key, key_variable, served_model, short_name
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
+
+SERVED = "served.json"
+"""What distinguishes the weights behind each model on a server, as they were when it was first asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +163,34 @@ def create(spec: JurySpec) -> str:
     """Write the folder of a path that can be made (:func:`checked`), and return its id."""
     spec = checked(spec)
     folder = folder_of(spec.path_id)
+    _check_served(spec, folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
     quotas.note_kept(folder)
     return spec.path_id
+
+
+def _check_served(spec: JurySpec, folder: Path) -> None:
+    """Raise :class:`InputError` if a server holds other weights than when a jury that is begun or done asked it."""
+    try:
+        known = loads((folder / SERVED).read_bytes())
+    except (OSError, ValueError):
+        return
+    from core.inference.server.connect import abilities_of
+
+    for model, values in known.items():
+        there, before = served_model(model), ServedWeights.from_json(values)
+        if not there or not before:
+            continue
+        try:
+            now = abilities_of(there.name, [there.url], key=spec.key_variable).weights
+        except HedgeError:  # the stages say so if they need it
+            continue
+        if not before.alike(now):
+            raise InputError(
+                f"the server {there.url} now holds other weights by the name of {there.name} than when this jury asked "
+                "it; serve those again, or take another seed (--seed)"
+            )
 
 
 def answer_prompt(question: str) -> str:

@@ -23,7 +23,7 @@ from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
-from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.jury_pipeline.jury_spec import SERVED, JurySpec, answer_prompt, drawn, folder_of, own_part, split
 from core.progress import Reporter
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
@@ -31,8 +31,6 @@ from core.tasks.trivia import ShortQuestion
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
 
-SERVED = "served.json"
-"""What distinguishes the weights behind each model on a server, as they were when it was first asked."""
 WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
 

@@ -31,7 +31,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
         if not spec.servers or spec.run_id not in stored:
             continue
         record = store.read_record(spec.run_id)
-        before = record.provenance.get("engine", {}).get("weights")
+        before = ServedWeights.from_json(record.provenance.get("engine", {}).get("weights"))
         if record.state != "done" or not before:
             continue
         model = spec.asked_model, spec.key_variable
@@ -45,7 +45,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
                     f"{spec.model} can't be checked: {error}"
                 )
         weights = now[model]
-        if weights and not ServedWeights(**before).alike(weights):
+        if weights and not before.alike(weights):
             raise InputError(
                 f"the server {spec.servers[0]} now holds other weights by the name of {spec.model} than when run "
                 f"{record.run_id} asked it; delete that run first, or take another seed (--seed)"

@@ -13,7 +13,7 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.inference.server import client
+from core.inference.server import client, connect
 from core.inference.server.engine import CHECKED_QUESTIONS
 from core.inference.server.known_servers import remember
 from core.jury_pipeline import jury_store
@@ -46,6 +46,7 @@ def impatient(monkeypatch):
     """Faults end soon."""
     soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
     monkeypatch.setattr(client, "Patience", lambda: soon)
+    monkeypatch.setattr(connect, "SOON", soon)
 
 
 def run(*words, status=0):
@@ -297,8 +298,8 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
     words = ("perplexity", "run", "--model", "pocket-3m", *asked)
     there = f"pocket-3m@{server.url}"
     make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
-    for command, begun in ((words, 14), (make, 26)):
-        server.reset(fault=lambda number, begun=begun: "503" if number >= begun else "")
+    for command, begun in ((words, "runs/*/chunks/*.parquet"), (make, "jury-paths/*/answers.jsonl")):
+        server.reset(fault=lambda number, begun=begun: "503" if any(home.glob(begun)) else "")
         assert main([*command]) != 0
         with server.other_weights():
             server.reset()
@@ -306,6 +307,9 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
         assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
         server.reset()
         assert main([*command]) == 0
+        with server.other_weights():  # nor is what is done taken for theirs
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
 
 def jury(*words, status=0):
