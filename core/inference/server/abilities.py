@@ -13,8 +13,8 @@ from core.errors import AccessError, InputError, ServerError
 from core.inference.server import permission
 from core.inference.server.address import ServedWeights, addresses_near
 from core.inference.server.advice import hint, most_listed
+from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.inference.server.client import (
-    Body,
     PassingError,
     RefusedError,
     ServerClient,
@@ -196,22 +196,6 @@ def _how(error: ServerError) -> str:
     return f"HTTP status {status}" if status else "with an answer that can't be read"
 
 
-def letter_body(model: str, text: str, *, listed: int) -> Body:
-    """A request for the most probable tokens after ``text``."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": listed}
-
-
-def chat_body(model: str, messages: list[dict[str, str]], *, listed: int) -> Body:
-    """A request for the most probable first tokens of what the assistant says."""
-    asked = {"logprobs": True, "top_logprobs": listed}
-    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": 0, **asked}
-
-
-def id_body(model: str, text: str, ids: Sequence[int]) -> Body:
-    """A request for the log-probabilities after ``text`` of the tokens with these ids, and of the most probable one."""
-    return {**letter_body(model, text, listed=1), "logprob_token_ids": list(ids)}
-
-
 def token_ids(client: ServerClient, url: str, model: str, text: str, said: Sequence[str]) -> dict[str, int]:
     """The id of each of ``said`` that is one token of its own behind ``text``, as the server's ``/tokenize`` tells."""
     parts = urlsplit(url)
@@ -226,12 +210,6 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, said: Seque
         if isinstance(ids[-1], int) and SPACES.sub(" ", str(spelled[-1])) == one:
             found[one] = ids[-1]
     return found
-
-
-def echo_body(model: str, text: str) -> Body:
-    """A request for the log-probabilities of a text. One more token is written, because some servers read 0 as "no
-    limit"."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": True}
 
 
 def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:

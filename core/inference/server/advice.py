@@ -9,16 +9,13 @@ words of a hostile server can do nothing else. What can't be followed is repeate
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-Body = Mapping[str, Any]
+from core.inference.server.bodies import BESIDE, NEUTRAL, OTHERWISE, PROTOCOL, Body
 
-NEUTRAL = (
-    "top_k", "top_p", "min_p", "typical_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "n", "seed",
-    "stop", "add_special_tokens", "skip_special_tokens", "return_token_strs", "temperature",
-)  # fmt: skip
+OPTIONAL = (*NEUTRAL, "seed", "add_special_tokens", "return_token_strs")
 """Fields that may be left out: each states what a server does by default, or only saves work."""
 REFUSED = re.compile(
     r"unrecogni[sz]ed|unknown|unexpected|unsupported|not (?:be )?(?:supported|permitted|allowed|accepted)|extra|"
@@ -55,24 +52,35 @@ HINTS = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a request's body: the ``field`` is called ``to``, or left out if that is empty."""
+    """A change of a request's body: the ``field`` is called ``to``, has another ``value``, or is left out if there is
+    neither."""
 
     field: str
     to: str = ""
+    value: Any = None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether the field is left out."""
+        return not self.to and self.value is None
 
     @property
     def text(self) -> str:
         """The change in words, for a run's description.
 
-        >>> Change("max_tokens", "max_completion_tokens").text, Change("seed").text
-        ('max_completion_tokens instead of max_tokens', 'without seed')
+        >>> Change("max_tokens", "max_completion_tokens").text, Change("seed").text, Change("top_k", value=0).text
+        ('max_completion_tokens instead of max_tokens', 'without seed', 'top_k 0')
         """
+        if self.value is not None:
+            return f"{self.field} {self.value}"
         return f"{self.to} instead of {self.field}" if self.to else f"without {self.field}"
 
     def applied(self, body: Body) -> Body:
         """The body with this change, or as it is if the change would alter what is asked."""
         if self.field not in body or (self.field == "temperature" and not _at_default(body)):
             return body
+        if self.value is not None:
+            return {**body, self.field: self.value}
         others = {name: value for name, value in body.items() if name != self.field}
         return {**others, self.to: body[self.field]} if self.to else others
 
@@ -93,8 +101,11 @@ TABLE: tuple[tuple[re.Pattern[str], Change], ...] = (
         Change("temperature"),
     ),
 )
-"""Patterns in a server's words, and the change that each asks for. Words that refuse a field of :data:`NEUTRAL` leave
+"""Patterns in a server's words, and the change that each asks for. Words that refuse a field of :data:`OPTIONAL` leave
 that field out."""
+WORD = re.compile(r"[a-z_]+")
+INVALID = (400, 422)
+FAILED = 500
 
 
 def changed(changes: Iterable[Change], body: Body) -> Body:
@@ -104,19 +115,50 @@ def changed(changes: Iterable[Change], body: Body) -> Body:
     return body
 
 
-def asked_change(words: str, body: Body) -> Change | None:
-    """The change of ``body`` for which a server's words ask; None if there is none that can be followed.
+def asked_changes(words: str, body: Body, made: Sequence[Change] = (), *, status: int = 400) -> tuple[Change, ...]:
+    """The changes of ``body`` for which a server's words ask, after those that were ``made``; empty if none can be
+    followed.
 
-    >>> asked_change("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", {"max_tokens": 1})
-    Change(field='max_tokens', to='max_completion_tokens')
-    >>> asked_change("body.min_p: Extra inputs are not permitted", {"min_p": 0})
-    Change(field='min_p', to='')
+    Fields that the words name are left out, or get their second neutral value first. Once more fields are named, all
+    fields beside the protocol go, because a strict server names one after the other.
+
+    >>> asked_changes("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", {"max_tokens": 1})
+    (Change(field='max_tokens', to='max_completion_tokens', value=None),)
+    >>> [change.text for change in asked_changes("Extra inputs: top_k, min_p", {"top_k": -1, "min_p": 0})]
+    ['top_k 0', 'without min_p']
     """
-    wanted = [change for pattern, change in TABLE if pattern.search(words)]
-    if REFUSED.search(words):
-        named = (name for name in NEUTRAL if re.search(rf"(?<![\w-]){name}(?![\w-])", words))
-        wanted += [Change(name) for name in named]
-    return next((change for change in wanted if change.applied(body) != body), None)
+    wanted = (change for pattern, change in TABLE if pattern.search(words))
+    if change := next((change for change in wanted if change.applied(body) != body), None):
+        return (change,)
+    said = _words(words)
+    named = [name for name in OPTIONAL if name in said and name in body]
+    if not named or not (status in (*INVALID, FAILED) or REFUSED.search(words)):
+        return ()
+    if "top_p" in named and "must" in said:  # Text Generation Inference, whose penalties have other scales
+        named += PROTOCOL
+    again = any(change.leaves_out or change.value is not None for change in made)
+    second = {name: Change(name, value=OTHERWISE[name]) for name in named if name in OTHERWISE}
+    second = {name: change for name, change in second.items() if change not in made}
+    if again and not second and any(name in BESIDE for name in named):
+        named += BESIDE
+    return tuple(second.get(name) or Change(name) for name in dict.fromkeys(named) if name in body)
+
+
+def guessed_changes(words: str, body: Body, *, status: int) -> tuple[Change, ...]:
+    """What to leave out if a server that has accepted nothing yet refuses a body without naming any of its fields:
+    first the fields beside the protocol, then all optional ones.
+
+    >>> guessed_changes("The prompt is too long", {"prompt": "x", "top_k": -1}, status=400)
+    ()
+    """
+    if status not in INVALID or _words(words) & {*body}:
+        return ()
+    optional = [name for name in OPTIONAL if name in body]
+    return tuple(map(Change, [name for name in optional if name in BESIDE] or optional))
+
+
+def _words(text: str) -> set[str]:
+    return {*WORD.findall(text.lower())}
 
 
 def most_listed(words: str) -> int:

@@ -31,7 +31,8 @@ import tenacity
 from core.errors import InputError, RunPaused, ServerError
 from core.inference.server import permission, reply_body
 from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_secrets
-from core.inference.server.advice import NEUTRAL, TABLE, Change, asked_change, changed, hint
+from core.inference.server.advice import Change, asked_changes, changed, guessed_changes, hint
+from core.inference.server.bodies import NEUTRAL, Body
 from core.inference.server.concurrency import MOST, START, InFlight
 from core.inference.server.left_out import FILTERED, UNANSWERED, NoAnswer, kind_of
 from core.inference.server.pauses import in_words, named_pause
@@ -51,7 +52,6 @@ from core.inference.server.spending import Price, Spending
 
 Parsed = TypeVar("Parsed")
 Done = TypeVar("Done")
-Body = Mapping[str, Any]
 
 TOO_FAST = (429, 503)
 PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
@@ -196,7 +196,8 @@ class ServerClient:
         self.on_wait = on_wait
         self.corrected: dict[str, str] = {}
         """The addresses that are used in place of those that were given."""
-        self.followed: dict[tuple[str, str], list[Change]] = {}
+        self.followed: dict[tuple[str, str], tuple[Change, ...]] = {}
+        """How requests are changed, by the server's address and the endpoint; a key says that one was accepted."""
         check_key(key_variable)
         self._trouble = ""
         self._ending = False
@@ -228,6 +229,12 @@ class ServerClient:
     def changes(self) -> tuple[str, ...]:
         """How requests were changed because a server asked for it, in words."""
         return tuple(sorted({change.text for changes in self.followed.values() for change in changes}))
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """The fields on sampling that a server does not accept, so that its own values may apply."""
+        left_out = {change.field for changes in self.followed.values() for change in changes if change.leaves_out}
+        return tuple(sorted(left_out & {*NEUTRAL}))
 
     def correct(self, url: str, used: str) -> None:
         """Ask the server with the address ``url`` at this address from now on."""
@@ -477,22 +484,31 @@ class ServerClient:
         return min(self.hosts, key=lambda host: (max(host.rests_until, now), host.in_flight, host is other_than))
 
     async def _sent(self, host: _Host, method: str, path: str, body: Body | None) -> dict[str, Any]:
-        """The reply to a request, which is changed as the server asks for it, and sent again."""
+        """The reply to a request. One that the server refuses is changed and sent again; what it accepts is kept for
+        all requests to this endpoint."""
         if body is None:
             return await self._sent_once(host, method, path, None)
-        followed = self.followed.setdefault((host.url, path), [])
-        for _ in range(len(NEUTRAL) + len(TABLE)):
-            sent = changed(followed, body)
+        place = (host.url, path)
+        changes, known = self.followed.get(place, ()), place in self.followed
+        refusal: RefusedError | WrongReplyError | PassingError | None = None
+        guessed: tuple[Change, ...] = ()
+        while True:
+            sent = changed(changes, body)
             try:
-                return await self._sent_once(host, method, path, sent)
+                reply = await self._sent_once(host, method, path, sent)
             except (RefusedError, WrongReplyError, PassingError) as error:
-                if changed(followed, body) != sent:  # another request has heard of it meanwhile
-                    continue
-                change = asked_change(error.words, sent)
-                if change is None:
-                    raise
-                followed.append(change)
-        return await self._sent_once(host, method, path, changed(followed, body))
+                if refusal is None or not guessed:
+                    refusal = error
+                status = getattr(error, "status", 0)
+                more = asked_changes(error.words, sent, changes, status=status)
+                if not more and not known:
+                    more = guessed = guessed_changes(error.words, sent, status=status)
+                if not more:
+                    raise refusal from None
+                changes += more
+            else:
+                self.followed[place] = tuple(dict.fromkeys((*self.followed.get(place, ()), *changes)))
+                return reply
 
     async def _sent_once(self, host: _Host, method: str, path: str, body: Body | None) -> dict[str, Any]:
         url = f"{host.url}{path}"

@@ -34,17 +34,13 @@ from core.inference.server.abilities import (
     TEXTS,
     Abilities,
     abilities,
-    chat_body,
-    echo_body,
     failure,
-    id_body,
-    letter_body,
     quoted,
     token_ids,
 )
 from core.inference.server.address import ServedWeights
+from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
 from core.inference.server.client import (
-    Body,
     PassingError,
     Patience,
     RefusedError,
@@ -55,6 +51,7 @@ from core.inference.server.client import (
 from core.inference.server.left_out import LeftOut, NoAnswer
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
+from core.prompting.written import answer_line
 from core.records import LETTERS, OptionLogits, Prompt
 
 Answer = TypeVar("Answer")
@@ -159,6 +156,7 @@ class ServerEngine:
             "tokens_read": spending.read,
             "tokens_written": spending.written,
             "cost": spending.cost,
+            "sampling_unstated": ", ".join(self.client.unstated),
         }
 
     def check_weights(self, earlier: Mapping[str, Any]) -> None:
@@ -296,7 +294,7 @@ class ServerEngine:
             return
         chat = prompts[0].chat
         bodies: list[Body] = [
-            self._sampled(prompt, seed=seed * repeats + i)
+            sampled_body(self.model, _asked(prompt), most=WRITTEN, seed=seed * repeats + i)
             for prompt, seed in zip(prompts, seeds, strict=True)
             for i in range(repeats)
         ]
@@ -313,19 +311,14 @@ class ServerEngine:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
-    def _sampled(self, prompt: Prompt, *, seed: int) -> Body:
-        asked = {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
-        return {"model": self.model, **asked, "max_tokens": WRITTEN, "temperature": 1, "top_p": 1, "seed": seed}
-
     def answers(
         self, prompts: Sequence[str], *, leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None
     ) -> Iterator[tuple[int, str]]:
-        """The index of each prompt with what the model writes greedily up to a new line, in any order; the same as
+        """The index of each prompt with the model's greedy answer, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
         asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
-        how = {"model": self.model, "max_tokens": WRITTEN, "temperature": 0, "stop": ["\n"]}
-        bodies = [{**how, **one} for one in asked]
+        bodies = [greedy_body(self.model, one, most=WRITTEN) for one in asked]
         self.left_out = LeftOut(len(prompts))
 
         def leave(place: int, missing: NoAnswer) -> None:
@@ -334,7 +327,7 @@ class ServerEngine:
 
         answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave)
         for i, text in answers:
-            yield i, text.strip().partition("\n")[0].strip()
+            yield i, answer_line(text)
 
     def echo(
         self,
@@ -357,7 +350,7 @@ class ServerEngine:
         """
         self._need_echo()
         most = listed if self.able.listed < 0 else min(listed, self.able.listed)
-        body = {**echo_body(self.model, text), "logprobs": most}
+        body = echo_body(self.model, text, listed=most)
         return self.client.post("/completions", body, lambda reply: echoed_rows(reply, text=text, most=most))
 
     def _say_failure(self, *needed: str) -> None:
@@ -603,6 +596,10 @@ def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
     system = [{"role": "system", "content": prompt.system}] * bool(prompt.system)
     return [*system, {"role": "user", "content": prompt.text}]
+
+
+def _asked(prompt: Prompt) -> dict[str, Any]:
+    return {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
 
 
 def _path(chat: bool) -> str:

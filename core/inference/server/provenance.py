@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.errors import ServerError
-from core.inference.server.client import Body, ServerClient
+from core.inference.server.bodies import Body
+from core.inference.server.client import ServerClient
 from core.inference.server.reply_body import clean, count, number
 
 TOLD = 60

@@ -30,7 +30,8 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path."""
+    requests always end in HTTP status 500, and ``strict`` the status and the reply to fields that it does not accept.
+    ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written text."""
 
     most: int = 20
     all_tokens: bool = False
@@ -50,6 +51,8 @@ class Behaviour:
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
+    strict: Callable[[str, dict[str, Any]], tuple[int, Any] | None] = field(default=lambda path, body: None)
+    before: str = ""
 
 
 class Loopback:
@@ -176,7 +179,10 @@ class Loopback:
             if written[-1] == self.tokenizer.eos_token_id and len(written) > 1:
                 written.pop()
                 break
-        return written, self.tokenizer.decode(written)
+        text = self.behaviour.before * (body["max_tokens"] > 1) + self.tokenizer.decode(written)
+        for stop in body.get("stop", ()):
+            text = text.partition(stop)[0]
+        return written, text
 
     def reply(self, choice: dict[str, Any], tokens: tuple[int, ...], written: list[int]) -> dict[str, Any]:
         counts = {"prompt_tokens": len(tokens), "completion_tokens": len(written)}
@@ -261,6 +267,8 @@ class Loopback:
                     return self.send(404, {"error": {"message": "not here"}})
                 if does.breaks_on(path, body):
                     return self.send(500, {"error": {"message": "it broke"}})
+                if refused := does.strict(path, body):
+                    return self.send(*refused)
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)

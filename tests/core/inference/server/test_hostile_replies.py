@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import HedgeError
 from core.inference.server import connect
-from core.inference.server.abilities import chat_body, echo_body, letter_body
+from core.inference.server.bodies import chat_body, echo_body, letter_body
 from core.inference.server.client import Patience, ServerClient, ServerError
 from core.inference.server.reply_body import limit_of
 from core.inference.server.spending import Price, Spending

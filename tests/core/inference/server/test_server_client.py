@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError, RunCancelled, RunError, ServerError
-from core.inference.server.abilities import letter_body, models
+from core.inference.server.abilities import models
 from core.inference.server.address import check_key, key_of, key_variable, server_url, without_secrets
+from core.inference.server.bodies import letter_body
 from core.inference.server.client import Patience, RefusedError, ServerClient, TokenRequest
 from core.inference.server.concurrency import InFlight
 from core.inference.server.replies import next_tokens
