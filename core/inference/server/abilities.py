@@ -296,7 +296,7 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
     The list is ``data``, ``models``, or the whole reply, and a name is an ``id``, a ``name`` or a ``model``.
     """
     url, reply = _reply_about_models(client, url)
-    listed = [{"id": one} if isinstance(one, str) else mapping(one) for one in _models_in(reply)]
+    listed = map(mapping, _models_in(reply))
     named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
     return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
 
