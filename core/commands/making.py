@@ -22,6 +22,7 @@ from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
+from core.prompting.written import without_answer
 from core.runs import store
 from core.runs.execution import jury_run
 from core.tasks import trivia
@@ -86,8 +87,9 @@ def answer(arguments: Namespace) -> CommandResult:
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": len(questions) - len(rows)}
+    empty = without_answer(row["answer"] for row in rows)
     lost = f"; {values['missing']:,} questions were not answered" if values["missing"] else ""
-    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{lost}")
+    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:

@@ -39,9 +39,9 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``template`` (what a chat template writes), ``demonstration`` (no model answered), ``stated`` (by the file that was
-    imported), ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question),
-    ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    ``template`` (what a chat template writes), ``sampling`` (of written answers), ``demonstration`` (no model
+    answered), ``stated`` (by the file that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options,
+    in rows that repeat a question), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -96,6 +96,16 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     notes = engine.get("template_notes") if isinstance(engine, Mapping) and not spec.is_imported else None
     if isinstance(notes, list):
         caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
+    unstated = engine.get("sampling_unstated") if isinstance(engine, Mapping) and spec.repeats else ""
+    if unstated and isinstance(unstated, str):
+        caveats.append(
+            Caveat(
+                "sampling",
+                f"The server does not accept {plain(unstated, one_line=True)[:LONGEST]}, so its own values may have "
+                "changed the written answers.",
+                "A server such as vLLM accepts all of these.",
+            )
+        )
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
