@@ -23,6 +23,7 @@ from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
+from core.prompting.written import without_answer
 from core.runs import store
 from core.runs.execution import jury_run
 from core.tasks import trivia
@@ -88,8 +89,9 @@ def answer(arguments: Namespace) -> CommandResult:
     right = sum(row["label"] is True for row in rows)
     missing = len(questions) - len(rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": missing, "weights": weights}
+    empty = without_answer(row["answer"] for row in rows)
     lost = f"; {missing:,} questions were not answered" if missing else ""
-    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{lost}")
+    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.jury_pipeline.jury_spec import SERVED, JurySpec, answer_prompt, drawn, folder_of, own_part, split
 from core.progress import Reporter
+from core.prompting.written import without_answer
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
 
@@ -61,7 +62,9 @@ class _Pipeline:
         questions = [*tuning, *calibration, *test]
         self._check_sides(tuning, calibration, test)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
-        self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
+        self.reporter.log(
+            f"{sum(right.values())} of {len(questions)} answers are right{without_answer(answers.values())}"
+        )
         judged = [*calibration, *test]
         found = [
             self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)

@@ -43,9 +43,9 @@ class Caveat:
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
     ``no answer`` (the letters have almost none, so the run has no figures), ``base`` (an adapter was trained on
-    another), ``template`` (what a chat template writes), ``demonstration`` (no model answered), ``stated`` (by the file
-    that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question),
-    ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``demonstration`` (no model
+    answered), ``stated`` (by the file that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options,
+    in rows that repeat a question), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -108,6 +108,15 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     if mark := _texts(engine).get("reasoning_opened"):
         mark = plain(mark, one_line=True)[: letter_mass.LONGEST_TOKEN]
         caveats.append(Caveat("letters", opened_sentence(mark), "Ask in the plain format."))
+    if spec.repeats and (unstated := _texts(engine).get("sampling_unstated")):
+        unstated = plain(unstated, one_line=True)[:LONGEST]
+        caveats.append(
+            Caveat(
+                "sampling",
+                f"The server does not accept {unstated}, so its own values may have changed the written answers.",
+                "A server such as vLLM accepts all of these.",
+            )
+        )
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):

@@ -20,6 +20,7 @@ from core.jury_pipeline import jury_store
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import engine, store
+from core.runs.caveats import of_run_record
 from core.runs.execution import execute as execution
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
@@ -83,6 +84,26 @@ def test_texts_and_written_answers(server, capsys):
     assert store.read_bare(by_form["cloze"].run_id).keys() == {"unconditional"}
     assert "mutual: a server does not say" in "\n".join(store.read_log(by_form["cloze"].run_id))
     assert store.read_written(by_form["letters"].run_id).num_rows == 8
+
+
+def test_a_run_says_what_a_server_does_not_let_it_state(server, capsys):
+    """Only written answers are sampled, so only they depend on the server's own values."""
+
+    def refusal(path, body):
+        return (400, {"error": {"message": "Unknown parameter: 'min_p'"}}) if "min_p" in body else None
+
+    server.reset(strict=refusal, before="<think>Let me")
+    run("--server", server.url, "--repeats", 1, "--samples", 4, "--json")
+    run("--server", server.url, "--samples", 4, "--json")
+    records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    by_repeats = {record.spec.repeats: record for record in records}
+    kinds = {n: [caveat.kind for caveat in of_run_record(record)] for n, record in by_repeats.items()}
+    assert ("sampling" in kinds[1], "sampling" in kinds[0]) == (True, False)
+    (said,) = [caveat.text for caveat in of_run_record(by_repeats[1]) if caveat.kind == "sampling"]
+    assert said.startswith("The server does not accept min_p, so its own values may have changed the written answers.")
+    written = store.read_written(by_repeats[1].run_id).to_pylist()
+    assert len(written) == 2
+    assert {row["answer"] for row in written} == {-1}  # all ended while the model still thought
 
 
 def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, capsys):
@@ -323,6 +344,13 @@ def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, cap
     answers = home / "there.jsonl", home / "here.jsonl"
     jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
     jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
+    assert answers[0].read_bytes() == answers[1].read_bytes()
+    server.reset(key=KEY, before="<think>Let me")
+    capsys.readouterr()
+    jury("answer", "--model", there, *key, "--samples", 8, "--out", home / "thought.jsonl")
+    assert "8 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
+    server.reset(key=KEY, before="\n")
+    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
     assert answers[0].read_bytes() == answers[1].read_bytes()
     jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0])
     (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]
