@@ -89,7 +89,7 @@ def answer(arguments: Namespace) -> CommandResult:
     right = sum(row["label"] is True for row in rows)
     missing = len(questions) - len(rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": missing, "weights": weights}
-    empty = without_answer(row["answer"] for row in rows)
+    empty = without_answer(said.values())
     lost = f"; {missing:,} questions were not answered" if missing else ""
     return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 
