@@ -13,6 +13,7 @@ from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
+from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
         if not spec.servers or spec.run_id not in stored:
             continue
         record = store.read_record(spec.run_id)
-        before = record.provenance.get("engine", {}).get("weights")
-        if record.state != "done" or not before:
+        before = recorded_weights(record)
+        if record.state != "done" or before is None:
             continue
         model = spec.asked_model, spec.key_variable
         if model not in now:
@@ -45,7 +46,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
                     f"{spec.model} can't be checked: {error}"
                 )
         weights = now[model]
-        if weights and not ServedWeights(**before).alike(weights):
+        if weights and not before.alike(weights):
             raise InputError(
                 f"the server {spec.servers[0]} now holds other weights by the name of {spec.model} than when run "
                 f"{record.run_id} asked it; delete that run first, or take another seed (--seed)"
