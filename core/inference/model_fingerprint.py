@@ -46,11 +46,11 @@ SHORT = 6
 """Characters of a fingerprint that people are shown."""
 
 BEGINNINGS = (
-    *OF_TOKENIZER, "config", "generation_config", "adapter", "quant", "dict.", "bpe", "normalizer", "emoji", "vocab-",
+    "config", "generation_config", "adapter", "quant", "dict.", "bpe", "normalizer", "emoji", "vocab-",
     "entity_vocab", "target_vocab", "word_", "byte_maps", "prophetnet",
 )  # fmt: skip
-ENDINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tokenizer", ".vocab")
-"""Files that transformers reads begin and end so."""
+ENDINGS = (".json", ".txt", ".codes", ".tokenizer")
+"""Files that transformers reads begin and end so, besides those that begin as the files of a tokenizer."""
 ALONE = (".model", ".jinja", ".tiktoken", ".spm")
 """Endings of files that count under any name."""
 NAMING = (CONFIGURATION, ADAPTER, "tokenizer_config.json")
@@ -274,7 +274,8 @@ def _files(folder: Path) -> dict[str, Path]:
         names = {entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_file()}
     except OSError as error:
         raise InputError(f"folder {folder} can't be read ({error.strerror}); make it readable") from error
-    texts = {name for name in names if name.endswith(ALONE) or (name.startswith(BEGINNINGS) and name.endswith(ENDINGS))}
+    texts = {name for name in names if name.startswith(OF_TOKENIZER) or name.endswith(ALONE)}
+    texts |= {name for name in names if name.startswith(BEGINNINGS) and name.endswith(ENDINGS)}
     texts |= {text for name in NAMING if name in names for text in _texts(_json(folder / name)) if text in names}
     inside = {f"{part}/{path.name}" for part in TEMPLATES for path in (folder / part).glob("*.jinja")}
     return {name: folder / name for name in texts | inside | _weights(folder, names)}
