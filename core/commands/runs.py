@@ -103,9 +103,8 @@ def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
             ranges.append(bounded_report(name, alpha))
         else:
             made.append(reports.report(load(name), alpha).to_json())
-    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges)]}
-    if without:
-        values["without_answer"] = without
+    unanswered = [{"run": name, "no_answer": sentence} for name, sentence in without.items()]
+    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges), *unanswered]}
     lines = [f"{name}\n  {sentence}" for name, sentence in without.items()]
     return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges), *lines])), status)
 

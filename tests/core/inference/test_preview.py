@@ -95,8 +95,7 @@ def test_a_run_in_the_chat_format(home, questions, chat_model, capsys):
     first, second = values["runs"]
     assert first != second
     assert not np.array_equal(store.read_logits(first).logits, store.read_logits(second).logits)
-    figures = {report["run"] for report in values["reports"]}
-    assert figures | set(values["without_answer"]) == {first, second}  # its weights are random, so letters get little
+    assert {report["run"] for report in values["reports"]} == {first, second}  # one of them has no answer
 
 
 def test_a_base_model_has_no_chat_format(home, questions, tiny_model, capsys):

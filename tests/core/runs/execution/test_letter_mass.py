@@ -65,16 +65,15 @@ def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
     asked = ["run", "--model", folder, "--task", "qa", "--format", "plain", "chat", "--dtype", "float32", "--json"]
     assert main(asked) == 0
     values = json.loads(capsys.readouterr().out)
-    assert values["reports"] == []
     sentence = (
         "No answer: the letters of the options have less than 1% of the next token's probability for 20 of 20 "
         "questions (median: 0.027%); the most probable token is “Sure” for 100% of the questions."
     )
     plain, chat = values["runs"]
-    assert values["without_answer"] == {
-        plain: f"{sentence} Ask by text, or in its chat format.",
-        chat: f"{sentence} Ask by text, or in the plain format.",
-    }
+    assert values["reports"] == [
+        {"run": plain, "no_answer": f"{sentence} Ask by text, or in its chat format."},
+        {"run": chat, "no_answer": f"{sentence} Ask by text, or in the plain format."},
+    ]
     assert any("the run will have no figures" in line for line in store.read_log(plain))
     assert store.read_record(chat).provenance["engine"]["reasoning_opened"] == "<think>"
     assert "reasoning_opened" not in store.read_record(plain).provenance["engine"]
