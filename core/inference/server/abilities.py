@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from core.errors import InputError, ServerError
+from core.inference.server import list_checks
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.inference.server.client import (
@@ -18,8 +20,9 @@ from core.inference.server.client import (
     UnreadableError,
     WrongReplyError,
 )
+from core.inference.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck
 from core.inference.server.provenance import mapping, told
-from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
+from core.inference.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.inference.server.reply_body import clean, count
 
 Found = TypeVar("Found")
@@ -28,7 +31,10 @@ MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
-SAID = " A"
+SAID, OTHER_SAID = " A", " B"
+ECHOED = 5
+"""The most tokens that an echo has to list at each place."""
+USUAL = 20
 FAILED = 500
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
@@ -47,7 +53,8 @@ class Abilities:
     is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
     sent (``echo_wrong``: it does, but they are wrong, so they are not used), and ``by_id`` whether it gives those of
     tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
-    log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
+    log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``lists`` and
+    ``chat_lists`` say whether the tokens that the two endpoints list have the model's probabilities. ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
     :data:`TEXTS`, how it failed): it counts as not possible.
     """
@@ -64,6 +71,8 @@ class Abilities:
     echo_wrong: bool = False
     probe: tuple[str, float] = ("", 0.0)
     text_log_p: float = 0.0
+    lists: ListCheck = UNCHECKED
+    chat_lists: ListCheck = UNCHECKED
     failing: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -73,9 +82,10 @@ class Abilities:
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     @property
-    def does(self) -> tuple[int, int, bool, bool]:
+    def does(self) -> tuple[object, ...]:
         """The values that must be equal if several servers share the work."""
-        return self.listed, self.chat_listed, self.echo, self.by_id
+        lists = [(check.fault is None, check.temperature) for check in (self.lists, self.chat_lists)]
+        return self.listed, self.chat_listed, self.echo, self.by_id, *lists
 
 
 def models(client: ServerClient) -> list[str]:
@@ -136,32 +146,38 @@ def failure(url: str, what: str, how: str) -> str:
 def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
-    messages = [{"role": "user", "content": PROBE}]
-    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing)
-    chat_listed, said = _most(client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing)
-    if not listed and not chat_listed:
+    plain, chat = _Endpoint(client, url, model, failing), _ChatEndpoint(client, url, model, failing)
+    found = plain.findings()
+    trusted = found.check if found and found.check.compared and not found.check.fault else None
+    chat_found = chat.findings(temperature=trusted.temperature if trusted else None)
+    first = found or chat_found
+    if first is None:
         for error in failing.values():
             raise error
         raise InputError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             "endpoint; start it so that it gives them, or use another server"
         )
-    echo, text_log_p = _echoes(client, url, model, listed, failing) if listed else (False, 0.0)
+    lists, chat_lists = (one.check if one else UNCHECKED for one in (found, chat_found))
+    if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
+        chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
     return Abilities(
         kind=clean(entry.get("owned_by")),
         version=version,
         context=context,
-        listed=listed,
-        chat_listed=chat_listed,
-        echo=bool(echo),
-        echo_wrong=echo is None,
+        listed=found.most if found else 0,
+        chat_listed=chat_found.most if chat_found else 0,
+        echo=bool(found and found.echo_right),
+        echo_wrong=bool(found and found.echo_right is False),
         root=clean(entry.get("root")),
         quantisation=quantisation,
-        by_id=listed > 0 and _gives_by_id(client, url, model),
-        probe=probe or said or ("", 0.0),
-        text_log_p=text_log_p,
+        by_id=found is not None and found.most > 0 and _gives_by_id(client, url, model),
+        probe=first.first.tokens[0],
+        text_log_p=found.text_log_p if found and found.echo_right else 0.0,
+        lists=lists,
+        chat_lists=chat_lists,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
     )
 
@@ -202,49 +218,114 @@ def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
     return [one for one in listed if one.get("id") and clean(one["id"]) == one["id"]]
 
 
-def _most(
-    client: ServerClient,
-    url: str,
-    path: str,
-    body: Callable[[int], Body],
-    failing: dict[str, PassingError | UnreadableError],
-) -> tuple[int, tuple[str, float] | None]:
-    """The most next tokens that an endpoint gives, or 0 if it gives none, and the most probable of them.
+class _Endpoint:
+    """The completions endpoint of one server, as :mod:`core.inference.server.list_checks` asks it. ``first`` is its
+    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``."""
 
-    An endpoint that fails even on a request without log-probabilities is put into ``failing``.
-    """
-    chat = path.startswith("/chat")
-    plainly = {name: value for name, value in body(1).items() if name not in ("logprobs", "top_logprobs")}
+    path, what = "/completions", COMPLETIONS
+    text, broad = PROBE, "Some words: the and of in to is was it a on. Some other words:"
+    letters: tuple[str, ...] = (SAID, OTHER_SAID)
 
-    def simpler() -> object:
-        return client.post(path, plainly, dict, of=url)
+    def __init__(
+        self, client: ServerClient, url: str, model: str, failing: dict[str, PassingError | UnreadableError]
+    ) -> None:
+        self.client = client
+        self.url = url
+        self.model = model
+        self.failing = failing
+        self.first: NextTokens | None = None
 
-    for asked in MOST_LISTED:
+    def body(self, text: str, most: int, temperature: int) -> Body:
+        return letter_body(self.model, text, listed=most, temperature=temperature)
 
-        def read(reply: dict[str, Any], asked: int = asked) -> NextTokens:
-            return next_tokens(reply, chat=chat, asked=asked)
+    def findings(self, *, temperature: int | None = None) -> Findings | None:
+        """How far the endpoint's lists can be believed (:func:`~core.inference.server.list_checks.checked`); None if
+        it lists nothing."""
+        asked = self._most()
+        return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
 
-        def ask(asked: int = asked, read: Callable[[dict[str, Any]], NextTokens] = read) -> NextTokens:
-            return client.post(path, body(asked), read, of=url)
+    def _most(self) -> int:
+        """The most next tokens that the endpoint gives, or 0 if it gives none."""
+        body = self.body(self.text, 1, 0)
+        plainly = {name: value for name, value in body.items() if name not in ("logprobs", "top_logprobs")}
 
-        try:
-            given = _able(ask, simpler=simpler)
-        except RefusedError:  # the simpler request
-            return 0, None
-        except (PassingError, UnreadableError) as error:
-            if isinstance(error, PassingError) and not error.alive:
-                raise
-            failing[CHAT if chat else COMPLETIONS] = error
-            return 0, None
-        if given is None:
-            continue
-        if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise the server understood -1 in another way
-            return asked, given.tokens[0]
-    return 0, None
+        def simpler() -> object:
+            return self.client.post(self.path, plainly, dict, of=self.url)
+
+        for asked in MOST_LISTED:
+            try:
+                given = _able(lambda asked=asked: self._listed(self.text, asked), simpler=simpler)  # type: ignore[misc]
+            except RefusedError:  # the simpler request
+                return 0
+            except (PassingError, UnreadableError) as error:
+                if isinstance(error, PassingError) and not error.alive:
+                    raise
+                self.failing[self.what] = error
+                return 0
+            # A server may understand -1 in another way.
+            if given is not None and (asked > 0 or len(given.tokens) > max(MOST_LISTED)):
+                self.first = given
+                return asked
+        return 0
+
+    def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
+        """See :class:`~core.inference.server.list_checks.Asker`."""
+        return _able(
+            lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, min(most, USUAL))
+        )
+
+    def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=self.path.startswith("/chat"), asked=most)
+
+        return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
+
+    def echoed(self, text: str, token: str) -> EchoedToken | None:
+        """See :class:`~core.inference.server.list_checks.Asker`. A server that fails on one echo is asked for no
+        other."""
+        if TEXTS in self.failing:
+            return None
+
+        def read(reply: dict[str, Any]) -> tuple[EchoedText, dict[str, float]]:
+            found = echoed(reply, text=text, continuation=token)
+            return found, last_list(reply, found)
+
+        def ask() -> tuple[EchoedText, dict[str, float]]:
+            body = echo_body(self.model, text + token, listed=min(ECHOED, len(self.first.tokens) if self.first else 1))
+            return self.client.post(self.path, body, read, of=self.url)
+
+        asked = _able(
+            ask,
+            simpler=lambda: self._listed(self.text, 1),
+            on_failure=lambda error: self.failing.setdefault(TEXTS, error),
+        )
+        if asked is None:
+            return None
+        found, listed = asked
+        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
+        if len(said) != 1 or found.joined or any(math.isnan(value) for value in (*scored, *said)):
+            return None
+        return EchoedToken(token, said[0], listed, sum(scored) / max(len(scored), 1))
+
+
+class _ChatEndpoint(_Endpoint):
+    """The chat endpoint, which echoes nothing."""
+
+    path, what = "/chat/completions", CHAT
+    broad = "Say a random word."
+    letters: tuple[str, ...] = ()
+
+    def body(self, text: str, most: int, temperature: int) -> Body:
+        messages = [{"role": "user", "content": text}]
+        return chat_body(self.model, messages, listed=most, temperature=temperature)
+
+    def echoed(self, text: str, token: str) -> EchoedToken | None:
+        """None."""
+        return None
 
 
 def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
-    ids = token_ids(client, url, model, PROBE, (SAID, " B"))
+    ids = token_ids(client, url, model, PROBE, (SAID, OTHER_SAID))
     if len(ids) < 2:
         return False
 
@@ -256,46 +337,6 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
 
     found = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
     return found is not None and all(found.log_p(token) is not None for token in ids)
-
-
-def _echoes(
-    client: ServerClient, url: str, model: str, listed: int, failing: dict[str, PassingError | UnreadableError]
-) -> tuple[bool | None, float]:
-    """Whether the server echoes a text with its log-probabilities (None: it does, but with wrong ones), and their mean.
-
-    Some servers give each token the log-probability that it has a place further on (llama-cpp-python 0.3), or all the
-    same. So what a token has behind a text must be what is listed for it after the text. If the server fails on the
-    first echo while it lists tokens, that is put into ``failing``.
-    """
-
-    def read_next(reply: dict[str, Any]) -> NextTokens:
-        return next_tokens(reply, chat=False, asked=listed)
-
-    def most_likely() -> NextTokens:
-        return client.post("/completions", letter_body(model, PROBE, listed=min(listed, 5)), read_next, of=url)
-
-    for token, log_p in most_likely().tokens[:5]:
-
-        def read(reply: dict[str, Any], token: str = token) -> EchoedText:
-            return echoed(reply, text=PROBE, continuation=token)
-
-        def ask(token: str = token, read: Callable[[dict[str, Any]], EchoedText] = read) -> EchoedText:
-            return client.post("/completions", echo_body(model, PROBE + token), read, of=url)
-
-        if not token.strip() or not token.isascii():
-            continue
-        found = _able(ask, simpler=most_likely, on_failure=lambda error: failing.setdefault(TEXTS, error))
-        if TEXTS in failing:
-            break
-        if found is None:
-            continue
-        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
-        if any(value != value for value in (*scored, *said)):
-            break
-        if len(said) == 1 and not found.joined:
-            is_right = abs(said[0] - log_p) <= ServedWeights.ALIKE
-            return (True, sum(scored) / max(len(scored), 1)) if is_right else (None, 0.0)
-    return False, 0.0
 
 
 def _able(

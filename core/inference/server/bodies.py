@@ -42,15 +42,15 @@ INVALID = (400, 422)
 FAILED = 500
 
 
-def letter_body(model: str, text: str, *, listed: int) -> Body:
+def letter_body(model: str, text: str, *, listed: int, temperature: int = 0) -> Body:
     """A request for the most probable tokens after ``text``."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": listed, **NEUTRAL}
+    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": temperature, "logprobs": listed, **NEUTRAL}
 
 
-def chat_body(model: str, messages: list[dict[str, str]], *, listed: int) -> Body:
+def chat_body(model: str, messages: list[dict[str, str]], *, listed: int, temperature: int = 0) -> Body:
     """A request for the most probable first tokens of what the assistant says."""
     asked = {"logprobs": True, "top_logprobs": listed}
-    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": 0, **asked, **NEUTRAL}
+    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": temperature, **asked, **NEUTRAL}
 
 
 def id_body(model: str, text: str, ids: Sequence[int]) -> Body:

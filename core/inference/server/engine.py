@@ -4,7 +4,8 @@
 that follows ``Answer:`` as the transformers engine takes it, in the one spelling (with or without its space) that has
 most of the probability in the self-check's questions. A letter that is not listed is asked for again: in a list of all
 tokens, or by the log-probability of the prompt with the letter behind it, where the server gives one of these. Where it
-gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it.
+gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it. Where the list does not hold the
+model's probabilities (:mod:`core.inference.server.list_checks`), the letters are asked for in another way, or refused.
 
 **Texts.** The server echoes prompt and option with their log-probabilities; an option's score is the sum over its
 tokens, which begin where the transformers engine's do.
@@ -18,7 +19,8 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,8 @@ from core.inference.server.abilities import (
 )
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
-from core.inference.server.client import PassingError, Patience, ServerClient, TokenRequest
+from core.inference.server.client import PassingError, Patience, ServerClient, TokenRequest, WrongReplyError
+from core.inference.server.list_checks import UNCHECKED, ListFault, alike, contradiction, fault_of, shared_letter
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
 from core.prompting.written import answer_line
@@ -75,6 +78,8 @@ class ServerEngine:
         self.ids: dict[str, int] = {}
         self.bounded = 0
         self.endpoint = ""
+        self.lists = UNCHECKED
+        self.lettered = False
 
     @classmethod
     def load(
@@ -133,6 +138,8 @@ class ServerEngine:
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
             "echo_wrong": able.echo_wrong,
+            "lists": self.lists.line if self.lettered else "",
+            "lists_unchecked": self.lettered and not self.lists.compared,
             "letters_by_id": bool(self.ids),
             "letter_spelling": self.spelling,
             "weights": asdict(able.weights),
@@ -177,7 +184,11 @@ class ServerEngine:
                 f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
                 f"{other} format (--format {other})"
             )
-        self.endpoint = "chat" if chat else "completions"
+        lists = self.able.chat_lists if chat else self.able.lists
+        if lists.fault and not texts and not self._asks_otherwise(lists.fault, chat=chat):
+            raise InputError(lists.fault.sentence(self.client.urls[0]))
+        self.endpoint, self.lists = "chat" if chat else "completions", UNCHECKED if texts else lists
+        self.lettered = not texts
         self.spelling, self.ids = "", {}
         self.bounded = 0
 
@@ -189,7 +200,10 @@ class ServerEngine:
         rows = sorted(prompts, key=lambda prompt: len(prompt.text))
         chosen = [rows[i] for i in sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})]
         if not chosen[0].continuations:
-            self.spelling = self._spelling(chosen)
+            self.spelling = SPELLINGS[0]
+            if not self.lists.fault:
+                self.spelling, answer = self._spelling(chosen)
+                self._compare_with_echo(chosen[0], answer)
             if self.able.by_id and not chosen[0].chat:
                 tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
                 self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
@@ -205,7 +219,10 @@ class ServerEngine:
             if one.option_tokens is not None:
                 differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
             difference = max(difference, float(differences.max(initial=0.0)))
-        return SelfCheck(len(chosen), difference, allowed, rung=f"{self.endpoint} of the server")
+        by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
+        refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
+        way = "the echo" if by_echo else self.endpoint
+        return SelfCheck(len(chosen), difference, allowed, rung=f"{way} of the server", refused=refused)
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         """Score prompts, and yield each as soon as it is answered."""
@@ -297,7 +314,7 @@ class ServerEngine:
         soon."""
         chat = prompts[0].chat
         able = self.able.chat_listed if chat else self.able.listed
-        by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
+        by_echo = self._by_echo(prompts[0])
         waiting = deque(self._first_request(prompt, i) for i, prompt in enumerate(prompts))
         heard: dict[int, NextTokens] = {}
         known: dict[int, dict[int, float]] = {}
@@ -313,7 +330,7 @@ class ServerEngine:
                 if missing and of == [BY_ID]:
                     waiting.appendleft(self._letter_request(prompt, i, self._usual(chat)))
                     continue
-                if missing and able < 0 and not of:
+                if missing and able < 0 and not of and found.believed:
                     waiting.appendleft(self._letter_request(prompt, i, able, 0))
                     continue
                 if missing and by_echo:
@@ -330,7 +347,7 @@ class ServerEngine:
             return next_tokens(reply, chat=False, asked=1)
 
         tokens = self._tokens(prompt)
-        if prompt.chat or not all(token in self.ids for token in tokens):
+        if prompt.chat or not all(token in self.ids for token in tokens) or (self.lists.fault and self.able.echo):
             return self._letter_request(prompt, i, self._usual(prompt.chat))
         ids = [self.ids[token] for token in tokens]
         return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
@@ -338,15 +355,38 @@ class ServerEngine:
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int
     ) -> TokenRequest[NextTokens | EchoedText]:
-        def read(reply: dict[str, Any]) -> NextTokens:
-            return next_tokens(reply, chat=prompt.chat, asked=listed)
+        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again."""
+        tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
+        def read(reply: dict[str, Any]) -> NextTokens:
+            found = self._next_tokens(reply, prompt, listed)
+            fault = self.lists.fault or fault_of(found, asked=listed) or shared_letter(found, tokens)
+            if fault is None:
+                return found
+            if not by_echo:
+                raise WrongReplyError(fault.sentence(self.client.urls[0]))
+            return replace(found, floor=0.0, believed=False)
+
+        return self._list_request(prompt, i, listed, read, *again)
+
+    def _list_request(
+        self,
+        prompt: Prompt,
+        i: int,
+        listed: int,
+        read: Callable[[dict[str, Any]], NextTokens],
+        *again: int,
+    ) -> TokenRequest[NextTokens | EchoedText]:
+        temperature = self.lists.temperature
         body = (
-            chat_body(self.model, _messages(prompt), listed=listed)
+            chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
             if prompt.chat
-            else letter_body(self.model, prompt.text, listed=listed)
+            else letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
         )
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
+
+    def _next_tokens(self, reply: dict[str, Any], prompt: Prompt, listed: int) -> NextTokens:
+        return next_tokens(reply, chat=prompt.chat, asked=listed)
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
         def read(reply: dict[str, Any]) -> EchoedText:
@@ -384,9 +424,35 @@ class ServerEngine:
     def _spelling_of(self, prompt: Prompt) -> str:
         return self.spelling or SPELLINGS[1 if prompt.chat else 0]
 
-    def _spelling(self, prompts: Sequence[Prompt]) -> str:
-        """The spelling with the largest share of the letters' probability."""
-        asked = deque(self._letter_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+    def _compare_with_echo(self, prompt: Prompt, listed: NextTokens) -> None:
+        """Compare the most and the least probable letter that were listed after a prompt of the run with their echoes,
+        because penalties change only tokens that a prompt holds. A list that differs is no longer believed."""
+        if not self._by_echo(prompt):
+            return
+        values = sorted((log_p, token) for token in self._tokens(prompt) if (log_p := listed.log_p(token)) is not None)
+        ends = dict.fromkeys(values[:1] + values[-1:])
+        asked = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
+        for request, found in self.client.stream(asked):
+            log_p, token = list(ends)[request.place[0]]
+            echoed_p = _echoed_letter(found, 0.0) if isinstance(found, EchoedText) else math.nan
+            if not math.isnan(echoed_p) and not alike(log_p, echoed_p):
+                self.lists = replace(self.lists, fault=contradiction(token, log_p, echoed_p))
+
+    def _by_echo(self, prompt: Prompt) -> bool:
+        """Whether the echo gives the letters that are not listed."""
+        return self.able.echo and not prompt.chat and self._spelling_of(prompt) == SPELLINGS[0]
+
+    def _asks_otherwise(self, fault: ListFault, *, chat: bool) -> bool:
+        """Whether letters can be had without a list that has this fault."""
+        return not chat and (self.able.echo or (fault.by_spelling and self.able.by_id))
+
+    def _spelling(self, prompts: Sequence[Prompt]) -> tuple[str, NextTokens]:
+        """The spelling with the largest share of the letters' probability, and the list after the first prompt."""
+        most = self._usual(prompts[0].chat)
+        asked = deque(
+            self._list_request(prompt, i, most, partial(self._next_tokens, prompt=prompt, listed=most))
+            for i, prompt in enumerate(prompts)
+        )
         heard = {request.place[0]: found for request, found in self.client.stream(asked)}
         answers = [(prompts[i], found) for i, found in heard.items() if isinstance(found, NextTokens)]
         if all(len(listed.tokens) > 1 and listed.tokens[0][1] == listed.tokens[-1][1] for _, listed in answers):
@@ -407,7 +473,7 @@ class ServerEngine:
                 "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
                 "(--shots)"
             )
-        return best
+        return best, next(listed for prompt, listed in answers if prompt is prompts[0])
 
     # ---------------------------------------------------------------- texts
 
