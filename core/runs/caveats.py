@@ -37,6 +37,7 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
+    ``unchecked`` (the list of a server that echoes nothing),
     ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
     (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
     (at the top), and ``infinite`` (NLL).
@@ -87,6 +88,15 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    if _mapping(provenance.get("engine")).get("lists_unchecked") is True:
+        caveats.append(
+            Caveat(
+                "unchecked",
+                "The server's list of next tokens could not be checked against an echo. If its sampler always has a "
+                "temperature or penalties of its own, all probabilities are wrong.",
+                "Start the server without them, or ask a server that echoes texts in the plain format.",
+            )
+        )
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
@@ -130,6 +140,10 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
             "its first order.",
         ),
     )
+
+
+def _mapping(values: object) -> Mapping[str, Any]:
+    return values if isinstance(values, Mapping) else {}
 
 
 def _numbers(values: object) -> dict[str, int]:

@@ -20,7 +20,7 @@ from core.inference.server.client import (
     UnreadableError,
     WrongReplyError,
 )
-from core.inference.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck
+from core.inference.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
 from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.inference.server.reply_body import clean, count
@@ -34,7 +34,8 @@ PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 SAID, OTHER_SAID = " A", " B"
 ECHOED = 5
 """The most tokens that an echo has to list at each place."""
-USUAL = 20
+NO_ECHO = 2
+"""Answers without an echo after which a server counts as one that gives none."""
 FAILED = 500
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
@@ -80,6 +81,13 @@ class Abilities:
         """What distinguishes these weights from others that the server may hold under the same name at another time."""
         told = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
+
+    def letters_fault(self, *, chat: bool) -> ListFault | None:
+        """What is wrong with the lists of an endpoint, unless letters can be had without them: from an echo, or by
+        their tokens' ids if only spellings are affected."""
+        fault = (self.chat_lists if chat else self.lists).fault
+        otherwise = not chat and (self.echo or (self.by_id and fault is not None and fault.by_spelling))
+        return None if otherwise else fault
 
     @property
     def does(self) -> tuple[object, ...]:
@@ -234,6 +242,7 @@ class _Endpoint:
         self.model = model
         self.failing = failing
         self.first: NextTokens | None = None
+        self.without_echo = 0
 
     def body(self, text: str, most: int, temperature: int) -> Body:
         return letter_body(self.model, text, listed=most, temperature=temperature)
@@ -270,9 +279,7 @@ class _Endpoint:
 
     def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
         """See :class:`~core.inference.server.list_checks.Asker`."""
-        return _able(
-            lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, min(most, USUAL))
-        )
+        return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
 
     def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
         def read(reply: dict[str, Any]) -> NextTokens:
@@ -281,9 +288,9 @@ class _Endpoint:
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
-        """See :class:`~core.inference.server.list_checks.Asker`. A server that fails on one echo is asked for no
-        other."""
-        if TEXTS in self.failing:
+        """See :class:`~core.inference.server.list_checks.Asker`. A server that fails on an echo, or twice gives none,
+        is asked for no other."""
+        if TEXTS in self.failing or self.without_echo >= NO_ECHO:
             return None
 
         def read(reply: dict[str, Any]) -> tuple[EchoedText, dict[str, float]]:
@@ -300,6 +307,7 @@ class _Endpoint:
             on_failure=lambda error: self.failing.setdefault(TEXTS, error),
         )
         if asked is None:
+            self.without_echo += 1
             return None
         found, listed = asked
         scored, said = found.log_p[1 : found.context], found.log_p[found.context :]

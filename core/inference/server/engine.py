@@ -42,7 +42,7 @@ from core.inference.server.abilities import (
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
 from core.inference.server.client import PassingError, Patience, ServerClient, TokenRequest, WrongReplyError
-from core.inference.server.list_checks import UNCHECKED, ListFault, alike, contradiction, fault_of, shared_letter
+from core.inference.server.list_checks import UNCHECKED, alike, contradiction, fault_of, shared_letter
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
 from core.prompting.written import answer_line
@@ -184,11 +184,11 @@ class ServerEngine:
                 f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
                 f"{other} format (--format {other})"
             )
-        lists = self.able.chat_lists if chat else self.able.lists
-        if lists.fault and not texts and not self._asks_otherwise(lists.fault, chat=chat):
-            raise InputError(lists.fault.sentence(self.client.urls[0]))
-        self.endpoint, self.lists = "chat" if chat else "completions", UNCHECKED if texts else lists
+        if not texts and (fault := self.able.letters_fault(chat=chat)):
+            raise InputError(fault.sentence(self.client.urls[0]))
+        self.endpoint = "chat" if chat else "completions"
         self.lettered = not texts
+        self.lists = self.able.chat_lists if chat else self.able.lists
         self.spelling, self.ids = "", {}
         self.bounded = 0
 
@@ -441,10 +441,6 @@ class ServerEngine:
     def _by_echo(self, prompt: Prompt) -> bool:
         """Whether the echo gives the letters that are not listed."""
         return self.able.echo and not prompt.chat and self._spelling_of(prompt) == SPELLINGS[0]
-
-    def _asks_otherwise(self, fault: ListFault, *, chat: bool) -> bool:
-        """Whether letters can be had without a list that has this fault."""
-        return not chat and (self.able.echo or (fault.by_spelling and self.able.by_id))
 
     def _spelling(self, prompts: Sequence[Prompt]) -> tuple[str, NextTokens]:
         """The spelling with the largest share of the letters' probability, and the list after the first prompt."""

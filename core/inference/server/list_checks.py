@@ -40,8 +40,8 @@ ONE = 1e-6
 """No model gives a token all but this much after a text that almost anything can follow."""
 LEAST = 1e-3
 """Smaller probabilities are no evidence, because the rest of the vocabulary may be smaller still."""
-SUM = 1e-3
-"""How close to 1 the sum of a list must be to count as 1."""
+SUM = 2e-5
+"""How close to 1 the sum of a list must be to count as 1, beside what rounding adds."""
 MANY = 10
 """A list of so many tokens ends among tokens that are no answers."""
 LOST = 0.02
@@ -361,11 +361,11 @@ def _is_line(pairs: Sequence[tuple[str, float, float]]) -> bool:
 
 def _echoes(asker: Asker, text: str, listed: NextTokens | None) -> Iterator[EchoedToken]:
     """The echoes of the most probable tokens behind a text, as far as the server gives them."""
-    yield from _echoed(asker, text, [token for token, _ in listed.tokens[:TRIED]] if listed else [])
+    yield from _echoed(asker, text, [*(token for token, _ in listed.tokens[:TRIED]), *asker.letters] if listed else [])
 
 
 def _echoed(asker: Asker, text: str, tokens: Sequence[str]) -> Iterator[EchoedToken]:
-    for token in tokens[:TRIED]:
+    for token in tokens[: TRIED + len(asker.letters)]:
         if token.strip() and token.isascii() and (echo := asker.echoed(text, token)) is not None:
             yield echo
 
@@ -390,9 +390,8 @@ def _contradicts_itself(echo: EchoedToken) -> bool:
 
 def _differing(one: NextTokens, other: NextTokens) -> list[tuple[str, float, float]]:
     """The tokens that are in both lists with log-probabilities that differ."""
-    values = dict(reversed(other.tokens))
-    both = [(token, log_p, values[token]) for token, log_p in one.tokens if token in values]
-    return [(token, a, b) for token, a, b in both if not alike(a, b)]
+    first, second = (dict(reversed(listed.tokens)) for listed in (one, other))  # the most probable of each spelling
+    return [(token, a, second[token]) for token, a in first.items() if token in second and not alike(a, second[token])]
 
 
 def _sums_to_one(listed: NextTokens) -> bool:
