@@ -31,6 +31,8 @@ MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
+BROAD, BROAD_CHAT = "Some words: the and of in to is was it a on. Some other words:", "Say a random word."
+"""Texts that almost any token may follow. The first also holds some of those that are likely, so that penalties show."""
 SAID, OTHER_SAID = " A", " B"
 ECHOED = 5
 """The most tokens that an echo has to list at each place."""
@@ -231,7 +233,7 @@ class _Endpoint:
     list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``."""
 
     path, what = "/completions", COMPLETIONS
-    text, broad = PROBE, "Some words: the and of in to is was it a on. Some other words:"
+    text, broad = PROBE, BROAD
     letters: tuple[str, ...] = (SAID, OTHER_SAID)
 
     def __init__(
@@ -320,7 +322,7 @@ class _ChatEndpoint(_Endpoint):
     """The chat endpoint, which echoes nothing."""
 
     path, what = "/chat/completions", CHAT
-    broad = "Say a random word."
+    broad = BROAD_CHAT
     letters: tuple[str, ...] = ()
 
     def body(self, text: str, most: int, temperature: int) -> Body:

@@ -40,7 +40,7 @@ ONE = 1e-6
 """No model gives a token all but this much after a text that almost anything can follow."""
 LEAST = 1e-3
 """Smaller probabilities are no evidence, because the rest of the vocabulary may be smaller still."""
-SUM = 2e-5
+SUM = 3e-6
 """How close to 1 the sum of a list must be to count as 1, beside what rounding adds."""
 MANY = 10
 """A list of so many tokens ends among tokens that are no answers."""
@@ -261,7 +261,7 @@ def _wrong_where_broad(asker: Asker, listed: NextTokens) -> ListFault | None:
     """After a text that almost anything can follow, the tokens that are not listed have more than the last listed, and
     none has all the probability. In a chat, every answer may begin alike."""
     last = math.exp(listed.tokens[-1][1])
-    if _sums_to_one(listed) and len(listed.tokens) > 1 and last > LEAST:
+    if 1 - listed.total < last + listed.noise and len(listed.tokens) > 1 and last > LEAST:
         return ListFault(f"lists {_counted(len(listed.tokens))} with all the probability, whatever is before them")
     if asker.letters and listed.tokens[0][1] > -ONE:
         return ListFault(f"gives {_shown(listed.tokens[0][0])} all the probability after {asker.broad!r}")

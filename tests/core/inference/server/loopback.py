@@ -30,7 +30,9 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path."""
+    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path. ``sampler``
+    makes what is listed for the next token of its log-probabilities (vocabulary), the tokens before and the request,
+    and ``spelled`` what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place."""
 
     most: int = 20
     all_tokens: bool = False
@@ -50,6 +52,11 @@ class Behaviour:
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
+    sampler: Callable[[torch.Tensor, tuple[int, ...], dict[str, Any]], torch.Tensor] = field(
+        default=lambda log_p, tokens, body: log_p
+    )
+    spelled: Callable[[list[tuple[str, float]]], list[tuple[str, float]]] = field(default=lambda pairs: pairs)
+    echo_lists: bool = True
 
 
 class Loopback:
@@ -111,6 +118,7 @@ class Loopback:
         asked = body.get("logprobs")
         tokens = tuple(self.tokenizer(body["prompt"])["input_ids"])
         log_p = self.log_p(tokens)
+        listed = self.behaviour.sampler(log_p[-1], tokens, body)
         written, said = self.write(tokens, body)
         choice: dict[str, Any] = {"index": 0, "text": said, "finish_reason": "length", "logprobs": None}
         if asked is not None and self.behaviour.logprobs:
@@ -123,17 +131,18 @@ class Loopback:
                     float(log_p[min(i + after, last), token]) for i, token in enumerate((*tokens[1:], written[0]))
                 ]
             else:
-                values = [float(log_p[-1, written[0]])]
+                values = [float(listed[written[0]])]
             if self.behaviour.equal:
                 values = [None if value is None else -1.0 for value in values]
             named = body.get("logprob_token_ids")
-            places = self.top(log_p[-1], asked if named is None else 1)
-            top = {self.pieces[i]: value for i, value in places}
-            top |= {self.pieces[i]: float(log_p[-1, i]) for i in named or ()}
+            places = self.top(listed, asked if named is None else 1)
+            top = dict(self.spelled(places, asked)) if named is None else {self.pieces[i]: log for i, log in places}
+            top |= {self.pieces[i]: float(listed[i]) for i in named or ()}
             tops: list[dict[str, float] | None] = [top]
             if body.get("echo"):
-                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in log_p[:-1]]
-                tops = [None, *rows, top]
+                places_echoed = [log_p[min(i + after, last)] for i in range(last)]
+                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places_echoed]
+                tops = [None, *rows, top] if self.behaviour.echo_lists else []
             choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": tops}
         if body.get("echo"):
             choice["text"] = body["prompt"] + said
@@ -153,9 +162,9 @@ class Loopback:
         written, said = self.write(tokens, body)
         choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": said}, "logprobs": None}
         if body.get("logprobs") and self.behaviour.logprobs:
-            top = [
-                {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
-            ]
+            listed = self.behaviour.sampler(log_p[-1], tokens, body)
+            pairs = self.spelled(self.top(listed, body["top_logprobs"]), body["top_logprobs"])
+            top = [{"token": token, "logprob": value} for token, value in pairs]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         return self.reply(choice, tokens, written)
 
@@ -163,6 +172,11 @@ class Loopback:
         values, places = log_p.topk(len(log_p) if asked < 0 else asked)
         values = torch.full_like(values, -3.0) if self.behaviour.equal else values
         return list(zip(places.tolist(), values.tolist(), strict=True))
+
+    def spelled(self, places: list[tuple[int, float]], asked: int) -> list[tuple[str, float]]:
+        """The pairs of a list as they are shown, at most as many as asked for."""
+        pairs = self.behaviour.spelled([(self.pieces[i], value) for i, value in places])
+        return pairs if asked < 0 else pairs[:asked]
 
     def write(self, tokens: tuple[int, ...], body: dict[str, Any]) -> tuple[list[int], str]:
         written: list[int] = []
