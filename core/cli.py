@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with _ended_as_interrupted():
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
             _check_names(arguments)
+            _say_addresses(arguments)
             from core import database  # imports pydantic, for which a help text need not wait
 
             with database.answers_within(database.COMMAND_WITHIN_S):
@@ -62,6 +63,15 @@ def _check_names(arguments: Namespace) -> None:
         for path in value if isinstance(value, list) else [value]:
             if isinstance(path, Path):
                 names.named(path)
+
+
+def _say_addresses(arguments: Namespace) -> None:
+    """Say which address of a server is used where it is not the one that was given."""
+    for text in getattr(arguments, "server", None) or ():
+        from core.inference.server.address import corrected
+
+        if sentence := corrected(text):
+            print(f"hedge: {sentence}", file=sys.stderr)
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     setup = ScoringSetup(record.spec.asked_model, record.spec.dtype, request.mode, request.exchanges)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
-        for source in request.sources:
+        for source in (name for name in request.sources if name not in record.provenance.get("missing", {})):
             # The windows of choices do not depend on the number of exchanges.
             here = ScoringSetup(setup.model, setup.dtype, setup.mode) if source == of_choices else setup
             found.cells[here, prompt.digest, source] = key

@@ -15,8 +15,9 @@ import numpy as np
 from core import jury_job
 from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
-from core.errors import InputError
+from core.errors import InputError, plain
 from core.files.atomic import write_atomically
+from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
@@ -67,7 +68,10 @@ def answer(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
-    coming = written_answers(arguments.model, asked, **_how(arguments))
+
+    coming = written_answers(
+        arguments.model, asked, on_missing=lambda i, missing: _say_missing(questions[i].id, missing), **_how(arguments)
+    )
     said: dict[int, str] = {}
     with tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
         for i, text in coming:
@@ -76,12 +80,14 @@ def answer(arguments: Namespace) -> CommandResult:
     rows = [
         {"id": q.id, "question": q.question, "answer": said[i], "label": trivia.is_right(said[i], q.normalized_aliases)}
         for i, q in enumerate(questions)
+        if i in said
     ]
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
-    values = {"answers": str(arguments.out), "n": len(rows), "right": right}
-    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}")
+    values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": len(questions) - len(rows)}
+    lost = f"; {values['missing']:,} questions were not answered" if values["missing"] else ""
+    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{lost}")
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:
@@ -118,7 +124,11 @@ def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
     names = JurySpec(base="-", jurors=tuple(arguments.juror), key_variable=arguments.key_variable).juror_names
-    both = np.array([_verdicts(model, rows, arguments) for model in arguments.juror])
+    found = [_verdicts(model, rows, arguments) for model in arguments.juror]
+    asked, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in found)]
+    if not rows:
+        raise InputError("no answer has a verdict of every juror; the lines above say why")
+    both = np.array([[verdicts[row.id] for row in rows] for verdicts in found])
     judged = Judgements(
         names,
         tuple(row.id for row in rows),
@@ -130,18 +140,29 @@ def judge(arguments: Namespace) -> CommandResult:
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)
-    jury_id = jury_store.save(judged, name=name, origin=f"judged here from {arguments.answers.name}")
+    missing = asked - len(rows)
+    notes = [f"{missing:,} of {asked:,} answers are missing, because a server gave no verdict."] * bool(missing)
+    jury_id = jury_store.save(judged, name=name, origin=f"judged here from {arguments.answers.name}", notes=notes)
+    text = f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
     return CommandResult(
-        {"jury": jury_id, "answers": len(rows)}, f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
+        {"jury": jury_id, "answers": len(rows), "missing": missing}, " ".join([text, *(f"({note})" for note in notes)])
     )
 
 
-def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> list[tuple[float, float]]:
+def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> dict[str, tuple[float, float]]:
+    """A juror's verdicts by the answers' ids, without those that a server does not give."""
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
-    found = dict(ask(model, asked, **_how(arguments)).verdicts())
-    return [found[row.id] for row in rows]
+    judging = ask(model, asked, **_how(arguments))
+    found = dict(judging.verdicts())
+    for name, missing in judging.missing.items():
+        _say_missing(name, missing)
+    return found
+
+
+def _say_missing(name: str, missing: NoAnswer) -> None:
+    print(plain(f"hedge: question {name} is left out ({missing.kind}): {missing.reason}"), file=sys.stderr)
 
 
 def make(arguments: Namespace) -> CommandResult:

@@ -200,11 +200,19 @@ def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
         name = execute(spec, on_progress=show)
     if not spec.answers:
         return name
+    for url in _used_servers(name) if spec.servers else ():
+        if url not in spec.servers:
+            print(f"hedge: run {name} asked the server at {url}", file=sys.stderr)
     roles = store.read_questions(name)["role"].to_pylist()
     wanted, used = spec.samples, roles.count("calibration") + roles.count("test")
-    if wanted is None or used < wanted:
+    if (wanted is None or used < wanted) and not store.read_record(name).provenance.get("missing"):
         print(f"hedge: run {name} uses all {used} available questions", file=sys.stderr)
     return name
+
+
+def _used_servers(run_id: str) -> tuple[str, ...]:
+    """The addresses at which a run's servers were asked."""
+    return tuple(store.read_record(run_id).provenance.get("engine", {}).get("servers", ()))
 
 
 def runs(arguments: Namespace) -> CommandResult:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from core.errors import InputError
@@ -69,6 +70,12 @@ def join_chunks(folder: Path, name: str) -> None:
     """
     paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
     _write(folder / name, map(read_table, paths))
+
+
+def keep_rows(path: Path, column: str, values: Sequence[str]) -> None:
+    """Keep only the rows of a Parquet file that have one of these values in a column of texts."""
+    table = read_table(path)
+    write_table(path, table.filter(pc.is_in(table[column], pa.array(values, pa.string()))))
 
 
 def drop_chunks(folder: Path) -> None:

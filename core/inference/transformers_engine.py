@@ -19,6 +19,7 @@ from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
 from core.inference.engine import SelfCheck
+from core.inference.generation import SAMPLED, continuations, room
 from core.inference.memory import geometry, parameter_count
 from core.inference.model_loading import load_model
 from core.inference.models import ModelSource
@@ -288,25 +289,14 @@ class TransformersEngine:
         for i, (prompt, seed) in enumerate(zip(prompts, seeds, strict=True)):
             yield i, self._written(prompt, repeats=repeats, seed=seed)
 
-    @torch.inference_mode()  # type: ignore[untyped-decorator]
     def _written(self, prompt: Prompt, *, repeats: int, seed: int) -> list[str]:
         context = self.encoder.rows([prompt])[0].context
-        tokens = self.decoder.tokens([context])
-        end = self.encoder.tokenizer.eos_token_id
+        most = room(self.encoder, context, most=WRITTEN)
         with torch.random.fork_rng(devices=[self.decoder.device] if self.device == "cuda" else []):
             torch.manual_seed(seed)
-            said = self.model.generate(
-                input_ids=tokens,
-                attention_mask=torch.ones_like(tokens),
-                do_sample=True,
-                temperature=1.0,
-                top_k=0,
-                top_p=1.0,
-                num_return_sequences=repeats,
-                max_new_tokens=max(1, min(WRITTEN, (self.encoder.context or WRITTEN + len(context)) - len(context))),
-                pad_token_id=end if end is not None else 0,
+            return continuations(
+                self.model, self.encoder.tokenizer, [context], most=most, repeats=repeats, sampling=SAMPLED
             )
-        return list(self.encoder.tokenizer.batch_decode(said[:, len(context) :], skip_special_tokens=True))
 
     def _shared(self, rows: Sequence[TokenRow]) -> tuple[Prefix | None, tuple[str, ...]]:
         """The cache of the rows' common beginning, computed once; or None, and why this model can't use one."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
+from core.inference.server.left_out import missing_of
 from core.progress import Reporter
 from core.prompting.cloze import ANSWER, BARE, bare_prompt
 from core.records import OptionLogits, Prompt, joined
@@ -19,7 +20,7 @@ def score_bare(
     """The scores of each distinct option text after each bare prompt (a name of :data:`core.prompting.cloze.BARE`).
 
     ``checked`` compares fast with slow scoring. A model whose tokenizer has no token to begin a text with leaves that
-    part out.
+    part out, and a server may not answer some texts.
     """
     texts = sorted({text for prompt in prompts for text in prompt.continuations})
     found: dict[str, OptionLogits] = {}
@@ -38,7 +39,9 @@ def score_bare(
         for batch in engine.score(bare):
             batches.append(batch)
             reporter.stop_if_cancelled()
-        found[by] = joined(batches, texts, k=1)
+        for text, missing in missing_of(engine).items():
+            reporter.log(f"the option {text!r} is not scored on its own ({missing.kind}): {missing.reason}")
+        found[by] = joined(batches, [text for text in texts if text not in missing_of(engine)], k=1)
     return found
 
 

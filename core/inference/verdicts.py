@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.left_out import NoAnswer, missing_of
 from core.inference.server.spending import Spending
 from core.prompting.verdict import asked
 from core.records import Prompt
@@ -23,6 +24,11 @@ class Judging:
         self.engine = engine
         self.prompts = prompts
         self.checked = checked
+
+    @property
+    def missing(self) -> Mapping[str, NoAnswer]:
+        """The answers on which a server gives no verdict, by their ids."""
+        return missing_of(self.engine)
 
     def verdicts(self) -> Iterator[tuple[str, Verdict]]:
         """The id of each answer with (p_true, p_false), batch by batch, in any order."""

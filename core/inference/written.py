@@ -7,6 +7,7 @@ from contextlib import closing
 
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Spending
 
 
@@ -19,8 +20,10 @@ def written_answers(
     timeout_s: float = TIMEOUT_S,
     spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
+    on_missing: Callable[[int, NoAnswer], object] = lambda i, missing: None,
 ) -> Iterator[tuple[int, str]]:
-    """The index of each prompt with the model's answer to it, in any order.
+    """The index of each prompt with the model's answer to it, in any order; ``on_missing`` hears of those that a server
+    does not answer.
 
     Raises :class:`~core.errors.InputError` if the model can't be loaded, and :class:`~core.errors.ServerError` if its
     server can't be asked.
@@ -35,7 +38,7 @@ def written_answers(
             on_wait=on_wait,
         )
         with closing(engine):
-            yield from engine.answers(prompts)
+            yield from engine.answers(prompts, leave_out=on_missing)
         return
     from core.inference.generation import Generator
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import RunCancelled
+from core.errors import InputError, RunCancelled
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
 from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
@@ -49,9 +50,11 @@ class _Pipeline:
         self.reporter = reporter
 
     def run(self) -> str:
-        questions = drawn(self.spec)
-        answers = self._answers(questions)
-        tuning, calibration, test = split(questions, self.spec)
+        drawn_questions = drawn(self.spec)
+        answers = self._answers(drawn_questions)
+        tuning, calibration, test = ([q for q in side if q.id in answers] for side in split(drawn_questions, self.spec))
+        questions = [*tuning, *calibration, *test]
+        self._check_sides(tuning, calibration, test)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
         self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
         judged = [*calibration, *test]
@@ -59,7 +62,13 @@ class _Pipeline:
             self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
-        both = np.array(found)  # (jurors, rows, 2)
+        lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in found)]
+        calibration, test = ([q for q in side if judged.index(q) not in lost] for side in (calibration, test))
+        self._check_sides(tuning, calibration, test)
+        judged = [*calibration, *test]
+        both = np.array(
+            [[v for i, v in enumerate(verdicts) if i not in lost] for verdicts in found]
+        )  # (jurors, rows, 2)
         jury = Judgements(
             self.spec.juror_names,
             tuple(q.id for q in judged),
@@ -71,15 +80,33 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=[note])
+        notes = [note]
+        if missing := len(drawn_questions) - len(questions) + len(lost):
+            notes.append(
+                f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
+                "or gave no verdict; figures are those of the others, which may be easier. The log names them."
+            )
+        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=notes)
         self.reporter.log(f"jury {jury_id}")
         return jury_id
+
+    def _check_sides(self, *sides: Sequence[ShortQuestion]) -> None:
+        """Raise :class:`~core.errors.InputError` if the server's missing answers leave one of the sides empty."""
+        if not all(sides):
+            counts = ", ".join(map(str, map(len, sides)))
+            raise InputError(
+                f"without the questions that the server does not answer, {counts} are left to tune, calibrate and "
+                "test; take more questions"
+            )
 
     def _waiting(self, reason: str) -> None:
         """Called while a server does not answer."""
         self.reporter.stop_if_cancelled()
         if reason:
             self.reporter.report(f"waiting: {reason}")
+
+    def _say_missing(self, name: str, missing: NoAnswer) -> None:
+        self.reporter.log(f"question {name} is left out ({missing.kind}): {missing.reason}")
 
     # ---- the three stages
 
@@ -98,6 +125,7 @@ class _Pipeline:
                 timeout_s=self.timeout_s,
                 spending=self.spending,
                 on_wait=self._waiting,
+                on_missing=lambda place, missing: self._say_missing(waiting[place].id, missing),
             )
             with path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
@@ -159,19 +187,19 @@ class _Pipeline:
 
     def _judge(
         self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
-    ) -> list[tuple[float, float]]:
-        """A juror's probabilities of True and False, through the engine that scores options."""
+    ) -> list[Verdict | None]:
+        """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
+        none."""
         path = self.folder / f"judged-{name}.json"
         if path.is_file():
-            known: list[tuple[float, float]] = [(p, q) for p, q in loads(path.read_bytes())]
-            return known
+            return [None if row is None else (row[0], row[1]) for row in loads(path.read_bytes())]
         part = self.folder / f"judged-{name}.jsonl"
         found: dict[str, Verdict] = {k: (p, q) for k, (p, q) in _read_lines(part, "verdict").items()}
         self._load(name, done=len(found), total=len(judged))
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
             self._ask_juror(name, model, waiting, part, found)
-        rows = [found[q.id] for q in judged]
+        rows = [found.get(q.id) for q in judged]
         write_atomically(path, json.dumps(rows).encode())
         return rows
 
@@ -199,6 +227,8 @@ class _Pipeline:
                 out.flush()
                 self.reporter.done = len(found)
                 self.reporter.report(f"verdicts of {name}")
+        for question, missing in judging.missing.items():
+            self._say_missing(question, missing)
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""

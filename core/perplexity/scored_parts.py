@@ -23,10 +23,14 @@ from core.perplexity.tokens import Words
 from core.progress import Reporter
 
 
-def score_missing(scorer: Scorer | ServerScorer, request: Request, folder: Path, reporter: Reporter) -> float:
-    """Score the parts that no earlier try finished, prompt by prompt; returns the seconds it took.
+def score_missing(
+    scorer: Scorer | ServerScorer, request: Request, folder: Path, reporter: Reporter
+) -> tuple[float, dict[str, list[str]]]:
+    """Score the parts that no earlier try finished, prompt by prompt.
 
-    Raises :class:`~core.errors.InputError` if the words don't fit the model.
+    Returns the seconds it took, and the conversations of which a server does not answer a message, with the kind and
+    the reason, by their hash: they are left out under all prompts. Raises :class:`~core.errors.InputError` if the words
+    don't fit the model, and :class:`~core.errors.ServerError` if no conversation is left.
     """
     parts = list(request.parts())
     words: list[list[Any]] = [list(of) for of in scorer.lay_out(parts, mode=request.mode)]  # each scorer's own
@@ -39,8 +43,9 @@ def score_missing(scorer: Scorer | ServerScorer, request: Request, folder: Path,
     left = scoring.missing(scoring.parts)
     reporter.done = sum(len(part.windows) for part in parts) - len(left)
     reporter.expect(sum(len(words[i][j].tokens) for i, j in left))
-    for prompt, group in itertools.groupby(scoring.parts, key=lambda i: parts[i].prompt):
-        of_prompt = list(group)
+    left_out: dict[str, list[str]] = {}
+    for prompt, group in itertools.groupby(list(scoring.parts), key=lambda i: parts[i].prompt):
+        of_prompt = [i for i in group if parts[i].source not in left_out]
         reporter.report("checking itself")
         check = scorer.begin([each for i in of_prompt for each in words[i]])
         for reason in check.refused:
@@ -56,7 +61,13 @@ def score_missing(scorer: Scorer | ServerScorer, request: Request, folder: Path,
                     reporter.advance(1, len(words[i][j].tokens))
             finally:
                 scoring.keep()
-    return reporter.rate.seconds
+            for place, missing in (scorer.missing if isinstance(scorer, ServerScorer) else {}).items():
+                i, j = asked[place]
+                number = parts[i].windows[j].number + 1
+                left_out[parts[i].source] = [missing.kind, f"message {number}: {missing.reason}"]
+                if parts[i].endings or not {part.source for part in parts} - left_out.keys():
+                    raise missing.error
+    return reporter.rate.seconds, left_out
 
 
 class _Parts:

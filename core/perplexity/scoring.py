@@ -106,7 +106,7 @@ class Scorer:
             texts = [
                 sample(
                     self.engine.model,
-                    self.tokenizer,
+                    self.engine.encoder,
                     laid.text[: laid.start].rstrip(" "),
                     chat=laid.chat,
                     seed=seed + number * each + place,

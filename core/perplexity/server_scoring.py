@@ -10,6 +10,7 @@ import numpy as np
 
 from core.errors import InputError, SelfCheckError
 from core.inference.engine import SelfCheck
+from core.inference.server.left_out import LeftOut, NoAnswer
 from core.inference.server.spending import estimate
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.layout import lines, published
@@ -49,6 +50,7 @@ class ServerScorer:
         self.engine = engine
         self.notes: tuple[str, ...] = ()
         self.last_missed = False
+        self.missing: dict[int, NoAnswer] = {}
 
     @property
     def description(self) -> dict[str, Any]:
@@ -71,8 +73,21 @@ class ServerScorer:
 
         chosen = sorted(words, key=lambda one: len(one.tokens))[:: max(1, len(words) // CHECKED)][:CHECKED]
         asked = [(one.before, one.said) for one in chosen]
-        alone = [self._losses(found) for one in asked for _, found in self.engine.echo([one])]
-        together = {i: self._losses(found) for i, found in self.engine.echo(asked)}
+        refused = LeftOut()
+
+        def leave_out(i: int, missing: NoAnswer) -> None:
+            refused.add(str(i), missing)
+
+        scored = {
+            i: self._losses(found)
+            for i, one in enumerate(asked)
+            for _, found in self.engine.echo([one], leave_out=leave_out)
+        }
+        refused.confirm(len(scored))
+        answered, alone = list(scored), list(scored.values())
+        texts = [asked[i] for i in answered]
+        together = {i: self._losses(found) for i, found in self.engine.echo(texts, leave_out=leave_out)}
+        refused.confirm(len(together))
         if all(len(losses) > 1 and np.ptp(losses) == 0 for losses in alone):
             raise SelfCheckError(
                 f"the server {self.engine.client.urls[0]} gives every token of a text the same score, so its "
@@ -81,8 +96,9 @@ class ServerScorer:
         difference = max(
             float(np.abs(one - together[i]).max(initial=0.0)) if len(one) == len(together[i]) else np.inf
             for i, one in enumerate(alone)
+            if i in together
         )
-        check = SelfCheck(len(chosen), difference, TOLERANCE, rung="echo of the server")
+        check = SelfCheck(len(alone), difference, TOLERANCE, rung="echo of the server")
         if not check.passed:
             raise SelfCheckError(
                 f"the server gives the tokens of one text log-probabilities that differ by {difference:.3g} from one "
@@ -91,8 +107,16 @@ class ServerScorer:
         return check
 
     def score(self, windows: Sequence[Window], words: Sequence[ServedWords]) -> Iterator[tuple[int, ScoredMessage]]:
-        """The place of each window with its scored message, in any order. All are asked at the same time."""
-        for i, found in self.engine.echo([(one.before, one.said) for one in words]):
+        """The place of each window with its scored message, in any order. All are asked at the same time. Those that
+        the server does not answer are :attr:`missing`."""
+        self.missing = {}
+        limit = LeftOut(len(words))
+
+        def leave_out(i: int, missing: NoAnswer) -> None:
+            self.missing[i] = missing
+            limit.add(str(i), missing, what="messages")
+
+        for i, found in self.engine.echo([(one.before, one.said) for one in words], leave_out=leave_out):
             pieces, losses = pieces_of(found, words[i].said), self._losses(found)
             if self.last_missed:
                 pieces = pieces[:-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.errors import InputError
 from core.perplexity import scored_parts
@@ -11,6 +11,7 @@ from core.perplexity.request import Request
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,14 @@ class PerplexityRun:
     vocabulary: int | None = None
 
 
+def asked_of(record: RunRecord) -> Request:
+    """The request of a run, without the conversations that its server did not answer."""
+    request = perplexity_run.read_request(record.spec)
+    missing = record.provenance.get("missing", {})
+    kept = tuple(one for one in request.conversations if one.digest not in missing)
+    return replace(request, conversations=kept) if missing else request
+
+
 def read(run_id: str) -> PerplexityRun:
     """Read a finished run. Raises :class:`~core.errors.InputError` for any other."""
     record = store.read_record(run_id)
@@ -41,7 +50,7 @@ def read(run_id: str) -> PerplexityRun:
         )
     messages, dropped = scored_parts.read(store.folder_of(run_id) / perplexity_run.FILE)
     engine = record.provenance.get("engine", {})
-    request = perplexity_run.read_request(record.spec)
+    request = asked_of(record)
     return PerplexityRun(
         record.spec, request, messages, dropped, tuple(engine.get("notes", ())), engine.get("vocabulary")
     )

@@ -8,7 +8,7 @@ run, and shows them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,8 @@ COLUMN = "caveats"
 """The column of a table, and the key of ``run.json``, that holds them as text."""
 MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
+NAMED, LONGEST_ID = 5, 60
+"""How many missing questions a caveat names, and the characters of each name."""
 LONGEST = 1_000
 """Characters of a caveat that a file states."""
 
@@ -79,6 +81,9 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "Evaluate the missing ones again.",
             )
         )
+    if (left_out := provenance.get("missing")) and isinstance(left_out, Mapping):
+        turned = spec.rotations or spec.orders or not questions  # other orders are rows, and no questions
+        caveats.append(_not_answered(left_out, 0 if turned else questions + len(left_out)))
     if bounded := _numbers(provenance).get("bounded_questions", 0):
         caveats.append(
             Caveat(
@@ -144,6 +149,31 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
 
 def _mapping(values: object) -> Mapping[str, Any]:
     return values if isinstance(values, Mapping) else {}
+
+
+def _not_answered(left_out: Mapping[str, Any], total: int) -> Caveat:
+    """A caveat on the questions that a server did not answer, of so many (0: not known): the kind and the reason of
+    each, by its id."""
+    kinds: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        kinds.setdefault(str(reason[0]) if isinstance(reason, list) and reason else "refused", []).append(str(name))
+    why = ", ".join(f"{kind}: {_named(names)}" for kind, names in sorted(kinds.items()))
+    noun = "question" if (total or len(left_out)) == 1 else "questions"
+    return Caveat(
+        "missing",
+        plain(
+            f"The server did not answer {_of(len(left_out), total)} {noun} ({why}), so figures are those of the "
+            "others, which may be easier.",
+            one_line=True,
+        ),
+        "The log has the server's reason for each.",
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of these names, each cut, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(name[:LONGEST_ID] for name in names[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _numbers(values: object) -> dict[str, int]:

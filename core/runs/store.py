@@ -328,6 +328,11 @@ def write_logits(folder: Path, scored: OptionLogits) -> None:
     write_table(folder / "logits.parquet", logits_table(scored))
 
 
+def keep_logits(folder: Path, ids: Sequence[str]) -> None:
+    """Keep only the logits of these questions in ``logits.parquet``."""
+    tables.keep_rows(folder / "logits.parquet", "id", ids)
+
+
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a successfully finished run."""
     return option_logits(read_table(folder_of(run_id) / "logits.parquet"))

@@ -149,6 +149,16 @@ def asked_order(question_id: str, m: int) -> tuple[str, list[int]]:
     return name, [places(j, turn, m) for j in range(m)]
 
 
+def first_order(question_id: str) -> str:
+    """The id of the question that was asked in another order; its own for one that was not.
+
+    >>> first_order("a@o5"), first_order("a@r1"), first_order("a")
+    ('a', 'a', 'a')
+    """
+    name, mark, number = question_id.rpartition(ORDER_MARK)
+    return name if mark and number.isdecimal() else origin(question_id)[0]
+
+
 def places(j: int, r: int, m: int) -> int:
     """Where the option at place ``j`` of a rotation by ``r`` of ``m`` options stood at first."""
     return (j + r) % m if j < m else j

@@ -6,7 +6,7 @@ threshold and is then tested would make the test too favourable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import InputError
 from core.records import Question, Role
 from core.tasks.near_duplicates import clusters
-from core.tasks.rotation import asked_again
+from core.tasks.rotation import asked_again, first_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,23 @@ def _split(
             "share"
         )
     return calibration, test
+
+
+def without(drawn: Draw, names: Collection[str]) -> Draw:
+    """The draw without these questions, each with all orders of its options.
+
+    Raises :class:`InputError` if a side of the split would be empty.
+    """
+    pairs = list(zip(drawn.questions, drawn.roles, strict=True))
+    first = {q.id: first_order(q.id) if role == "rotation" else q.id for q, role in pairs}
+    kept = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in names]
+    for side in ("calibration", "test"):
+        if side in drawn.roles and side not in (role for _, role in kept):
+            raise InputError(
+                f"the server answered no {side} question ({len(names):,} of {len(drawn.scored):,} questions are left "
+                "out), and both sides need at least one; use more questions"
+            )
+    return Draw(tuple(q for q, _ in kept), tuple(role for _, role in kept), drawn.alike)
 
 
 def with_other_orders(drawn: Draw, others: Callable[[Question], list[Question]]) -> Draw:

@@ -318,7 +318,7 @@ def _connect_again(prefix: str, connection: RememberedServers) -> None:
 
 def _connect(prefix: str) -> None:
     """Ask the typed server for its models. Keeps them, or one sentence that says what is wrong."""
-    from core.inference.server.connect import addresses, models_on  # imports an HTTP client
+    from core.inference.server.connect import addresses, connected  # imports an HTTP client
 
     for name in ("connection", "problem", "listed", "served"):
         st.session_state.pop(f"{prefix}_{name}", None)
@@ -326,7 +326,7 @@ def _connect(prefix: str) -> None:
     server_cache.ask_again()
     try:
         servers = addresses(address)
-        listed = models_on(servers, key=key)
+        servers, listed = connected(servers, key=key)
         remember(servers, key=key)
     except HedgeError as error:
         st.session_state[f"{prefix}_problem"] = str(error)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from core.errors import InputError, ServerError
-from core.inference.server import list_checks
-from core.inference.server.address import ServedWeights
+from core.errors import AccessError, InputError, ServerError
+from core.inference.server import list_checks, permission
+from core.inference.server.address import ServedWeights, addresses_near
+from core.inference.server.advice import hint, most_listed
 from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.inference.server.client import (
     PassingError,
@@ -29,16 +31,21 @@ Found = TypeVar("Found")
 
 MOST_LISTED = (-1, 20, 5, 1)
 """Numbers of next tokens to request, in this order: all of them (vLLM), then the numbers that the protocol allows."""
+MOST_FOLLOWED = 1_000
+"""The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
 BROAD, BROAD_CHAT = "Some words: the and of in to is was it a on. Some other words:", "Say a random word."
-"""Texts that almost any token may follow. The first also holds some of those that are likely, so that penalties show."""
+"""Texts that almost any token may follow. The first also holds likely ones, so that penalties show."""
 SAID, OTHER_SAID = " A", " B"
 ECHOED = 5
 """The most tokens that an echo has to list at each place."""
 NO_ECHO = 2
 """Answers without an echo after which a server counts as one that gives none."""
 FAILED = 500
+NO_SUCH_PATH = (404, 405)
+OF_ALL = (401, 402)
+"""The status codes of refusals that concern every request: a wrong key, no credit."""
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
 SPACES = re.compile("[\u0120\u2581]")
@@ -59,7 +66,8 @@ class Abilities:
     log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``lists`` and
     ``chat_lists`` say whether the tokens that the two endpoints list have the model's probabilities. ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
-    :data:`TEXTS`, how it failed): it counts as not possible.
+    :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses, by the
+    same names.
     """
 
     kind: str
@@ -77,6 +85,7 @@ class Abilities:
     lists: ListCheck = UNCHECKED
     chat_lists: ListCheck = UNCHECKED
     failing: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
     @property
     def weights(self) -> ServedWeights:
@@ -100,7 +109,7 @@ class Abilities:
 
 def models(client: ServerClient) -> list[str]:
     """The names of the models on the server. Raises :class:`~core.errors.ServerError` if it can't be asked."""
-    return sorted({one["id"] for one in _listed(client, client.urls[0])})[:MOST_MODELS]
+    return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
 def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
@@ -113,7 +122,7 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> A
     found: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            found[url] = _abilities(client, url, model)
+            found[client.corrected.get(url, url)] = _abilities(client, url, model)
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
@@ -154,9 +163,10 @@ def failure(url: str, what: str, how: str) -> str:
 
 
 def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
-    entry = _entry(client, url, model)
+    url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
-    plain, chat = _Endpoint(client, url, model, failing), _ChatEndpoint(client, url, model, failing)
+    refused: dict[str, str] = {}
+    plain, chat = (kind(client, url, model, failing, refused) for kind in (_Endpoint, _ChatEndpoint))
     found = plain.findings()
     trusted = found.check if found and found.check.compared and not found.check.fault else None
     chat_found = chat.findings(temperature=trusted.temperature if trusted else None)
@@ -166,7 +176,8 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
             raise error
         raise InputError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
-            "endpoint; start it so that it gives them, or use another server"
+            f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
+            f"{hint(' '.join(refused.values())) or 'start it so that it gives them, or use another server'}"
         )
     lists, chat_lists = (one.check if one else UNCHECKED for one in (found, chat_found))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
@@ -189,7 +200,18 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         lists=lists,
         chat_lists=chat_lists,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
+        refused=tuple(refused.items()),
     )
+
+
+def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
+    """What the server says when it refuses these, to stand in a sentence; empty if it says nothing.
+
+    >>> quoted([(COMPLETIONS, "No"), (CHAT, "No")], COMPLETIONS, CHAT)
+    ', and says "No"'
+    """
+    said = dict.fromkeys(f'"{words}"' for name, words in refused if name in what and words)
+    return f", and says {' and '.join(said)}" if said else ""
 
 
 def _how(error: ServerError) -> str:
@@ -213,36 +235,74 @@ def token_ids(client: ServerClient, url: str, model: str, text: str, said: Seque
     return found
 
 
-def _entry(client: ServerClient, url: str, model: str) -> Mapping[str, Any]:
-    known = {one["id"]: one for one in _listed(client, url)}
+def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
+    url, listed = _listed(client, url)
+    known = {one["id"]: one for one in listed}
     if model not in known:
         names = ", ".join(sorted(known)[:8]) or "none"
         raise InputError(f"the server {url} has no model {model!r}; it has {names}")
-    return known[model]
+    return url, known[model]
 
 
-def _listed(client: ServerClient, url: str) -> list[Mapping[str, Any]]:
-    """The models on a server, without those whose names nobody could read: too long, or with control characters."""
-    found = client.get("/models", of=url).get("data")
-    listed = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
-    return [one for one in listed if one.get("id") and clean(one["id"]) == one["id"]]
+def _reply_about_models(client: ServerClient, url: str) -> tuple[str, dict[str, Any]]:
+    """The address at which the server lists its models, and its reply: the given address, or the API's own near it, on
+    the same host and port. One that is not below the given address needs the same permission as any other."""
+    try:
+        return url, client.get("/models", of=url)
+    except (RefusedError, UnreadableError) as error:
+        if isinstance(error, RefusedError) and error.status not in NO_SUCH_PATH:
+            raise
+        for other in addresses_near(url):
+            try:
+                if not other.startswith(f"{url}/"):
+                    permission.check([other], client.key_variable)
+                reply = client.look("/models", of=other)
+            except (ServerError, AccessError):
+                continue
+            if _models_in(reply):
+                client.correct(url, other)
+                return other, reply
+        raise
+
+
+def _models_in(reply: Mapping[str, Any]) -> list[Any]:
+    return next((reply[key] for key in ("data", "models") if isinstance(reply.get(key), list)), [])
+
+
+def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]]]:
+    """The address that is used, and the models on the server, without those whose names nobody could read: too long, or
+    with control characters.
+
+    The list is ``data``, ``models``, or the whole reply, and a name is an ``id``, a ``name`` or a ``model``.
+    """
+    url, reply = _reply_about_models(client, url)
+    listed = map(mapping, _models_in(reply))
+    named = [{**one, "id": next(filter(None, map(one.get, ("id", "name", "model"))), "")} for one in listed]
+    return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
 
 
 class _Endpoint:
     """The completions endpoint of one server, as :mod:`core.inference.server.list_checks` asks it. ``first`` is its
-    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``."""
+    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``, and its
+    words about what it refuses into ``refused``."""
 
     path, what = "/completions", COMPLETIONS
     text, broad = PROBE, BROAD
     letters: tuple[str, ...] = (SAID, OTHER_SAID)
 
     def __init__(
-        self, client: ServerClient, url: str, model: str, failing: dict[str, PassingError | UnreadableError]
+        self,
+        client: ServerClient,
+        url: str,
+        model: str,
+        failing: dict[str, PassingError | UnreadableError],
+        refused: dict[str, str],
     ) -> None:
         self.client = client
         self.url = url
         self.model = model
         self.failing = failing
+        self.refused = refused
         self.first: NextTokens | None = None
         self.without_echo = 0
 
@@ -263,20 +323,39 @@ class _Endpoint:
         def simpler() -> object:
             return self.client.post(self.path, plainly, dict, of=self.url)
 
-        for asked in MOST_LISTED:
+        words: list[str] = []
+        numbers, tried = deque(MOST_LISTED), set[int]()
+        while numbers:
+            asked = numbers.popleft()
+            if asked in tried:
+                continue
+            tried.add(asked)
             try:
-                given = _able(lambda asked=asked: self._listed(self.text, asked), simpler=simpler)  # type: ignore[misc]
-            except RefusedError:  # the simpler request
+                given = _able(
+                    lambda asked=asked: self._listed(self.text, asked),  # type: ignore[misc]
+                    simpler=simpler,
+                    on_refusal=words.append,
+                )
+            except RefusedError as error:  # the simpler request
+                if error.status in OF_ALL:
+                    raise
+                self.refused[self.what] = error.words
                 return 0
             except (PassingError, UnreadableError) as error:
                 if isinstance(error, PassingError) and not error.alive:
                     raise
                 self.failing[self.what] = error
                 return 0
-            # A server may understand -1 in another way.
-            if given is not None and (asked > 0 or len(given.tokens) > max(MOST_LISTED)):
+            if given is None:
+                most = most_listed(words[-1]) if words else 0
+                if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
+                    numbers.appendleft(most)
+                continue
+            if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
                 self.first = given
                 return asked
+        if words:
+            self.refused[self.what] = words[-1]
         return 0
 
     def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
@@ -307,6 +386,7 @@ class _Endpoint:
             ask,
             simpler=lambda: self._listed(self.text, 1),
             on_failure=lambda error: self.failing.setdefault(TEXTS, error),
+            on_refusal=lambda words: self.refused.setdefault(TEXTS, words),
         )
         if asked is None:
             self.without_echo += 1
@@ -354,12 +434,14 @@ def _able(
     *,
     simpler: Callable[[], object] = lambda: None,
     on_failure: Callable[[PassingError | UnreadableError], object] = lambda error: None,
+    on_refusal: Callable[[str], object] = lambda words: None,
 ) -> Found | None:
     """The answer to a request, or None if the server can't do it; a server that is gone raises.
 
     A server fails (HTTP status 500, half an answer) because of a fault that passes, or because it can't do what it was
     asked. So it is asked once more after it did something ``simpler``, which raises if the server fails on that as
-    well; only if it fails again does it count as not able, and ``on_failure`` hears of it.
+    well; only if it fails again does it count as not able, and ``on_failure`` hears of it. ``on_refusal`` hears the
+    words of a refusal. One of :data:`OF_ALL` raises.
     """
     for again in (False, True):
         try:
@@ -369,7 +451,11 @@ def _able(
                 raise
             if again:
                 on_failure(error)
-        except (RefusedError, WrongReplyError):
+        except (RefusedError, WrongReplyError) as error:
+            if isinstance(error, RefusedError) and error.status in OF_ALL:
+                raise
+            if error.words:
+                on_refusal(error.words)
             return None
         if not again:
             simpler()

@@ -1,7 +1,7 @@
 """Where a server is, and which environment variable holds the key to it.
 
 A key itself is never an argument, a field or a part of a text: the client reads it from the environment, or from
-Streamlit's ``secrets.toml``, for each request, and :func:`without_key` takes it out of what a server says.
+Streamlit's ``secrets.toml``, for each request, and :func:`without_secrets` takes it out of what a server says.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from core.errors import InputError
 from core.settings import ROOT
@@ -22,9 +22,35 @@ from core.settings import ROOT
 KEY_NAME = re.compile(r"[A-Z][A-Z0-9_]{0,60}_(KEY|TOKEN|SECRET)")
 """The form of a variable's name. It is strict, so that a key that is entered by mistake is not stored as a name."""
 HIDDEN = "(the key)"
+HIDDEN_ALIKE = "(a key)"
+SHORTEST = 8
+"""Characters of a key in the environment that is looked for in texts."""
+LIKE_A_KEY = re.compile(
+    r"""(?:bearer|basic)\s+(?!\(the\ key\)|token|auth)[^\s,;"']+          # a header
+    |eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)?                                  # a JSON web token
+    |\b(?:sk|pk|rk|gsk|hf|xai|nvapi|ghp|glpat|AIza|AKIA|r8|pplx|fw|csk|tgp)[-_A-Z0-9][\w*.-]{5,}  # what makers issue
+    |(?:api[-_ ]?key|secret|password|passwd|access[-_ ]?token|authorization)["']?\s*[:=]\s*["']?(?!\()[^\s,;"']+
+    |\b(?=\w*\d)(?=\w*[A-Za-z])\w{28,}                                # long, with letters and digits""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What may be a key, whoever's."""
 TIMEOUT_S = 120.0
 """Seconds that a server may take for one answer, if nobody says otherwise."""
 LONGEST_TIMEOUT_S = 24 * 3600.0
+NO_SCHEME = re.compile(
+    r"(?P<host>localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24})(?P<port>:\d{1,5})?(?:/\S*)?",
+    re.IGNORECASE,
+)
+"""An address without its scheme: of this machine, of an IP address, or of a whole host name."""
+ENDPOINTS = re.compile(r"/(?:chat/completions|completions|models|embeddings|responses)$|(?<=/v1)/models/[^/]+$")
+"""What stands behind the address of an API where a whole endpoint was given."""
+PAGES = re.compile(r"/(?:docs|redoc|swagger|openapi\.json|health|metrics)(?:/.*)?$")
+"""The pages of a server about itself."""
+VERSION = re.compile(r"/v\d\w*$")
+"""The end of an API's address."""
+DEEPEST_PATH = 4
+"""The steps of an address's path above which an API is looked for."""
+DEPLOYMENT = re.compile(r"/openai/deployments/[^/]+(?:/.*)?$")
 ON_SERVERS = " on "
 """The separator between a model's name and the addresses of its servers."""
 SECRETS = Path(".streamlit") / "secrets.toml"
@@ -33,27 +59,87 @@ SECRETS = Path(".streamlit") / "secrets.toml"
 def server_url(text: str) -> str:
     """A server's address in its one form: without a slash at the end, and with ``/v1`` where it has no path.
 
+    The address of an endpoint or of a page of documentation becomes that of its API, always on the same host and port;
+    a missing scheme is ``http`` where a port or this machine is named, else ``https``.
+
     Raises :class:`InputError` if it is no http address, or holds a name, a password or a query: these are secrets, and
     an address stands in records and links.
 
     >>> server_url("http://gpu-3:8000/"), server_url("https://api.example.com/openai/v1/")
     ('http://gpu-3:8000/v1', 'https://api.example.com/openai/v1')
+    >>> server_url("localhost:8000/v1/chat/completions"), server_url("http://gpu-3:8000/docs#/default")
+    ('http://localhost:8000/v1', 'http://gpu-3:8000/v1')
     """
     try:
-        parts = urlsplit(text.strip())
+        parts = urlsplit(_with_scheme(text.strip()))
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None
+    parts = _of_api(parts)
     if parts.username or parts.password or parts.query or parts.fragment or "@" in text:
         raise InputError(
             "a server's address may hold no user name, password, query or fragment, because it is stored with the "
             "results; give the bare address, and name the environment variable of the key"
         )
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", text.strip()):
-        raise InputError(f"{text!r} is no server's address; give one such as http://localhost:8000/v1")
+        raise InputError(f"{without_secrets(text)!r} is no server's address; give one such as http://localhost:8000/v1")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     where = f"{parts.scheme}://{host}{f':{port}' if port else ''}"
     return where + (parts.path.rstrip("/") or "/v1")
+
+
+def corrected(text: str) -> str:
+    """A sentence on the address that is used, if it is not the one that a person gave; empty if it is.
+
+    >>> corrected("http://gpu-3:8000/v1/models"), corrected("http://gpu-3:8000/")
+    ('the address http://gpu-3:8000/v1/models is used as http://gpu-3:8000/v1', '')
+    """
+    used = server_url(text)
+    shown = without_secrets(text.strip())
+    same = used.removesuffix("/v1") == shown.rstrip("/").removesuffix("/v1").rstrip("/")
+    return "" if same else f"the address {shown} is used as {used}"
+
+
+def addresses_near(url: str) -> list[str]:
+    """Where the API of a server may be if it is not at this address, on the same host and port: below it, or above.
+
+    >>> addresses_near("http://h:1/team/docs")
+    ['http://h:1/team/docs/v1', 'http://h:1/team/v1', 'http://h:1/v1', 'http://h:1/api/v1', 'http://h:1/openai/v1']
+    """
+    parts = urlsplit(url)
+    root = f"{parts.scheme}://{parts.netloc}"
+    steps = [step for step in parts.path.split("/") if step][:DEEPEST_PATH]
+    above = [root + "".join(f"/{step}" for step in steps[:n]) for n in range(len(steps), -1, -1)]
+    found = [f"{base.removesuffix('/v1')}/v1" for base in above]
+    return [near for near in dict.fromkeys([*found, f"{root}/api/v1", f"{root}/openai/v1"]) if near != url]
+
+
+def _with_scheme(text: str) -> str:
+    """
+    >>> _with_scheme("localhost:8000"), _with_scheme("api.example.com/v1"), _with_scheme("sk-planted")
+    ('http://localhost:8000', 'https://api.example.com/v1', 'sk-planted')
+    """
+    if "://" in text:
+        return text
+    found = NO_SCHEME.fullmatch(text)
+    if not found or LIKE_A_KEY.match(text):
+        return text
+    is_own = found["port"] or found["host"] == "localhost" or found["host"][-1].isdigit()
+    return f"{'http' if is_own and found['port'] != ':443' else 'https'}://{text}"
+
+
+def _of_api(parts: SplitResult) -> SplitResult:
+    """The parts of an address without the endpoint, the page of documentation or the deployment that they name."""
+    path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
+    query, fragment = parts.query, parts.fragment
+    if not VERSION.search(path) and (page := PAGES.search(path)):
+        path, fragment = path[: page.start()], ""
+    path = ENDPOINTS.sub("", path)
+    if deployment := DEPLOYMENT.search(path):  # of Azure: its newer API takes the deployment as the model's name
+        path = f"{path[: deployment.start()]}/openai/v1"
+        query = "" if re.fullmatch(r"api-version=[\w.-]*", query) else query
+    path = re.sub(r"(/v1)(?:/v1)+$", r"\1", path)
+    return parts._replace(path=path, query=query, fragment=fragment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +261,20 @@ def check_key(name: str) -> None:
         )
 
 
-def without_key(text: str, name: str) -> str:
-    """A text from a server with the key removed, such as an error that repeats the key that it refuses."""
-    key = key_of(name)
-    return text.replace(key, HIDDEN) if key else text
+def without_secrets(text: str, name: str = "") -> str:
+    """A text from a server without the key in the variable ``name``, the other keys of the environment, and whatever
+    looks like a key: an error may repeat the key that it refuses, or hold someone else's.
+
+    >>> without_secrets("Incorrect key sk-planted-11aa, Bearer abc; see https://me:pw@host/x?sig=1")
+    'Incorrect key (a key), (a key); see https://host/x'
+    """
+    text = re.sub(r"(https?://)[^/\s@]*@", r"\1", text)
+    text = re.sub(r"(https?://[^\s?#\"'<>]*)[?#][^\s\"'<>)]*", r"\1", text)
+    held = {value for variable, value in os.environ.items() if KEY_NAME.fullmatch(variable) and len(value) >= SHORTEST}
+    for key in sorted(filter(None, {key_of(name), *held}), key=len, reverse=True):
+        for form in (key, quote(key, safe="")):
+            text = text.replace(form, HIDDEN)
+    return LIKE_A_KEY.sub(HIDDEN_ALIKE, text)
 
 
 def _secret(path: str, name: str) -> str:

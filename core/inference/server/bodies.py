@@ -3,7 +3,7 @@ from the model's ``generation_config.json``, llama.cpp from its command line, Ol
 also change the log-probabilities that some servers list.
 
 Every field has its neutral value, which changes no probability. Servers write "off" in different ways, and strict ones
-refuse fields that they do not know (:func:`changed_after`):
+refuse fields that they do not know (:mod:`core.inference.server.advice`):
 
 - ``top_k``: vLLM, SGLang and llama.cpp accept −1. OpenRouter and llama-cpp-python refuse it and want 0.
 - ``repetition_penalty`` (vLLM, SGLang, Together, OpenRouter) is ``repeat_penalty`` for llama.cpp and LM Studio.
@@ -14,13 +14,10 @@ refuse fields that they do not know (:func:`changed_after`):
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 Body = Mapping[str, Any]
-Changes = Mapping[str, Any]
-"""Fields that a server wants with another value, or not at all (None)."""
 
 PROTOCOL: Mapping[str, Any] = {"top_p": 1, "presence_penalty": 0, "frequency_penalty": 0}
 """Neutral values of the fields that OpenAI's protocol has."""
@@ -35,11 +32,6 @@ BESIDE: Mapping[str, Any] = {
 NEUTRAL: Mapping[str, Any] = {**PROTOCOL, **BESIDE}
 OTHERWISE: Mapping[str, Any] = {"top_k": 0}
 """A second neutral value, for servers that refuse the first."""
-OPTIONAL = (*NEUTRAL, "seed")
-"""Fields that a request can do without."""
-WORDS = re.compile(r"[a-z_]+")
-INVALID = (400, 422)
-FAILED = 500
 
 
 def letter_body(model: str, text: str, *, listed: int, temperature: int = 0) -> Body:
@@ -73,49 +65,3 @@ def greedy_body(model: str, asked: Mapping[str, Any], *, most: int) -> Body:
 def sampled_body(model: str, asked: Mapping[str, Any], *, most: int, seed: int) -> Body:
     """As :func:`greedy_body`, sampled at temperature 1 from the whole distribution."""
     return {"model": model, **asked, "max_tokens": most, "temperature": 1, "seed": seed, **NEUTRAL}
-
-
-def changed(body: Body, changes: Changes) -> Body:
-    """The body with the ``changes`` that its server wants.
-
-    >>> changed({"top_k": -1, "min_p": 0, "model": "m"}, {"top_k": 0, "min_p": None, "seed": None})
-    {'top_k': 0, 'model': 'm'}
-    """
-    merged = {name: changes.get(name, value) for name, value in body.items()}
-    return {name: value for name, value in merged.items() if value is not None}
-
-
-def changed_after(body: Body, changes: Changes, *, status: int, message: str, known: bool) -> Changes | None:
-    """What to change after a server refused a body with these ``changes``; None if the refusal is about something else.
-
-    Fields that the message names are left out, first with their second neutral value. Once more fields are named, all
-    fields beside the protocol go, because a strict server names one after the other. A message that names no field of
-    the body costs the fields beside the protocol, then all optional ones, unless the server is ``known`` to accept
-    such requests.
-
-    >>> changed_after({"top_k": -1}, {}, status=400, message="Unknown parameter: 'top_k'", known=False)
-    {'top_k': 0}
-    >>> changed_after({"prompt": "x", "top_k": -1}, {}, status=400, message="The prompt is too long", known=False)
-    """
-    sent = changed(body, changes)
-    optional = [name for name in OPTIONAL if name in sent]
-    words = set(WORDS.findall(message.lower()))
-    named = [name for name in optional if name in words]
-    beside = [name for name in optional if name in BESIDE]
-    if (status not in INVALID and not (status == FAILED and named)) or not optional:
-        return None
-    if named:
-        if "top_p" in named and "must" in words:  # Text Generation Inference, whose penalties have other scales
-            named += [name for name in optional if name in PROTOCOL]
-        second = {name: OTHERWISE[name] for name in named if name in OTHERWISE and name not in changes}
-        if changes and not second and any(name in BESIDE for name in named):
-            named += beside
-        return {**changes, **dict.fromkeys(named), **second}
-    if known or words & set(body):
-        return None
-    return {**changes, **dict.fromkeys(beside or optional)}
-
-
-def unstated(changes: Changes) -> tuple[str, ...]:
-    """The fields that are left out, so that the server's own values apply."""
-    return tuple(name for name, value in changes.items() if value is None)

@@ -7,16 +7,16 @@ The typed answers of the ``openai`` package would be in the way, because the fie
 growing pauses or after the pause that the server names (``Retry-After``), which applies to all requests to this server:
 no connection, a connection that was cut, no answer in time, 408, 429, 5xx, an answer that is not JSON. A request waits
 for a server that can't be reached, but not for an answer that stays wrong. Redirects are not followed, because the key
-would go to another host. Every error is one sentence, without the key.
+would go to another host. A request that a server wants in another form is changed as it says
+(:mod:`core.inference.server.advice`). Every error is one sentence, with the server's own words and without the key.
 """
 
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,10 +30,24 @@ import tenacity
 
 from core.errors import InputError, RunPaused, ServerError
 from core.inference.server import permission, reply_body
-from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_key
-from core.inference.server.bodies import Body, Changes, changed, changed_after, unstated
+from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_secrets
+from core.inference.server.advice import Change, asked_changes, changed, guessed_changes, hint
+from core.inference.server.bodies import NEUTRAL, Body
 from core.inference.server.concurrency import MOST, START, InFlight
-from core.inference.server.reply_body import LARGEST_REFUSAL, TooLargeError, clean, limit_of, parsed
+from core.inference.server.left_out import FILTERED, UNANSWERED, NoAnswer, kind_of
+from core.inference.server.pauses import in_words, named_pause
+from core.inference.server.reply_body import (
+    LARGEST_REFUSAL,
+    TooLargeError,
+    clean,
+    code_in,
+    error_text,
+    error_value,
+    is_unpaid,
+    limit_of,
+    parsed,
+    status_in,
+)
 from core.inference.server.spending import Price, Spending
 
 Parsed = TypeVar("Parsed")
@@ -49,6 +63,8 @@ FAULT_TRIES = 4
 """The fewest tries of a request on which the server itself fails: such a fault may last for several requests."""
 QUOTED = 200
 """The number of characters of a server's message that are repeated."""
+LONG_PAUSE_S = 60.0
+"""The end of a longer pause is named."""
 TICK_S = 0.5
 """How often a caller is told the reason for waiting, while no answer arrives."""
 KEPT_OPEN_S = 4.0
@@ -71,15 +87,30 @@ class Patience:
 
 
 class RefusedError(ServerError):
-    """A server answered that it does not do what was asked; ``status`` is its HTTP status."""
+    """A server answered that it does not do what was asked; ``status`` is its HTTP status, ``words`` are its own, and
+    ``kind`` is what they say about the one question (:func:`~core.inference.server.left_out.kind_of`)."""
 
-    def __init__(self, message: str, *, status: int) -> None:
+    def __init__(self, message: str, *, status: int, words: str = "", kind: str = "") -> None:
         super().__init__(message)
         self.status = status
+        self.words = words
+        self.kind = kind
 
 
 class WrongReplyError(ServerError):
-    """A server answered with something that can't be read."""
+    """A server answered with something that can't be read. ``words`` are its own, if it gave an error as an answer."""
+
+    def __init__(self, message: str, *, words: str = "") -> None:
+        super().__init__(message)
+        self.words = words
+
+
+class MissingAnswerError(WrongReplyError):
+    """A server's reply holds no answer, or one without log-probabilities; ``filtered`` says that a filter took it."""
+
+    def __init__(self, message: str, *, filtered: bool = False) -> None:
+        super().__init__(message)
+        self.filtered = filtered
 
 
 class UnreadableError(WrongReplyError):
@@ -88,12 +119,14 @@ class UnreadableError(WrongReplyError):
 
 class PassingError(ServerError, RunPaused):
     """A fault that may pass soon. ``after_s`` is the pause that the server named, ``status`` its HTTP status (0: no
-    answer). ``alive`` says that the server answered but failed; such a server is not waited for as long."""
+    answer), ``words`` are its own. ``alive`` says that the server answered but failed; such a server is not waited for
+    as long."""
 
-    def __init__(self, message: str, *, after_s: float | None = None, status: int = 0) -> None:
+    def __init__(self, message: str, *, after_s: float | None = None, status: int = 0, words: str = "") -> None:
         super().__init__(message)
         self.after_s = after_s
         self.status = status
+        self.words = words
         self.alive = status not in (0, *TOO_FAST, *OF_GATEWAYS)
 
 
@@ -113,12 +146,14 @@ class TokenRequest(Generic[Parsed]):
 
 @dataclass
 class _Host:
-    """One server: its address, its requests in flight, the time until which it is left alone, and how often in a row
-    it failed. ``proxy`` is the one that the environment names for it; aiohttp would look for it at every request."""
+    """One server: its address, its requests in flight, the time until which it is left alone and ``how`` it failed
+    before that, and how often in a row it failed. ``proxy`` is the one that the environment names for it; aiohttp would
+    look for it at every request."""
 
     url: str
     in_flight: int = 0
     rests_until: float = field(default=0.0)
+    how: str = "has too many requests"
     failures: int = 0
     proxy: str | None = None
 
@@ -159,8 +194,11 @@ class ServerClient:
         self.spending = spending or Spending(Price())
         self.flight = InFlight(start=in_flight * len(self.hosts), most=most)
         self.on_wait = on_wait
+        self.corrected: dict[str, str] = {}
+        """The addresses that are used in place of those that were given."""
+        self.followed: dict[tuple[str, str], tuple[Change, ...]] = {}
+        """How requests are changed, by the server's address and the endpoint; a key says that one was accepted."""
         check_key(key_variable)
-        self._changes: dict[tuple[str, str], Changes] = {}
         self._trouble = ""
         self._ending = False
         # The loop runs in a thread of its own, because in a notebook this thread already has a running loop.
@@ -188,9 +226,26 @@ class ServerClient:
         return tuple(host.url for host in self.hosts)
 
     @property
+    def changes(self) -> tuple[str, ...]:
+        """How requests were changed because a server asked for it, in words."""
+        return tuple(sorted({change.text for changes in self.followed.values() for change in changes}))
+
+    @property
     def unstated(self) -> tuple[str, ...]:
-        """The fields about sampling that a server does not accept, so that its own values may apply."""
-        return tuple(sorted({name for changes in self._changes.values() for name in unstated(changes)}))
+        """The fields on sampling that a server does not accept, so that its own values may apply."""
+        left_out = {change.field for changes in self.followed.values() for change in changes if change.leaves_out}
+        return tuple(sorted(left_out & {*NEUTRAL}))
+
+    def correct(self, url: str, used: str) -> None:
+        """Ask the server with the address ``url`` at this address from now on."""
+        self.corrected[url] = used
+        for host in self.hosts:
+            if host.url == url:
+                host.url = used
+
+    def look(self, path: str, *, of: str) -> dict[str, Any]:
+        """The reply of the server at the address ``of``, as :meth:`get`, but asked only once."""
+        return self._run(self._sent(_Host(of), "GET", path, None))
 
     def drop(self, url: str) -> None:
         """Ask this server nothing more."""
@@ -220,25 +275,40 @@ class ServerClient:
         return self._run(self._tried(send, read, PROBES, self._first))
 
     def ask(
-        self, path: str, bodies: Sequence[Body], read: Callable[[int, dict[str, Any]], Parsed]
+        self,
+        path: str,
+        bodies: Sequence[Body],
+        read: Callable[[int, dict[str, Any]], Parsed],
+        *,
+        leave_out: Callable[[int, NoAnswer], object] | None = None,
     ) -> Iterator[tuple[int, Parsed]]:
         """Send all requests, and yield the number of each with its answer as soon as it is there, in any order; see
         :meth:`stream`. ``read`` makes the answer of a request's number and reply."""
         waiting = deque(TokenRequest(path, body, partial(read, i), (i,)) for i, body in enumerate(bodies))
-        for request, answer in self.stream(waiting):
+        leaving = None if leave_out is None else lambda place, missing: leave_out(place[0], missing)
+        for request, answer in self.stream(waiting, leave_out=leaving):
             yield request.place[0], answer
 
-    def stream(self, waiting: deque[TokenRequest[Parsed]]) -> Iterator[tuple[TokenRequest[Parsed], Parsed]]:
+    def stream(
+        self,
+        waiting: deque[TokenRequest[Parsed]],
+        *,
+        leave_out: Callable[[tuple[int, ...], NoAnswer], object] | None = None,
+    ) -> Iterator[tuple[TokenRequest[Parsed], Parsed]]:
         """Send all requests that are ``waiting``, the first one first, and yield each with its answer as soon as it is
         there, in any order. Whoever iterates may put more into ``waiting``.
 
-        Each request is answered once. After an error nothing more is sent; what is in flight by then is paid for, so
-        its answers are yielded first. Raises :class:`RefusedError` if a server does not do what is asked,
+        Each request is answered once. The place of one that the server does not answer, for reasons of this request
+        alone, goes to ``leave_out``, which raises if it can't be left out; without ``leave_out`` it is an error. After
+        an error nothing more is sent; what is in flight by then is paid for, so its answers are yielded first.
+
+        Raises :class:`RefusedError` if a server does not do what is asked,
         :class:`ServerError` if it can't be reached for longer than patience lasts,
         :class:`~core.errors.BudgetReachedError` if the budget does not hold the next one.
         """
         flying: dict[asyncio.Task[Parsed], TokenRequest[Parsed]] = {}
         failed: BaseException | None = None
+        answered: TokenRequest[Parsed] | None = None
         self.flight.pause()
         try:
             while flying or (waiting and failed is None):
@@ -251,14 +321,46 @@ class ServerClient:
                 for task in sorted(done, key=lambda task: task.exception() is not None):
                     request = flying.pop(task)
                     if (error := task.exception()) is None:
+                        answered = request
                         yield request, task.result()
-                    else:
-                        failed, self._ending = failed or error, True
+                        continue
+                    try:
+                        if leave_out is None:
+                            raise error
+                        reply: Parsed | NoAnswer | None = no_answer(error)
+                        if reply is None:
+                            reply = self._again(request, error, None if failed else answered)
+                        if isinstance(reply, NoAnswer):
+                            leave_out(request.place, reply)
+                            continue
+                    except BaseException as end:
+                        failed, self._ending = failed or end, True
+                        continue
+                    yield request, reply
             if failed is not None:
                 raise failed
         finally:
             self._ending = False
             self._end(list(flying))
+
+    def _again(
+        self, request: TokenRequest[Parsed], error: BaseException, answered: TokenRequest[Parsed] | None
+    ) -> Parsed | NoAnswer:
+        """The answer to a request on which a server fails again and again, asked once more after another one that it
+        has ``answered`` before. If the server still answers that one, but not this, the fault is this request's.
+
+        Raises ``error`` if the server answers neither, or has answered nothing yet.
+        """
+        if answered is None or not (isinstance(error, PassingError) and error.alive):
+            raise error
+        self._run(self._answer(answered))
+        try:
+            return self._run(self._answer(request))
+        except PassingError as again:
+            if not again.alive:
+                raise
+            how = f'HTTP status {again.status}, "{again.words}"' if again.words else f"HTTP status {again.status}"
+            return NoAnswer(UNANSWERED, how, again)
 
     def _wait(self, of: Awaitable[Done]) -> Done:
         return self._thread.submit(self._loop.run_until_complete, of).result()
@@ -296,14 +398,14 @@ class ServerClient:
         """Wait as long as the server asked to be left alone."""
         while (pause := host.rests_until - time.monotonic()) > 0:
             if self._ending or pause > self.patience.gone_s:
-                raise PassingError(_gone(host.url, "has too many requests"), after_s=pause, status=429)
+                raise PassingError(_busy(host.url, host.how, pause), after_s=pause, status=429)
             await asyncio.sleep(min(pause, TICK_S))
 
     async def _paid(self, host: _Host, path: str, body: Body) -> dict[str, Any]:
         reserved = self.spending.reserve(body)
         host.in_flight += 1
         try:
-            reply = await self._accepted(host, path, body)
+            reply = await self._sent(host, "POST", path, body)
         except BaseException as error:
             self.spending.release(reserved)
             if isinstance(error, PassingError):
@@ -316,25 +418,6 @@ class ServerClient:
         host.failures, self._trouble = 0, ""
         return reply
 
-    async def _accepted(self, host: _Host, path: str, body: Body) -> dict[str, Any]:
-        """The reply to a body in the form that the server accepts, which is found out once and remembered."""
-        place = host.url, path
-        changes = self._changes.get(place, {})
-        refusal: ServerError | None = None
-        while True:
-            try:
-                reply = await self._sent(host, "POST", path, changed(body, changes))
-            except (RefusedError, PassingError) as error:
-                refusal, known = refusal or error, place in self._changes
-                said = str(error).partition("HTTP status")[2]  # without the server's address
-                more = changed_after(body, changes, status=error.status, message=said, known=known)
-                if more is None:
-                    raise refusal from None
-                changes = more
-            else:
-                self._changes[place] = changes
-                return reply
-
     def _leave_alone(self, host: _Host, error: PassingError) -> None:
         """A pause that the server named applies to all requests. A server that is gone is tried again from time to
         time, while others do its work."""
@@ -344,6 +427,9 @@ class ServerClient:
             grown: float = self.patience.first_pause_s * 2.0 ** min(host.failures, 20)
             pause = min(self.patience.longest_pause_s, grown)
         host.rests_until = max(host.rests_until, time.monotonic() + (pause or 0.0))
+        host.how = (
+            str(error).partition(";")[0].partition(", and asks to wait")[0].removeprefix(f"the server {host.url} ")
+        )
         self._trouble = str(error).partition(";")[0]
 
     async def _tried(
@@ -363,7 +449,8 @@ class ServerClient:
             if isinstance(error, UnreadableError) or (isinstance(error, PassingError) and error.alive):
                 return state.attempt_number >= max(tries, FAULT_TRIES)
             if isinstance(error, WrongReplyError):
-                return state.attempt_number >= tries
+                filtered = isinstance(error, MissingAnswerError) and error.filtered
+                return filtered or state.attempt_number >= tries
             return failing[-1] - failing[0] + state.upcoming_sleep > gone_s
 
         retrying = tenacity.AsyncRetrying(
@@ -397,6 +484,33 @@ class ServerClient:
         return min(self.hosts, key=lambda host: (max(host.rests_until, now), host.in_flight, host is other_than))
 
     async def _sent(self, host: _Host, method: str, path: str, body: Body | None) -> dict[str, Any]:
+        """The reply to a request. One that the server refuses is changed and sent again; what it accepts is kept for
+        all requests to this endpoint."""
+        if body is None:
+            return await self._sent_once(host, method, path, None)
+        place = (host.url, path)
+        changes, known = self.followed.get(place, ()), place in self.followed
+        refusal: RefusedError | WrongReplyError | PassingError | None = None
+        guessed: tuple[Change, ...] = ()
+        while True:
+            sent = changed(changes, body)
+            try:
+                reply = await self._sent_once(host, method, path, sent)
+            except (RefusedError, WrongReplyError, PassingError) as error:
+                if refusal is None or not guessed:
+                    refusal = error
+                status = getattr(error, "status", 0)
+                more = asked_changes(error.words, sent, changes, status=status)
+                if not more and not known:
+                    more = guessed = guessed_changes(error.words, sent, status=status)
+                if not more:
+                    raise refusal from None
+                changes += more
+            else:
+                self.followed[place] = tuple(dict.fromkeys((*self.followed.get(place, ()), *changes)))
+                return reply
+
+    async def _sent_once(self, host: _Host, method: str, path: str, body: Body | None) -> dict[str, Any]:
         url = f"{host.url}{path}"
         key = key_of(self.key_variable)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -422,9 +536,12 @@ class ServerClient:
             raise WrongReplyError(_unreadable(host.url, str(error))) from error
         except aiohttp.ClientError as error:
             raise UnreadableError(_unreadable(host.url, type(error).__name__)) from error
-        if reply.status == 200:
-            return _object(content, host.url)
-        raise self._refusal(host.url, reply, content)
+        if reply.status != 200:
+            raise self._refusal(host.url, reply.status, reply.headers, content)
+        values = _object(content, host.url, listed=method == "GET")
+        if (fault := error_value(values)) is not None:  # a router says in this way what the server behind it said
+            raise self._refusal(host.url, status_in(fault), reply.headers, content)
+        return values
 
     async def _content(self, reply: aiohttp.ClientResponse, limit: int) -> bytes:
         """The body of a reply; of an error nothing if it is too long to be a sentence."""
@@ -438,34 +555,65 @@ class ServerClient:
         self._trouble = message.partition(";")[0]
         return PassingError(message)
 
-    def _refusal(self, url: str, reply: aiohttp.ClientResponse, content: bytes) -> ServerError:
-        status = reply.status
-        said = _message(content, self.key_variable)
+    def _refusal(self, url: str, status: int, headers: Mapping[str, str], content: bytes) -> ServerError:
+        """The error that a reply with this HTTP status is, or with this status in its body (0: none is named)."""
+        words = self._words(content)
+        says = f' and says "{words}"' if words else ""
         if status in TOO_FAST:
             self.flight.refused()
-        if status in PASSING:
-            words = "has too many requests" if status == 429 else f"fails with HTTP status {status}{said}"
-            return PassingError(_gone(url, words), after_s=_retry_after(reply), status=status)
+        if is_unpaid(status, content):
+            return RefusedError(f"the server {url} asks for payment{says}", status=402, words=words)
+        kind = kind_of(status, words, code_in(content))
+        if status in PASSING and not kind:
+            pause = named_pause(headers, too_many=status == 429, now=time.time())
+            how = f"has too many requests{says}" if status == 429 else f"fails with HTTP status {status}{says}"
+            sentence = _busy(url, how, pause) if pause and pause > LONG_PAUSE_S else _gone(url, how)
+            return PassingError(sentence, after_s=pause, status=status, words=words)
+        if not status:
+            return WrongReplyError(f"the server {url} answers with an error{says}", words=words)
         if 300 <= status < 400:
-            where = _place(reply.headers.get("location", ""))
+            where = _place(headers.get("location", ""))
             return RefusedError(
                 f"the server {url} redirects{where}; Hedge does not follow, because the key would go along, so give "
                 "the address that it redirects to",
                 status=status,
             )
-        if status in (401, 403):
+        if status in (401, 403) and not kind:
             held = f"refuses the key in {self.key_variable}" if self.key_variable else "asks for a key"
             return RefusedError(
-                f"the server {url} {held}; name the environment variable that holds the right one with --key-variable",
+                f"the server {url} {held}{says}; name the environment variable that holds the right one with "
+                "--key-variable",
                 status=status,
+                words=words,
             )
-        return RefusedError(f"the server {url} refuses with HTTP status {status}{said}", status=status)
+        way_out = f"; {advised}" if (advised := hint(words)) else ""
+        return RefusedError(
+            f"the server {url} refuses with HTTP status {status}{says}{way_out}", status=status, words=words, kind=kind
+        )
+
+    def _words(self, content: bytes) -> str:
+        """What an error says, in one short line without secrets; empty if it says nothing readable."""
+        line = " ".join("".join(letter if letter.isprintable() else " " for letter in error_text(content)).split())
+        # Secrets first, so that no part of one stays after the cut. A semicolon begins Hedge's own advice.
+        shown = without_secrets(line, self.key_variable).replace(";", ",").replace('"', "'")
+        return clean(shown, QUOTED)
 
     def _end(self, tasks: list[asyncio.Task[Any]]) -> None:
         if tasks and not self._loop.is_closed():
             for task in tasks:
                 task.cancel()
             self._wait(asyncio.gather(*tasks, return_exceptions=True))
+
+
+def no_answer(error: BaseException) -> NoAnswer | None:
+    """What an error says about one request; None if it is not about this request alone."""
+    if isinstance(error, RefusedError) and error.kind:
+        return NoAnswer(
+            error.kind, f'HTTP status {error.status}, "{error.words}"' if error.words else str(error), error
+        )
+    if isinstance(error, MissingAnswerError):
+        return NoAnswer(FILTERED if error.filtered else UNANSWERED, str(error), error)
+    return None
 
 
 def _as_it_is(reply: dict[str, Any]) -> dict[str, Any]:
@@ -476,31 +624,27 @@ def _gone(url: str, how: str) -> str:
     return f"the server {url} {how}; what has finished is kept, so resume the run when the server is back"
 
 
+def _busy(url: str, how: str, pause: float) -> str:
+    """The sentence on a server that asks for a long pause."""
+    until = in_words(pause, now=time.time())
+    return f"the server {url} {how}, and asks to wait {until}; what has finished is kept, so resume the run then"
+
+
 def _unreadable(url: str, what: str) -> str:
     return f"the server {url} gave an answer that can't be read ({what}), again and again; look into its log"
 
 
-def _object(content: bytes, url: str) -> dict[str, Any]:
+def _object(content: bytes, url: str, *, listed: bool) -> dict[str, Any]:
+    """The reply as an object; where it may be ``listed``, a bare list is its ``data``: some send their models so."""
     try:
         values = parsed(content)
     except ValueError as error:
         raise UnreadableError(_unreadable(url, "no JSON")) from error
+    if listed and isinstance(values, list):
+        return {"data": values}
     if not isinstance(values, dict):
         raise UnreadableError(_unreadable(url, f"{type(values).__name__} and no object"))
     return values
-
-
-def _message(content: bytes, key_variable: str) -> str:
-    """What an error reply says, shortened and without the key; empty if it says nothing readable."""
-    try:
-        values = parsed(content)
-    except ValueError:
-        return ""
-    values = values.get("error", values) if isinstance(values, dict) else ""
-    if isinstance(values, dict):
-        values = values.get("message") or values.get("detail") or ""
-    said = clean(without_key(str(values), key_variable), QUOTED)  # before cutting, so that no part of the key stays
-    return f" ({said})" if said else ""
 
 
 def _place(location: str) -> str:
@@ -510,18 +654,3 @@ def _place(location: str) -> str:
         return f" to {clean(f'{to.scheme}://{to.hostname}{to.path}')}" if to.hostname else ""
     except ValueError:
         return ""
-
-
-def _retry_after(reply: aiohttp.ClientResponse) -> float | None:
-    """The pause in seconds that a reply names, as a number or as a date (RFC 9110, section 10.2.3)."""
-    named = reply.headers.get("retry-after", "").strip()
-    if not named:
-        return None
-    try:
-        return max(0.0, float(named))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(named).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None

@@ -51,8 +51,15 @@ def models_on(servers: Sequence[str], *, key: str = "") -> tuple[str, ...]:
 
     Raises :class:`InputError` if it can't be reached, refuses the key, is no such server, or has no model.
     """
+    return connected(servers, key=key)[1]
+
+
+@access.needs(UserRole.LAUNCHER, "connect to servers")
+def connected(servers: Sequence[str], *, key: str = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The addresses that are used, of which the first may be another than the given one, and the models as
+    :func:`models_on`."""
     try:
-        found = _asked(servers, key, abilities.models)
+        used, found = _asked(servers, key, _models)
     except WrongReplyError as error:
         raise InputError(
             f"what answers at {servers[0]} is no API, but perhaps a web page; give the address of the API, which "
@@ -60,7 +67,12 @@ def models_on(servers: Sequence[str], *, key: str = "") -> tuple[str, ...]:
         ) from error
     if not found:
         raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
-    return tuple(found)
+    return used, tuple(found)
+
+
+def _models(client: ServerClient) -> tuple[tuple[str, ...], list[str]]:
+    found = abilities.models(client)
+    return client.urls, found
 
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")

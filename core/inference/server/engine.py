@@ -20,8 +20,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,16 +36,27 @@ from core.inference.server.abilities import (
     Abilities,
     abilities,
     failure,
+    quoted,
     token_ids,
 )
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
-from core.inference.server.client import PassingError, Patience, ServerClient, TokenRequest, WrongReplyError
+from core.inference.server.client import (
+    PassingError,
+    Patience,
+    RefusedError,
+    ServerClient,
+    TokenRequest,
+    WrongReplyError,
+)
+from core.inference.server.left_out import LeftOut, NoAnswer
 from core.inference.server.list_checks import UNCHECKED, alike, contradiction, fault_of, shared_letter
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
 from core.prompting.written import answer_line
 from core.records import LETTERS, OptionLogits, Prompt
+
+Answer = TypeVar("Answer")
 
 CHUNK = 128
 """Questions per chunk, few enough that a killed worker loses little; chunks do not wait for one another."""
@@ -55,6 +65,8 @@ BY_ID = -1
 WAITING = math.inf
 """Stands for a log-probability that has been requested."""
 CHECKED_QUESTIONS = 4
+CHECK_ROUNDS = 3
+"""How often questions that the server does not answer are replaced in the self-check."""
 TOLERANCE = 0.1
 """The largest allowed difference in the log-probability of a letter between asking one prompt and asking several at the
 same time: servers compute in half precision, in batches that change. For a text it grows with the square root of its
@@ -80,6 +92,7 @@ class ServerEngine:
         self.endpoint = ""
         self.lists = UNCHECKED
         self.lettered = False
+        self.left_out = LeftOut()
 
     @classmethod
     def load(
@@ -145,6 +158,7 @@ class ServerEngine:
             "weights": asdict(able.weights),
             "bounded_questions": self.bounded,
             "in_flight": self.client.flight.best,
+            "changed_requests": list(self.client.changes),
             "tokens_read": spending.read,
             "tokens_written": spending.written,
             "cost": spending.cost,
@@ -181,8 +195,9 @@ class ServerEngine:
             self._say_failure(CHAT if chat else COMPLETIONS)
             other = "plain" if chat else "chat"
             raise InputError(
-                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint; ask in the "
-                f"{other} format (--format {other})"
+                f"{where} gives no log-probabilities on its {'chat' if chat else 'completions'} endpoint"
+                f"{quoted(self.able.refused, CHAT if chat else COMPLETIONS)}; ask in the {other} format "
+                f"(--format {other})"
             )
         if not texts and (fault := self.able.letters_fault(chat=chat)):
             raise InputError(fault.sentence(self.client.urls[0]))
@@ -191,29 +206,39 @@ class ServerEngine:
         self.lists = self.able.chat_lists if chat else self.able.lists
         self.spelling, self.ids = "", {}
         self.bounded = 0
+        self.left_out = LeftOut(len(prompts))
+        if chat and prompts[0].system:
+            self._need_system(prompts[0].system)
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
         """Ask a few prompts one after the other and then all at once, and compare.
 
-        Raises :class:`~core.errors.SelfCheckError` if every option scores the same, or no letter is ever listed.
+        Prompts that the server does not answer are replaced by others. Raises :class:`~core.errors.SelfCheckError` if
+        every option scores the same, or no letter is ever listed, and :class:`~core.errors.ServerError` if no prompt is
+        answered.
         """
+        bounded, left_out = self.bounded, self.left_out
+        self.left_out = LeftOut()
         rows = sorted(prompts, key=lambda prompt: len(prompt.text))
-        chosen = [rows[i] for i in sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})]
-        if not chosen[0].continuations:
+        if rows[0].continuations:
+            chosen, alone = self._first_answers(rows, self._alone)
+        else:
+            chosen, heard = self._first_answers(rows, self._heard)
             self.spelling = SPELLINGS[0]
             if not self.lists.fault:
-                self.spelling, answer = self._spelling(chosen)
-                self._compare_with_echo(chosen[0], answer)
+                self.spelling = self._spelling([(prompt, heard[prompt.question_id]) for prompt in chosen])
+                self._compare_with_echo(chosen[0], heard[chosen[0].question_id])
             if self.able.by_id and not chosen[0].chat:
                 tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
                 self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
-        bounded = self.bounded
-        alone = {scored.ids[0]: scored for prompt in chosen for scored in self.score([prompt])}
-        together = {scored.ids[0]: scored for scored in self.score(chosen)}
-        self.bounded = bounded
-        self._refuse_equal([alone[prompt.question_id] for prompt in chosen])
+            alone = self._alone(chosen)
+        together = {scored.ids[0]: scored for scored in self._scores(chosen)}
+        both = [prompt for prompt in chosen if prompt.question_id in alone.keys() & together.keys()]
+        self.left_out.confirm(len(both))
+        self.bounded, self.left_out = bounded, left_out
+        self._refuse_equal([alone[prompt.question_id] for prompt in both])
         difference, allowed = 0.0, TOLERANCE
-        for name, one in alone.items():
+        for name, one in ((prompt.question_id, alone[prompt.question_id]) for prompt in both):
             exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
             differences = np.abs(one.logits - together[name].logits)[exact]
             if one.option_tokens is not None:
@@ -222,10 +247,51 @@ class ServerEngine:
         by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
         refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
         way = "the echo" if by_echo else self.endpoint
-        return SelfCheck(len(chosen), difference, allowed, rung=f"{way} of the server", refused=refused)
+        return SelfCheck(len(both), difference, allowed, rung=f"{way} of the server", refused=refused)
+
+    def _first_answers(
+        self, rows: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], dict[str, Answer]]
+    ) -> tuple[list[Prompt], dict[str, Answer]]:
+        """A few of the prompts, spread over all, with the answers to them by their ids. ``ask`` leaves out those that
+        the server does not answer, and others take their places."""
+        left, chosen = list(rows), list[Prompt]()
+        answers: dict[str, Answer] = {}
+        for _ in range(CHECK_ROUNDS):
+            wanted = min(CHECKED_QUESTIONS - len(chosen), len(left))
+            if wanted <= 0:
+                break
+            places = sorted({round(i) for i in np.linspace(0, len(left) - 1, wanted)})
+            picked = [left[i] for i in places]
+            answers |= ask(picked)
+            chosen += [prompt for prompt in picked if prompt.question_id in answers]
+            left = [prompt for i, prompt in enumerate(left) if i not in places]
+        self.left_out.confirm(len(chosen))
+        return chosen, answers
+
+    def _alone(self, prompts: Sequence[Prompt]) -> dict[str, OptionLogits]:
+        """The scores of prompts by their ids, asked one after the other."""
+        return {scored.ids[0]: scored for prompt in prompts for scored in self._scores([prompt])}
+
+    def _heard(self, prompts: Sequence[Prompt]) -> dict[str, NextTokens]:
+        """The most probable tokens after prompts, by their ids."""
+        asked = deque(self._list_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+
+        def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
+            self.left_out.add(prompts[place[0]].question_id, missing)
+
+        heard = {request.place[0]: found for request, found in self.client.stream(asked, leave_out=leave_out)}
+        return {prompts[i].question_id: found for i, found in heard.items() if isinstance(found, NextTokens)}
 
     def score(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
-        """Score prompts, and yield each as soon as it is answered."""
+        """Score prompts, and yield each as soon as it is answered. Those that the server does not answer are
+        :attr:`left_out`. Raises :class:`~core.errors.ServerError` if these are too many, or all."""
+        answered = 0
+        for scored in self._scores(prompts):
+            answered += 1
+            yield scored
+        self.left_out.confirm(answered or len(prompts) < self.left_out.asked)
+
+    def _scores(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         if not prompts:
             return
         yield from self._texts(prompts) if prompts[0].continuations else self._letters(prompts)
@@ -249,29 +315,49 @@ class ServerEngine:
             for i in range(repeats)
         ]
         found: dict[int, dict[int, str]] = {}
-        for place, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
+
+        def leave_out(place: int, missing: NoAnswer) -> None:
+            self.left_out.add(prompts[place // repeats].question_id, missing)
+
+        answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave_out)
+        for place, text in answers:
             i, repeat = divmod(place, repeats)
             found.setdefault(i, {})[repeat] = text
             if len(found[i]) == repeats:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
-    def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
+    def answers(
+        self, prompts: Sequence[str], *, leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None
+    ) -> Iterator[tuple[int, str]]:
         """The index of each prompt with the model's greedy answer, in any order; the same as
-        :meth:`core.inference.generation.Generator.answers`."""
+        :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
         asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
         bodies = [greedy_body(self.model, one, most=WRITTEN) for one in asked]
-        for i, text in self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat)):
+        self.left_out = LeftOut(len(prompts))
+
+        def leave(place: int, missing: NoAnswer) -> None:
+            self.left_out.add(str(place), missing)
+            leave_out(place, missing)
+
+        answers = self.client.ask(_path(chat), bodies, lambda _, reply: written(reply, chat=chat), leave_out=leave)
+        for i, text in answers:
             yield i, answer_line(text)
 
-    def echo(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
-        """The number of each (text, continuation) with its tokens, in any order.
+    def echo(
+        self,
+        asked: Sequence[tuple[str, str]],
+        *,
+        leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None,
+    ) -> Iterator[tuple[int, EchoedText]]:
+        """The number of each (text, continuation) with its tokens, in any order. ``leave_out`` hears of those that the
+        server does not answer.
 
         Raises :class:`~core.errors.InputError` if the server does not give the log-probabilities of a text.
         """
         self._need_echo()
-        return self._echoes(asked)
+        return self._echoes(asked, leave_out=leave_out)
 
     def echo_rows(self, text: str, *, listed: int) -> list[dict[str, Any]]:
         """A text token by token (:func:`~core.inference.server.replies.echoed_rows`), with what was expected instead.
@@ -289,6 +375,26 @@ class ServerEngine:
             if what in needed:
                 raise PassingError(failure(self.client.urls[0], what, how), status=FAILED)
 
+    def _need_system(self, system: str) -> None:
+        """Raise :class:`~core.errors.InputError` if the server refuses a prompt, or fails on it, only because of its
+        system prompt."""
+        user = {"role": "user", "content": PROBE}
+
+        def ask(*messages: dict[str, str]) -> None:
+            self.client.post("/chat/completions", chat_body(self.model, list(messages), listed=1), dict)
+
+        try:
+            ask({"role": "system", "content": system}, user)
+        except (RefusedError, PassingError, WrongReplyError) as error:
+            if isinstance(error, PassingError) and not error.alive:
+                raise
+            ask(user)  # raises if the system prompt is not the reason
+            says = f' (it says "{error.words}")' if error.words else ""
+            raise InputError(
+                f"the template of {self.model} on the server {self.client.urls[0]} takes no system prompt{says}; leave "
+                "out --system, or put its text into the questions"
+            ) from error
+
     def _need_echo(self) -> None:
         if self.able.echo:
             return
@@ -299,8 +405,8 @@ class ServerEngine:
             else "does not give the log-probabilities of a text that it was sent"
         )
         raise InputError(
-            f"the server {self.client.urls[0]} {does}, so texts can't be scored; ask for letters, or use a server that "
-            "gives them, such as vLLM"
+            f"the server {self.client.urls[0]} {does}{quoted(self.able.refused, TEXTS)}, so texts can't be scored; "
+            "ask for letters, or use a server that gives them, such as vLLM"
         )
 
     def close(self) -> None:
@@ -318,8 +424,16 @@ class ServerEngine:
         waiting = deque(self._first_request(prompt, i) for i, prompt in enumerate(prompts))
         heard: dict[int, NextTokens] = {}
         known: dict[int, dict[int, float]] = {}
-        for request, found in self.client.stream(waiting):
+
+        def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
+            gone.add(place[0])
+            self.left_out.add(prompts[place[0]].question_id, missing)
+
+        gone = set[int]()
+        for request, found in self.client.stream(waiting, leave_out=leave_out):
             i, *of = request.place
+            if i in gone:
+                continue
             prompt = prompts[i]
             tokens = self._tokens(prompt)
             if isinstance(found, EchoedText):
@@ -359,7 +473,7 @@ class ServerEngine:
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
-            found = self._next_tokens(reply, prompt, listed)
+            found = next_tokens(reply, chat=prompt.chat, asked=listed)
             fault = self.lists.fault or fault_of(found, asked=listed) or shared_letter(found, tokens)
             if fault is None:
                 return found
@@ -367,16 +481,14 @@ class ServerEngine:
                 raise WrongReplyError(fault.sentence(self.client.urls[0]))
             return replace(found, floor=0.0, believed=False)
 
-        return self._list_request(prompt, i, listed, read, *again)
+        return replace(self._list_request(prompt, i, listed, *again), read=read)
 
-    def _list_request(
-        self,
-        prompt: Prompt,
-        i: int,
-        listed: int,
-        read: Callable[[dict[str, Any]], NextTokens],
-        *again: int,
-    ) -> TokenRequest[NextTokens | EchoedText]:
+    def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
+        """A request for a list as it is."""
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=prompt.chat, asked=listed)
+
         temperature = self.lists.temperature
         body = (
             chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
@@ -384,9 +496,6 @@ class ServerEngine:
             else letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
         )
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
-
-    def _next_tokens(self, reply: dict[str, Any], prompt: Prompt, listed: int) -> NextTokens:
-        return next_tokens(reply, chat=prompt.chat, asked=listed)
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
         def read(reply: dict[str, Any]) -> EchoedText:
@@ -432,7 +541,7 @@ class ServerEngine:
         values = sorted((log_p, token) for token in self._tokens(prompt) if (log_p := listed.log_p(token)) is not None)
         ends = dict.fromkeys(values[:1] + values[-1:])
         asked = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
-        for request, found in self.client.stream(asked):
+        for request, found in self.client.stream(asked, leave_out=lambda place, missing: None):
             log_p, token = list(ends)[request.place[0]]
             echoed_p = _echoed_letter(found, 0.0) if isinstance(found, EchoedText) else math.nan
             if not math.isnan(echoed_p) and not alike(log_p, echoed_p):
@@ -442,15 +551,8 @@ class ServerEngine:
         """Whether the echo gives the letters that are not listed."""
         return self.able.echo and not prompt.chat and self._spelling_of(prompt) == SPELLINGS[0]
 
-    def _spelling(self, prompts: Sequence[Prompt]) -> tuple[str, NextTokens]:
-        """The spelling with the largest share of the letters' probability, and the list after the first prompt."""
-        most = self._usual(prompts[0].chat)
-        asked = deque(
-            self._list_request(prompt, i, most, partial(self._next_tokens, prompt=prompt, listed=most))
-            for i, prompt in enumerate(prompts)
-        )
-        heard = {request.place[0]: found for request, found in self.client.stream(asked)}
-        answers = [(prompts[i], found) for i, found in heard.items() if isinstance(found, NextTokens)]
+    def _spelling(self, answers: Sequence[tuple[Prompt, NextTokens]]) -> str:
+        """The spelling with the largest share of the letters' probability."""
         if all(len(listed.tokens) > 1 and listed.tokens[0][1] == listed.tokens[-1][1] for _, listed in answers):
             raise SelfCheckError(self._equal("every token", len(answers)))
         mass = {
@@ -469,7 +571,7 @@ class ServerEngine:
                 "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
                 "(--shots)"
             )
-        return best, next(listed for prompt, listed in answers if prompt is prompts[0])
+        return best
 
     # ---------------------------------------------------------------- texts
 
@@ -477,18 +579,28 @@ class ServerEngine:
         starts = list(itertools.accumulate((prompt.k for prompt in prompts), initial=0))
         owner = [i for i, prompt in enumerate(prompts) for _ in range(prompt.k)]
         found: dict[int, dict[int, EchoedText]] = {}
-        for place, text in self._echoes([(prompt.text, said) for prompt in prompts for said in prompt.continuations]):
+
+        def leave_out(place: int, missing: NoAnswer) -> None:
+            self.left_out.add(prompts[owner[place]].question_id, missing)
+
+        asked = [(prompt.text, said) for prompt in prompts for said in prompt.continuations]
+        for place, text in self._echoes(asked, leave_out=leave_out):
             i = owner[place]
             found.setdefault(i, {})[place - starts[i]] = text
             if len(found[i]) == prompts[i].k:
                 texts = found.pop(i)
                 yield _text_logits(prompts[i], [texts[j] for j in range(prompts[i].k)])
 
-    def _echoes(self, asked: Sequence[tuple[str, str]]) -> Iterator[tuple[int, EchoedText]]:
+    def _echoes(
+        self, asked: Sequence[tuple[str, str]], *, leave_out: Callable[[int, NoAnswer], object]
+    ) -> Iterator[tuple[int, EchoedText]]:
         """Each text with its continuation as the server's tokens; those of one text stay together."""
         bodies: list[Body] = [echo_body(self.model, text + said) for text, said in asked]
         yield from self.client.ask(
-            "/completions", bodies, lambda i, reply: echoed(reply, text=asked[i][0], continuation=asked[i][1])
+            "/completions",
+            bodies,
+            lambda i, reply: echoed(reply, text=asked[i][0], continuation=asked[i][1]),
+            leave_out=leave_out,
         )
 
     def _refuse_equal(self, scored: Sequence[OptionLogits]) -> None:

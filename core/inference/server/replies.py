@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.inference.server.client import WrongReplyError
+from core.inference.server.client import MissingAnswerError, WrongReplyError
 from core.inference.server.reply_body import number
 
 ABSENT = -100.0
@@ -31,6 +31,8 @@ NAMED, BYTE, BYTES = "bytes:", 4, re.compile(r"\\x[0-9a-f]{2}")
 LONGEST_TOKEN = 1_000
 LONGEST_WRITTEN = 10_000
 """Characters."""
+FILTER_SIGNS = ("prompt_filter_results", "promptFeedback", "prompt_feedback")
+"""What a reply without an answer holds if a filter took it."""
 TAIL = 200
 """The number of characters at the end of a text that its tokens must spell."""
 
@@ -96,7 +98,9 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextToke
     listed = [(_spelled(token), log_p) for token, value in pairs if (log_p := number(value)) > ABSENT]
     listed.sort(key=lambda pair: -pair[1])
     if not listed:
-        raise WrongReplyError("the server lists no tokens with their log-probabilities; start it so that it gives them")
+        raise MissingAnswerError(
+            "the server lists no tokens with their log-probabilities; start it so that it gives them"
+        )
     values = [log_p for _, log_p in listed]
     off = _rounded(values)
     total = sum(math.exp(min(log_p, 1.0)) for log_p in values)
@@ -213,6 +217,8 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
 def written(reply: Mapping[str, Any], *, chat: bool) -> str:
     """The text that the server wrote."""
     choice = _choice(reply)
+    if _is_filtered(choice):
+        raise MissingAnswerError("the server's filter took the answer", filtered=True)
     said = _mapping(choice.get("message")).get("content") if chat else choice.get("text")
     if said is not None and not isinstance(said, str):
         raise WrongReplyError("the server's answer holds no text")
@@ -281,21 +287,31 @@ def _odd(spelled: str, end: int) -> int:
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     found = _choice(reply).get("logprobs")
     if not isinstance(found, Mapping):
-        raise WrongReplyError("the server gives no log-probabilities; start it so that it does, or use another server")
+        raise MissingAnswerError(
+            "the server gives no log-probabilities; start it so that it does, or use another server",
+            filtered=_is_filtered(_choice(reply)),
+        )
     return found
 
 
 def _choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = _list(reply.get("choices"))
+    if not choices:
+        filtered = any(sign in reply for sign in FILTER_SIGNS)
+        raise MissingAnswerError("the server gives 0 answers to one question", filtered=filtered)
     if len(choices) != 1:
         raise WrongReplyError(f"the server gives {len(choices)} answers to one question")
     return _mapping(choices[0])
 
 
+def _is_filtered(choice: Mapping[str, Any]) -> bool:
+    return choice.get("finish_reason") == "content_filter"
+
+
 def _first(values: Any, what: str) -> Any:
     found = _list(values)
     if not found:
-        raise WrongReplyError(f"the server's answer lacks {what} with its log-probabilities")
+        raise MissingAnswerError(f"the server's answer lacks {what} with its log-probabilities")
     return found[0]
 
 

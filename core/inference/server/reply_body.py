@@ -6,8 +6,10 @@ and a depth that Python can hold. Texts that a person will read are short and ha
 
 from __future__ import annotations
 
+import html
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +30,18 @@ LONGEST_NAME = 200
 MOST_COUNTED = 10**9
 """A larger number of tokens is a mistake."""
 LARGEST_NUMBER = 1e18
+SENTENCES = (
+    "error", "errors", "message", "Message", "detail", "details", "msg", "error_description", "description", "reason",
+    "fault", "faultstring", "title",
+)  # fmt: skip
+"""The keys under which servers put the sentence of an error, the usual ones first."""
+DEEPEST = 5
+"""How many of these keys may lie inside one another."""
+UNPAID = re.compile(
+    r"insufficient.?(?:quota|credit|balance|fund)|out of credits?|credit balance is too low",
+    re.IGNORECASE,
+)
+TITLE = re.compile(r"<title[^>]*>(.{0,500}?)</title", re.IGNORECASE | re.DOTALL)
 
 
 class TooLargeError(ValueError):
@@ -36,12 +50,93 @@ class TooLargeError(ValueError):
 
 def limit_of(body: Mapping[str, Any] | None) -> int:
     """The most bytes that the reply to a request may have."""
-    if not body or "max_tokens" not in body:
+    if not body or not {"max_tokens", "max_completion_tokens"} & body.keys():
         return LARGEST
     if -1 in (body.get("logprobs"), body.get("top_logprobs")):
         return LARGEST_LISTED
     echoed = len(str(body.get("prompt", ""))) if body.get("echo") else 0
     return min(LARGEST_LISTED, LARGEST_ANSWER + ECHOED * echoed)
+
+
+def error_text(content: bytes) -> str:
+    """The sentence in the body of an error, in whatever form the server gives it; empty if there is none.
+
+    >>> error_text(b'{"error": {"message": "No"}}'), error_text(b'{"detail": [{"loc": ["body", "n"], "msg": "bad"}]}')
+    ('No', 'body.n: bad')
+    >>> error_text(b"<html><title>502 Bad Gateway</title>"), error_text(b"not here")
+    ('502 Bad Gateway', 'not here')
+    """
+    try:
+        return _sentence(parsed(content))
+    except ValueError:
+        text = content.decode("utf-8", "replace").strip()
+    if text.startswith(("{", "[")):  # JSON that is cut off
+        return ""
+    if "<" not in text[:200]:
+        return text
+    title = TITLE.search(text)
+    return html.unescape(title[1]).strip() if title else ""
+
+
+def error_value(values: Any) -> Any:
+    """The error that a reply holds in place of an answer; None if it holds none."""
+    if not isinstance(values, Mapping) or "choices" in values:
+        return None
+    if values.get("object") == "error" or values.get("type") == "error":
+        return values.get("error") or values
+    return values.get("error") or values.get("errors") or None
+
+
+def status_in(error: Any) -> int:
+    """The HTTP status that an error in a reply names as its code; 0 if it names none."""
+    code = _code(error)
+    return int(code) if code.isdecimal() and len(code) == 3 and code >= "400" else 0
+
+
+def code_in(content: bytes) -> str:
+    """The codes by which the body of an error calls it, such as ``content_filter``; empty if there is none."""
+    try:
+        values = parsed(content)
+    except ValueError:
+        return ""
+    error = error_value(values)
+    found = [error if error is not None else values]
+    if isinstance(found[0], Mapping):
+        found += [found[0].get(name) for name in ("innererror", "inner_error")]
+    return " ".join(filter(None, map(_code, found)))
+
+
+def is_unpaid(status: int, content: bytes) -> bool:
+    """Whether an error says that the credit or the quota of the account is used up, which no waiting helps."""
+    return status == 402 or bool(UNPAID.search(f"{code_in(content)} {error_text(content)[:1000]}"))
+
+
+def _code(error: Any) -> str:
+    """The code and the type of an error in one text."""
+    if not isinstance(error, Mapping):
+        return ""
+    code = error.get("code") or error.get("status") or error.get("type")
+    return str(code)[:LONGEST_NAME] if isinstance(code, (str, int)) and not isinstance(code, bool) else ""
+
+
+def _sentence(value: Any, depth: int = 0) -> str:
+    if isinstance(value, str):
+        return value
+    if depth >= DEEPEST:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(filter(None, (_sentence(one, depth + 1) for one in value[:3])))
+    if not isinstance(value, Mapping):
+        return ""
+    said = next(filter(None, (_sentence(value.get(key), depth + 1) for key in SENTENCES)), "")
+    place = value.get("loc")
+    if said and isinstance(place, list):  # of a field, as pydantic says it
+        return f"{'.'.join(map(str, place[:6]))}: {said}"
+    behind = value.get("metadata")  # a router repeats there what the server behind it said
+    raw = behind.get("raw") if isinstance(behind, Mapping) else None
+    if said and isinstance(raw, str) and (more := error_text(raw.encode("utf-8", "replace"))) and more not in said:
+        return f"{said}: {more}"
+    return said
 
 
 async def read(reply: aiohttp.ClientResponse, *, limit: int) -> bytes:

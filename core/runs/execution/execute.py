@@ -6,7 +6,7 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -37,6 +37,7 @@ from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server import permission
 from core.inference.server.address import check_key, served_model
+from core.inference.server.left_out import UNANSWERED, missing_of
 from core.inference.unconditional import score_bare
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
@@ -50,7 +51,8 @@ from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank, bank_names
-from core.tasks.split import Draw
+from core.tasks.rotation import first_order
+from core.tasks.split import Draw, without
 
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
@@ -167,6 +169,7 @@ class _Execution:
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
         self.served: ServerEngine | None = None
+        self.missing: dict[str, list[str]] = {}
         self.shared: SharedScoring | None = None
 
     def run(self) -> dict[str, Any]:
@@ -232,10 +235,56 @@ class _Execution:
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
         measured = self._score(engine, asked, self._chunk(engine))
+        self._note_missing(asked)
         if self.spec.repeats:
-            write_answers(engine, self.spec, self.drawn, self.folder, self.reporter, note=self._note_spent)
+            write_answers(
+                engine,
+                self.spec,
+                self.drawn,
+                self.folder,
+                self.reporter,
+                note=self._note_spent,
+                left_out=self.served.left_out if self.served else None,
+                missing=self.missing,
+            )
+            self._note_missing(asked)
         join_chunks(self.folder, "logits.parquet")
+        self._leave_out()
         return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
+
+    def _note_missing(self, asked: Sequence[Prompt]) -> None:
+        """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
+        whose chunk is not finished yet."""
+        turned = self.spec.rotations or self.spec.orders
+        missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
+        for name, reason in (missing | self._without_options(asked, missing)).items():
+            question = first_order(name) if turned else name
+            if question not in self.missing:
+                self.reporter.log(f"question {name} is left out ({reason[0]}): {reason[1]}")
+                self.missing[question] = reason
+        if self.missing:
+            store.note(self.spec.run_id, missing=self.missing)
+
+    def _without_options(self, asked: Sequence[Prompt], missing: Collection[str]) -> dict[str, list[str]]:
+        """The other questions with an option that the server does not score on its own."""
+        known = store.read_bare(self.spec.run_id).values() if self.served and self.spec.asks_texts else ()
+        return {
+            prompt.question_id: [UNANSWERED, "the server does not score one of its options on its own"]
+            for prompt in asked
+            if prompt.question_id not in missing
+            and any(text not in scores for scores in known for text in prompt.continuations)
+        }
+
+    def _leave_out(self) -> None:
+        """Leave out the questions that the server did not answer, each with all orders of its options.
+
+        Raises :class:`~core.errors.InputError` if no question is left on a side of the split.
+        """
+        if not self.missing:
+            return
+        self.drawn = without(self.drawn, self.missing)
+        store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
+        store.keep_logits(self.folder, [question.id for question in self.drawn.scored])
 
     def _bounds(self) -> dict[str, int]:
         """How many questions have letters of which the server gave only an upper bound."""
@@ -244,10 +293,12 @@ class _Execution:
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
+        self.missing = dict(before.get("missing", {})) if finished_chunks(self.folder) else {}
         data = bank.fingerprint(self.drawn.questions)
         if (self.folder / "chunks").exists() and before.get("data_fingerprint") != data:
             drop_chunks(self.folder)
             (self.folder / store.BARE).unlink(missing_ok=True)
+            self.missing = {}
             self.reporter.log("the questions have changed since the last try, which is dropped")
         self.reporter.begin(
             f"{self.reporter.total} prompts",
@@ -301,6 +352,7 @@ class _Execution:
                         self._note_spent()
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
+                scoring.finish()
             finally:
                 if self.spec.servers:
                     scoring.keep()
@@ -350,6 +402,13 @@ class _Chunks:
         for i, batches in self.batches.items():
             if batches:
                 store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
+
+    def finish(self) -> None:
+        """Write the chunks from which questions were left out."""
+        for i in list(self.batches):
+            if batches := self.batches.pop(i):
+                names = {name for of in batches for name in of.ids}
+                store.write_chunk(self.folder, i, self._joined(batches, [n for n in self.ids[i] if n in names]))
 
     def _write_if_finished(self, i: int) -> bool:
         if sum(len(batch.ids) for batch in self.batches[i]) < len(self.ids[i]):

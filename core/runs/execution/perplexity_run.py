@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.files.tables import join_chunks
+from core.files.tables import join_chunks, keep_rows
 from core.perplexity import scored_parts, stored_requests
 from core.perplexity.request import Request
 from core.perplexity.scoring import Scorer
@@ -51,10 +51,17 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     reporter.report("asking the server" if spec.servers else "loading the model")
     with _loaded(spec, reporter) as scorer:
         reporter.stop_if_cancelled()
-        seconds = scored_parts.score_missing(scorer, request, folder, reporter)
+        seconds, missing = scored_parts.score_missing(scorer, request, folder, reporter)
     join_chunks(folder, FILE)
+    if missing:
+        keep_rows(folder / FILE, "source", [source for source in request.sources if source not in missing])
+    notes = [_missing_note(request, source, *reason) for source, reason in missing.items()]
+    for note in notes:
+        reporter.log(note)
+    described = scorer.description
     return {
-        "engine": scorer.description,
+        "engine": described | {"notes": [*described["notes"], *notes]} if notes else described,
+        **({"missing": missing} if missing else {}),
         "request": {
             "mode": request.mode,
             "exchanges": request.exchanges,
@@ -63,6 +70,13 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
         },
         "scoring_seconds": round(seconds, 3),
     }
+
+
+def _missing_note(request: Request, source: str, kind: str, reason: str) -> str:
+    name = next(one.name for one in request.conversations if one.digest == source)
+    return (
+        f"the conversation {name!r} is left out, because the server does not answer a message of it ({kind}; {reason})"
+    )
 
 
 @contextmanager

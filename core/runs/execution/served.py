@@ -35,7 +35,9 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool
             on_wait=reporter.wait_for_server,
         )
     with closing(engine):
-        for url in set(spec.servers) - set(engine.client.urls):
+        for url, used in engine.client.corrected.items():
+            reporter.log(f"the address {url} is used as {used}")
+        for url in set(spec.servers) - set(engine.client.urls) - engine.client.corrected.keys():
             reporter.log(f"the server {url} can't be reached; the others do its work")
         try:
             yield engine

@@ -6,11 +6,12 @@ Answers go into ``chunks/written.jsonl`` as they come, a line for each question,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from core.files.json_text import loads
 from core.inference.engine import Engine
+from core.inference.server.left_out import LeftOut
 from core.prompting.written import find_answer
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
@@ -23,28 +24,40 @@ NOTED_EVERY = 100
 
 
 def write_answers(
-    engine: Engine, spec: RunSpec, drawn: Draw, folder: Path, reporter: ProgressReporter, *, note: Callable[[], None]
+    engine: Engine,
+    spec: RunSpec,
+    drawn: Draw,
+    folder: Path,
+    reporter: ProgressReporter,
+    *,
+    note: Callable[[], None],
+    left_out: LeftOut | None = None,
+    missing: Collection[str] = (),
 ) -> None:
     """Let the model answer the test questions that no earlier try answered, and write them all down.
 
-    ``note`` is called now and then.
+    ``note`` is called now and then. Questions that are ``missing`` already are not asked; ``left_out`` holds those that
+    the server does not answer.
     """
     test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
     path = folder / "chunks" / "written.jsonl"
     known = _read(path, repeats=spec.repeats)
-    missing = [(number, question) for number, question in enumerate(test) if question.id not in known]
-    prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in missing]
-    seeds = [spec.seed + number for number, _ in missing]
+    waiting = [(number, question) for number, question in enumerate(test) if question.id not in {*known, *missing}]
+    prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in waiting]
+    seeds = [spec.seed + number for number, _ in waiting]
     path.parent.mkdir(exist_ok=True)
     with path.open("a", encoding="utf-8", newline="\n") as file:
         for i, texts in engine.write(prompts, repeats=spec.repeats, seeds=seeds):
-            known[missing[i][1].id] = texts
-            file.write(json.dumps({"id": missing[i][1].id, "texts": texts}) + "\n")
+            known[waiting[i][1].id] = texts
+            file.write(json.dumps({"id": waiting[i][1].id, "texts": texts}) + "\n")
             file.flush()
             reporter.report(f"writing answers, {len(known):,} of {len(test):,}")
             if not len(known) % NOTED_EVERY:
                 note()
-    rows = [(q.id, i, text, find_answer(text, q.options)) for q in test for i, text in enumerate(known[q.id])]
+    if left_out:
+        left_out.confirm(len(known))
+    answered = [q for q in test if q.id in known]
+    rows = [(q.id, i, text, find_answer(text, q.options)) for q in answered for i, text in enumerate(known[q.id])]
     store.write_written(folder, rows)
 
 

@@ -30,9 +30,11 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500. ``beside`` is what it answers beside the protocol, by path. ``sampler``
-    makes what is listed for the next token of its log-probabilities (vocabulary), the tokens before and the request,
-    and ``spelled`` what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place."""
+    requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
+    these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
+    text. ``base`` is the path of its API, and ``listing`` makes the reply about models. ``sampler`` makes what is
+    listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
+    what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place."""
 
     most: int = 20
     all_tokens: bool = False
@@ -57,6 +59,11 @@ class Behaviour:
     )
     spelled: Callable[[list[tuple[str, float]]], list[tuple[str, float]]] = field(default=lambda pairs: pairs)
     echo_lists: bool = True
+    strict: Callable[[str, dict[str, Any]], tuple[int, Any] | None] = field(default=lambda path, body: None)
+    before: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    base: str = "/v1"
+    listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
 
 class Loopback:
@@ -108,11 +115,11 @@ class Loopback:
 
     # ---------------------------------------------------------------- answers
 
-    def models(self) -> dict[str, Any]:
+    def models(self) -> Any:
         context = self.model.config.max_position_embeddings
         does = self.behaviour
         entry = {"id": self.name, "owned_by": does.kind, "max_model_len": context, "root": does.quantisation}
-        return {"object": "list", "data": [entry]}
+        return does.listing([entry])
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = body.get("logprobs")
@@ -181,7 +188,8 @@ class Loopback:
     def write(self, tokens: tuple[int, ...], body: dict[str, Any]) -> tuple[list[int], str]:
         written: list[int] = []
         generator = torch.Generator().manual_seed(int(body.get("seed", 0)))
-        for _ in range(body["max_tokens"]):
+        most = body["max_completion_tokens"] if "max_completion_tokens" in body else body["max_tokens"]
+        for _ in range(most):
             last = self.log_p((*tokens, *written))[-1]
             if body.get("temperature", 1):
                 written.append(int(torch.multinomial(last.exp(), 1, generator=generator)))
@@ -190,7 +198,10 @@ class Loopback:
             if written[-1] == self.tokenizer.eos_token_id and len(written) > 1:
                 written.pop()
                 break
-        return written, self.tokenizer.decode(written)
+        text = self.behaviour.before * (most > 1) + self.tokenizer.decode(written)
+        for stop in body.get("stop", ()):
+            text = text.partition(stop)[0]
+        return written, text
 
     def reply(self, choice: dict[str, Any], tokens: tuple[int, ...], written: list[int]) -> dict[str, Any]:
         counts = {"prompt_tokens": len(tokens), "completion_tokens": len(written)}
@@ -227,7 +238,7 @@ class Loopback:
             def do_GET(self) -> None:
                 if not self.admitted():
                     return
-                if self.path == "/v1/models":
+                if self.path == f"{loopback.behaviour.base}/models":
                     self.send(200, loopback.models())
                 elif self.path in loopback.behaviour.beside:
                     self.send(200, loopback.behaviour.beside[self.path])
@@ -269,12 +280,14 @@ class Loopback:
                 fault = does.fault(number)
                 if fault not in ("", "short") and self.failed(fault):
                     return
-                path = self.path.removeprefix("/v1")
+                path = self.path.removeprefix(does.base)
                 known = {"/completions": does.completions, "/chat/completions": does.chat}
                 if not known.get(path):
                     return self.send(404, {"error": {"message": "not here"}})
                 if does.breaks_on(path, body):
                     return self.send(500, {"error": {"message": "it broke"}})
+                if refused := does.strict(path, body):
+                    return self.send(*refused, does.headers)
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)

@@ -63,7 +63,6 @@ def test_each_mistake_is_one_sentence(server: Loopback, web_page: str, monkeypat
 
     assert "no server answers at http://127.0.0.1:9/v1" in said("http://127.0.0.1:9/v1")
     assert "perhaps a web page" in said(f"{web_page}/v1")
-    assert "usually ends in /v1" in said(server.url.replace("/v1", "/other"))
     assert "has no model 'llama'" in said(server.url, model="llama")
     server.reset(logprobs=False)
     assert "gives no log-probabilities" in said(server.url, model="pocket-3m")

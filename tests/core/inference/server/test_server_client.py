@@ -13,7 +13,7 @@ import pytest
 
 from core.errors import InputError, RunCancelled, RunError, ServerError
 from core.inference.server.abilities import models
-from core.inference.server.address import check_key, key_of, key_variable, server_url, without_key
+from core.inference.server.address import check_key, key_of, key_variable, server_url, without_secrets
 from core.inference.server.bodies import letter_body
 from core.inference.server.client import Patience, RefusedError, ServerClient, TokenRequest
 from core.inference.server.concurrency import InFlight
@@ -163,7 +163,7 @@ def test_a_key_may_be_among_streamlits_secrets(monkeypatch, tmp_path):
     secrets = tmp_path / ".streamlit" / "secrets.toml"
     secrets.write_text(f'PLANTED_API_KEY = "{KEY}"\n[more]\nOTHER_API_KEY = "x"\n')
     check_key("PLANTED_API_KEY")
-    assert without_key(f"wrong key {KEY}", "PLANTED_API_KEY") == "wrong key (the key)"
+    assert without_secrets(f"wrong key {KEY}", "PLANTED_API_KEY") == "wrong key (the key)"
     monkeypatch.setenv("PLANTED_API_KEY", "sk-of-the-environment")
     assert key_of("PLANTED_API_KEY") == "sk-of-the-environment"
     assert key_of("OTHER_API_KEY") == ""
@@ -231,7 +231,7 @@ def test_whoever_waits_is_told_why_and_can_stop(server):
 
     with ServerClient([server.url], patience=SOON, on_wait=on_wait) as client, pytest.raises(RunCancelled):
         asked(client, BODIES[:2])
-    assert said[-1] == f"the server {server.url} fails with HTTP status 500 (key None)"
+    assert said[-1] == f'the server {server.url} fails with HTTP status 500 and says "key None"'
 
 
 def test_a_budget_without_prices_counts_tokens():
