@@ -43,9 +43,10 @@ class Caveat:
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
     ``no answer`` (the letters have almost none, so the run has no figures), ``base`` (an adapter was trained on
-    another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``demonstration`` (no model
-    answered), ``stated`` (by the file that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options,
-    in rows that repeat a question), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``unchecked`` (the list
+    of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
+    ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
+    number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -102,7 +103,7 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
         caveats.append(
             Caveat("base", f"{clause[:1].upper()}{clause[1:]}.", "Put those weights back, or train the adapter again.")
         )
-    notes = engine.get("template_notes") if isinstance(engine, Mapping) else None
+    notes = _mapping(engine).get("template_notes")
     if isinstance(notes, list):
         caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
     if mark := _texts(engine).get("reasoning_opened"):
@@ -115,6 +116,15 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "sampling",
                 f"The server does not accept {unstated}, so its own values may have changed the written answers.",
                 "A server such as vLLM accepts all of these.",
+            )
+        )
+    if _mapping(engine).get("lists_unchecked") is True:
+        caveats.append(
+            Caveat(
+                "unchecked",
+                "The server's list of next tokens could not be checked against an echo. If its sampler always has a "
+                "temperature or penalties of its own, all probabilities are wrong.",
+                "Start the server without them, or ask a server that echoes texts in the plain format.",
             )
         )
     if spec.model == FAKE_MODEL and not spec.is_imported:
@@ -163,6 +173,10 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
             "its first order.",
         ),
     )
+
+
+def _mapping(values: object) -> Mapping[str, Any]:
+    return values if isinstance(values, Mapping) else {}
 
 
 def _not_answered(left_out: Mapping[str, Any], total: int) -> Caveat:

@@ -85,8 +85,8 @@ class ServedModels:
     def formats(self) -> tuple[str, ...]:
         """The prompt formats that can be asked for letters."""
         able = {
-            "plain": all(one.listed for one in self.able),
-            "chat": all(one.chat_listed for one in self.able),
+            "plain": all(one.listed and not one.letters_fault(chat=False) for one in self.able),
+            "chat": all(one.chat_listed and not one.letters_fault(chat=True) for one in self.able),
         }
         return tuple(name for name in FORMATS if able[name])
 
@@ -193,6 +193,8 @@ def served_models(
         able = [one.able for one in asked if one.able]
         for words in dict.fromkeys(able_words(one) for one in able):
             st.caption(plain(words))
+        for words in dict.fromkeys(words for one in able for words in list_words(one)):
+            st.warning(plain(words))
         if failures := list(dict.fromkeys(failure_words(one) for one in able if one.failing)):
             st.warning(plain(" ".join(failures)))
         if lacking := without_texts and next((no_texts(one) for one in able if not one.echo), ""):
@@ -236,6 +238,17 @@ def able_words(able: Abilities) -> str:
     named = f" ({who})" if who else ""
     given = f"gives the log-probabilities of {_most_listed(able)}, {texts}"
     return f"This server{named} {given}.{bounds}{context}{reasoning}"
+
+
+def list_words(able: Abilities) -> tuple[str, ...]:
+    """What is wrong with the lists of next tokens, and what becomes of the letters, a sentence for each format."""
+    words = []
+    for chat, name, check in ((False, "plain", able.lists), (True, "chat", able.chat_lists)):
+        if check.fault:
+            refused = able.letters_fault(chat=chat) is not None
+            instead = "letters can't be scored" if refused else "its list is not used for letters"
+            words.append(f"In the {name} format, the server {check.fault.clause}, so {instead}.")
+    return tuple(words)
 
 
 def failure_words(able: Abilities) -> str:

@@ -6,12 +6,12 @@ import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from core.errors import AccessError, InputError, ServerError
-from core.inference.server import permission
+from core.inference.server import list_checks, permission
 from core.inference.server.address import ServedWeights, addresses_near
 from core.inference.server.advice import hint, most_listed
 from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
@@ -22,8 +22,9 @@ from core.inference.server.client import (
     UnreadableError,
     WrongReplyError,
 )
+from core.inference.server.list_checks import UNCHECKED, EchoedToken, Findings, ListCheck, ListFault
 from core.inference.server.provenance import mapping, told
-from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
+from core.inference.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.inference.server.reply_body import clean, count
 from core.letter_mass import LetterMass
 
@@ -40,7 +41,13 @@ NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinki
 FAR_MORE = 10
 """Times the letter mass; a server that ignores the switch gives the same."""
 PROBE_LETTERS = frozenset("AB")
-SAID = " A"
+BROAD, BROAD_CHAT = "Some words: the and of in to is was it a on. Some other words:", "Say a random word."
+"""Texts that almost any token may follow. The first also holds likely ones, so that penalties show."""
+SAID, OTHER_SAID = " A", " B"
+ECHOED = 5
+"""The most tokens that an echo has to list at each place."""
+NO_ECHO = 2
+"""Answers without an echo after which a server counts as one that gives none."""
 FAILED = 500
 NO_SUCH_PATH = (404, 405)
 OF_ALL = (401, 402)
@@ -62,7 +69,8 @@ class Abilities:
     is no such endpoint or it gives none. ``echo`` says whether it gives the log-probabilities of a text that it was
     sent (``echo_wrong``: it does, but they are wrong, so they are not used), and ``by_id`` whether it gives those of
     tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
-    log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
+    log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``lists`` and
+    ``chat_lists`` say whether the tokens that the two endpoints list have the model's probabilities. ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
     :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses,
     by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints.
@@ -81,6 +89,8 @@ class Abilities:
     echo_wrong: bool = False
     probe: tuple[str, float] = ("", 0.0)
     text_log_p: float = 0.0
+    lists: ListCheck = UNCHECKED
+    chat_lists: ListCheck = UNCHECKED
     failing: tuple[tuple[str, str], ...] = ()
     letters: LetterMass | None = None
     chat_letters: LetterMass | None = None
@@ -93,10 +103,18 @@ class Abilities:
         told = " · ".join(filter(None, (self.kind, self.root, self.quantisation)))
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
+    def letters_fault(self, *, chat: bool) -> ListFault | None:
+        """What is wrong with the lists of an endpoint, unless letters can be had without them: from an echo, or by
+        their tokens' ids if only spellings are affected."""
+        fault = (self.chat_lists if chat else self.lists).fault
+        otherwise = not chat and (self.echo or (self.by_id and fault is not None and fault.by_spelling))
+        return None if otherwise else fault
+
     @property
-    def does(self) -> tuple[int, int, bool, bool, bool]:
+    def does(self) -> tuple[object, ...]:
         """The values that must be equal if several servers share the work."""
-        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off
+        lists = [(check.fault is None, check.temperature) for check in (self.lists, self.chat_lists)]
+        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off, *lists
 
 
 def models(client: ServerClient) -> list[str]:
@@ -158,13 +176,12 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
     refused: dict[str, str] = {}
-    messages = [{"role": "user", "content": PROBE}]
-    listed, probe = _most(client, url, "/completions", lambda n: letter_body(model, PROBE, listed=n), failing, refused)
-    chat_listed, said = _most(
-        client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing, refused
-    )
-    quiet = _without_reasoning(client, url, model, said, chat_listed)
-    if not listed and not chat_listed:
+    plain, chat = (kind(client, url, model, failing, refused) for kind in (_Endpoint, _ChatEndpoint))
+    found = plain.findings()
+    trusted = found.check if found and found.check.compared and not found.check.fault else None
+    chat_found = chat.findings(temperature=trusted.temperature if trusted else None)
+    first = found or chat_found
+    if first is None:
         for error in failing.values():
             raise error
         raise InputError(
@@ -172,46 +189,32 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
             f"{hint(' '.join(refused.values())) or 'start it so that it gives them, or use another server'}"
         )
-    echo, text_log_p = _echoes(client, url, model, listed, failing, refused) if listed else (False, 0.0)
+    lists, chat_lists = (one.check if one else UNCHECKED for one in (found, chat_found))
+    if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
+        chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
     return Abilities(
         kind=clean(entry.get("owned_by")),
         version=version,
         context=context,
-        listed=listed,
-        chat_listed=chat_listed,
-        echo=bool(echo),
-        echo_wrong=echo is None,
+        listed=found.most if found else 0,
+        chat_listed=chat_found.most if chat_found else 0,
+        echo=bool(found and found.echo_right),
+        echo_wrong=bool(found and found.echo_right is False),
         root=clean(entry.get("root")),
         quantisation=quantisation,
-        by_id=listed > 0 and _gives_by_id(client, url, model),
-        probe=next((given.tokens[0] for given in (probe, said) if given), ("", 0.0)),
-        text_log_p=text_log_p,
+        by_id=found is not None and found.most > 0 and _gives_by_id(client, url, model),
+        probe=first.first.tokens[0],
+        text_log_p=found.text_log_p if found and found.echo_right else 0.0,
+        lists=lists,
+        chat_lists=chat_lists,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
         refused=tuple(refused.items()),
-        letters=_letters(probe),
-        chat_letters=_letters(quiet or said),
-        reasoning_off=quiet is not None,
+        letters=_letters(plain.first),
+        chat_letters=_letters(chat.first),
+        reasoning_off=bool(chat.options),
     )
-
-
-def _without_reasoning(
-    client: ServerClient, url: str, model: str, said: NextTokens | None, listed: int
-) -> NextTokens | None:
-    """What the chat endpoint says after :data:`PROBE` with :data:`NO_REASONING`, if letters are no answer without it
-    and have far more probability with it; else None."""
-    before = _letters(said)
-    if before is None or not before.is_no_answer:
-        return None
-
-    def ask() -> NextTokens:
-        body = {**chat_body(model, [{"role": "user", "content": PROBE}], listed=listed), **NO_REASONING}
-        return client.post("/chat/completions", body, lambda reply: next_tokens(reply, chat=True, asked=listed), of=url)
-
-    found = _able(ask)
-    after = _letters(found)
-    return found if after is not None and after.mean > FAR_MORE * before.mean else None
 
 
 def _letters(given: NextTokens | None) -> LetterMass | None:
@@ -301,66 +304,157 @@ def _listed(client: ServerClient, url: str) -> tuple[str, list[Mapping[str, Any]
     return url, [one for one in named if clean(one["id"]) == one["id"] != ""]
 
 
-def _most(
-    client: ServerClient,
-    url: str,
-    path: str,
-    body: Callable[[int], Body],
-    failing: dict[str, PassingError | UnreadableError],
-    refused: dict[str, str],
-) -> tuple[int, NextTokens | None]:
-    """The most next tokens that an endpoint gives, or 0 if it gives none, and the tokens after :data:`PROBE`.
+class _Endpoint:
+    """The completions endpoint of one server, as :mod:`core.inference.server.list_checks` asks it. ``first`` is its
+    list after :data:`PROBE`. What it fails on even where a simpler request is answered is put into ``failing``, and its
+    words about what it refuses into ``refused``."""
 
-    An endpoint that fails even on a request without log-probabilities is put into ``failing``. If it refuses them all,
-    its words are put into ``refused``.
-    """
-    chat = path.startswith("/chat")
-    what = CHAT if chat else COMPLETIONS
-    words: list[str] = []
-    plainly = {name: value for name, value in body(1).items() if name not in ("logprobs", "top_logprobs")}
+    path, what = "/completions", COMPLETIONS
+    text, broad = PROBE, BROAD
+    letters: tuple[str, ...] = (SAID, OTHER_SAID)
 
-    def simpler() -> object:
-        return client.post(path, plainly, dict, of=url)
+    def __init__(
+        self,
+        client: ServerClient,
+        url: str,
+        model: str,
+        failing: dict[str, PassingError | UnreadableError],
+        refused: dict[str, str],
+    ) -> None:
+        self.client = client
+        self.url = url
+        self.model = model
+        self.failing = failing
+        self.refused = refused
+        self.first: NextTokens | None = None
+        self.options: Body = {}
+        """What each request says besides: :data:`NO_REASONING` if letters are no answer without it."""
+        self.without_echo = 0
 
-    numbers, tried = deque(MOST_LISTED), set[int]()
-    while numbers:
-        asked = numbers.popleft()
-        if asked in tried:
-            continue
-        tried.add(asked)
+    def body(self, text: str, most: int, temperature: int) -> Body:
+        return letter_body(self.model, text, listed=most, temperature=temperature)
 
-        def read(reply: dict[str, Any], asked: int = asked) -> NextTokens:
-            return next_tokens(reply, chat=chat, asked=asked)
+    def findings(self, *, temperature: int | None = None) -> Findings | None:
+        """How far the endpoint's lists can be believed (:func:`~core.inference.server.list_checks.checked`); None if
+        it lists nothing."""
+        asked = self._most()
+        return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
 
-        def ask(asked: int = asked, read: Callable[[dict[str, Any]], NextTokens] = read) -> NextTokens:
-            return client.post(path, body(asked), read, of=url)
+    def _most(self) -> int:
+        """The most next tokens that the endpoint gives, or 0 if it gives none."""
+        body = self.body(self.text, 1, 0)
+        plainly = {name: value for name, value in body.items() if name not in ("logprobs", "top_logprobs")}
 
-        try:
-            given = _able(ask, simpler=simpler, on_refusal=words.append)
-        except RefusedError as error:  # the simpler request
-            if error.status in OF_ALL:
-                raise
-            refused[what] = error.words
-            return 0, None
-        except (PassingError, UnreadableError) as error:
-            if isinstance(error, PassingError) and not error.alive:
-                raise
-            failing[what] = error
-            return 0, None
-        if given is None:
-            most = most_listed(words[-1]) if words else 0
-            if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
-                numbers.appendleft(most)
-            continue
-        if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise the server understood -1 in another way
-            return asked, given
-    if words:
-        refused[what] = words[-1]
-    return 0, None
+        def simpler() -> object:
+            return self.client.post(self.path, plainly, dict, of=self.url)
+
+        words: list[str] = []
+        numbers, tried = deque(MOST_LISTED), set[int]()
+        while numbers:
+            asked = numbers.popleft()
+            if asked in tried:
+                continue
+            tried.add(asked)
+            try:
+                given = _able(
+                    lambda asked=asked: self._listed(self.text, asked),  # type: ignore[misc]
+                    simpler=simpler,
+                    on_refusal=words.append,
+                )
+            except RefusedError as error:  # the simpler request
+                if error.status in OF_ALL:
+                    raise
+                self.refused[self.what] = error.words
+                return 0
+            except (PassingError, UnreadableError) as error:
+                if isinstance(error, PassingError) and not error.alive:
+                    raise
+                self.failing[self.what] = error
+                return 0
+            if given is None:
+                most = most_listed(words[-1]) if words else 0
+                if 0 < most < (asked if asked > 0 else MOST_FOLLOWED):
+                    numbers.appendleft(most)
+                continue
+            if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise it understood -1 in another way
+                self.first = given
+                return asked
+        if words:
+            self.refused[self.what] = words[-1]
+        return 0
+
+    def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
+        """See :class:`~core.inference.server.list_checks.Asker`."""
+        return _able(lambda: self._listed(text, most, temperature), simpler=lambda: self._listed(self.text, 1))
+
+    def _listed(self, text: str, most: int, temperature: int = 0) -> NextTokens:
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=self.path.startswith("/chat"), asked=most)
+
+        return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
+
+    def echoed(self, text: str, token: str) -> EchoedToken | None:
+        """See :class:`~core.inference.server.list_checks.Asker`. A server that fails on an echo, or twice gives none,
+        is asked for no other."""
+        if TEXTS in self.failing or self.without_echo >= NO_ECHO:
+            return None
+
+        def read(reply: dict[str, Any]) -> tuple[EchoedText, dict[str, float]]:
+            found = echoed(reply, text=text, continuation=token)
+            return found, last_list(reply, found)
+
+        def ask() -> tuple[EchoedText, dict[str, float]]:
+            body = echo_body(self.model, text + token, listed=min(ECHOED, len(self.first.tokens) if self.first else 1))
+            return self.client.post(self.path, body, read, of=self.url)
+
+        asked = _able(
+            ask,
+            simpler=lambda: self._listed(self.text, 1),
+            on_failure=lambda error: self.failing.setdefault(TEXTS, error),
+            on_refusal=lambda words: self.refused.setdefault(TEXTS, words),
+        )
+        if asked is None:
+            self.without_echo += 1
+            return None
+        found, listed = asked
+        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
+        if len(said) != 1 or found.joined or any(math.isnan(value) for value in (*scored, *said)):
+            return None
+        return EchoedToken(token, said[0], listed, sum(scored) / max(len(scored), 1))
+
+
+class _ChatEndpoint(_Endpoint):
+    """The chat endpoint, which echoes nothing."""
+
+    path, what = "/chat/completions", CHAT
+    broad = BROAD_CHAT
+    letters: tuple[str, ...] = ()
+
+    def body(self, text: str, most: int, temperature: int) -> Body:
+        messages = [{"role": "user", "content": text}]
+        return {**chat_body(self.model, messages, listed=most, temperature=temperature), **self.options}
+
+    def _most(self) -> int:
+        most = super()._most()
+        before = _letters(self.first)
+        if before is None or not before.is_no_answer:
+            return most
+        self.options = NO_REASONING
+        quiet = _able(lambda: self._listed(self.text, most))
+        after = _letters(quiet)
+        if after is not None and after.mean > FAR_MORE * before.mean:
+            self.first = quiet
+        else:
+            self.options = {}
+        return most
+
+    def echoed(self, text: str, token: str) -> EchoedToken | None:
+        """None."""
+        return None
 
 
 def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
-    ids = token_ids(client, url, model, PROBE, (SAID, " B"))
+    ids = token_ids(client, url, model, PROBE, (SAID, OTHER_SAID))
     if len(ids) < 2:
         return False
 
@@ -372,56 +466,6 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
 
     found = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
     return found is not None and all(found.log_p(token) is not None for token in ids)
-
-
-def _echoes(
-    client: ServerClient,
-    url: str,
-    model: str,
-    listed: int,
-    failing: dict[str, PassingError | UnreadableError],
-    refused: dict[str, str],
-) -> tuple[bool | None, float]:
-    """Whether the server echoes a text with its log-probabilities (None: it does, but with wrong ones), and their mean.
-
-    Some servers give each token the log-probability that it has a place further on (llama-cpp-python 0.3), or all the
-    same. So what a token has behind a text must be what is listed for it after the text. If the server fails on the
-    first echo while it lists tokens, that is put into ``failing``; its words are put into ``refused``.
-    """
-
-    def read_next(reply: dict[str, Any]) -> NextTokens:
-        return next_tokens(reply, chat=False, asked=listed)
-
-    def most_likely() -> NextTokens:
-        return client.post("/completions", letter_body(model, PROBE, listed=min(listed, 5)), read_next, of=url)
-
-    for token, log_p in most_likely().tokens[:5]:
-
-        def read(reply: dict[str, Any], token: str = token) -> EchoedText:
-            return echoed(reply, text=PROBE, continuation=token)
-
-        def ask(token: str = token, read: Callable[[dict[str, Any]], EchoedText] = read) -> EchoedText:
-            return client.post("/completions", echo_body(model, PROBE + token), read, of=url)
-
-        if not token.strip() or not token.isascii():
-            continue
-        found = _able(
-            ask,
-            simpler=most_likely,
-            on_failure=lambda error: failing.setdefault(TEXTS, error),
-            on_refusal=lambda words: refused.setdefault(TEXTS, words),
-        )
-        if TEXTS in failing:
-            break
-        if found is None:
-            continue
-        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
-        if any(value != value for value in (*scored, *said)):
-            break
-        if len(said) == 1 and not found.joined:
-            is_right = abs(said[0] - log_p) <= ServedWeights.ALIKE
-            return (True, sum(scored) / max(len(scored), 1)) if is_right else (None, 0.0)
-    return False, 0.0
 
 
 def _able(

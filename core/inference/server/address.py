@@ -278,12 +278,12 @@ def without_secrets(text: str, name: str = "") -> str:
     >>> without_secrets("Incorrect key sk-planted-11aa, Bearer abc; see https://me:pw@host/x?sig=1")
     'Incorrect key (a key), (a key); see https://host/x'
     """
+    text = re.sub(r"(https?://)[^/\s@]*@", r"\1", text)
+    text = re.sub(r"(https?://[^\s?#\"'<>]*)[?#][^\s\"'<>)]*", r"\1", text)
     held = {value for variable, value in os.environ.items() if KEY_NAME.fullmatch(variable) and len(value) >= SHORTEST}
     for key in sorted(filter(None, {key_of(name), *held}), key=len, reverse=True):
         for form in (key, quote(key, safe="")):
             text = text.replace(form, HIDDEN)
-    text = re.sub(r"(https?://)[^/\s@]*@", r"\1", text)
-    text = re.sub(r"(https?://[^\s?#\"'<>]*)[?#][^\s\"'<>)]*", r"\1", text)
     return LIKE_A_KEY.sub(HIDDEN_ALIKE, text)
 
 

@@ -34,15 +34,15 @@ OTHERWISE: Mapping[str, Any] = {"top_k": 0}
 """A second neutral value, for servers that refuse the first."""
 
 
-def letter_body(model: str, text: str, *, listed: int) -> Body:
+def letter_body(model: str, text: str, *, listed: int, temperature: int = 0) -> Body:
     """A request for the most probable tokens after ``text``."""
-    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "logprobs": listed, **NEUTRAL}
+    return {"model": model, "prompt": text, "max_tokens": 1, "temperature": temperature, "logprobs": listed, **NEUTRAL}
 
 
-def chat_body(model: str, messages: list[dict[str, str]], *, listed: int) -> Body:
+def chat_body(model: str, messages: list[dict[str, str]], *, listed: int, temperature: int = 0) -> Body:
     """A request for the most probable first tokens of what the assistant says."""
     asked = {"logprobs": True, "top_logprobs": listed}
-    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": 0, **asked, **NEUTRAL}
+    return {"model": model, "messages": messages, "max_tokens": 1, "temperature": temperature, **asked, **NEUTRAL}
 
 
 def id_body(model: str, text: str, ids: Sequence[int]) -> Body:

@@ -4,7 +4,8 @@
 that follows ``Answer:`` as the transformers engine takes it, in the one spelling (with or without its space) that has
 most of the probability in the self-check's questions. A letter that is not listed is asked for again: in a list of all
 tokens, or by the log-probability of the prompt with the letter behind it, where the server gives one of these. Where it
-gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it.
+gives neither, only an upper bound is known, and :attr:`OptionLogits.bounded` marks it. Where the list does not hold the
+model's probabilities (:mod:`core.inference.server.list_checks`), the letters are asked for in another way, or refused.
 
 **Texts.** The server echoes prompt and option with their log-probabilities; an option's score is the sum over its
 tokens, which begin where the transformers engine's do.
@@ -18,7 +19,7 @@ import itertools
 import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,6 +51,7 @@ from core.inference.server.client import (
     WrongReplyError,
 )
 from core.inference.server.left_out import LeftOut, NoAnswer
+from core.inference.server.list_checks import UNCHECKED, alike, contradiction, fault_of, shared_letter
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
 from core.letter_mass import check_first, letter_mass, spelled, way_out
@@ -90,6 +92,8 @@ class ServerEngine:
         self.ids: dict[str, int] = {}
         self.bounded = 0
         self.endpoint = ""
+        self.lists = UNCHECKED
+        self.lettered = False
         self.left_out = LeftOut()
 
     @classmethod
@@ -150,6 +154,8 @@ class ServerEngine:
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
             "echo_wrong": able.echo_wrong,
+            "lists": self.lists.line if self.lettered else "",
+            "lists_unchecked": self.lettered and not self.lists.compared,
             "letters_by_id": bool(self.ids),
             "letter_spelling": self.spelling,
             "weights": asdict(able.weights),
@@ -196,7 +202,11 @@ class ServerEngine:
                 f"{quoted(self.able.refused, CHAT if chat else COMPLETIONS)}; ask in the {other} format "
                 f"(--format {other})"
             )
+        if not texts and (fault := self.able.letters_fault(chat=chat)):
+            raise InputError(fault.sentence(self.client.urls[0]))
         self.endpoint = "chat" if chat else "completions"
+        self.lettered = not texts
+        self.lists = self.able.chat_lists if chat else self.able.lists
         self.spelling, self.ids = "", {}
         self.bounded = 0
         self.left_out = LeftOut(len(prompts))
@@ -217,7 +227,10 @@ class ServerEngine:
             chosen, alone = self._first_answers(rows, self._alone)
         else:
             chosen, heard = self._first_answers(rows, self._heard)
-            self.spelling = self._spelling([(prompt, heard[prompt.question_id]) for prompt in chosen])
+            self.spelling = SPELLINGS[0]
+            if not self.lists.fault:
+                self.spelling = self._spelling([(prompt, heard[prompt.question_id]) for prompt in chosen])
+                self._compare_with_echo(chosen[0], heard[chosen[0].question_id])
             if self.able.by_id and not chosen[0].chat:
                 tokens = [self.spelling.format(letter) for letter in LETTERS[: max(one.k for one in prompts)]]
                 self.ids = token_ids(self.client, self.client.urls[0], self.model, PROBE, tokens)
@@ -238,7 +251,10 @@ class ServerEngine:
             if one.option_tokens is not None:
                 differences = differences / np.sqrt(np.maximum(one.option_tokens, 1))[exact]
             difference = max(difference, float(differences.max(initial=0.0)))
-        return SelfCheck(len(both), difference, allowed, rung=f"{self.endpoint} of the server")
+        by_echo = self.lists.fault and self.able.echo and not chosen[0].continuations
+        refused = (f"the list of next tokens: {self.lists.line}",) if by_echo else ()
+        way = "the echo" if by_echo else self.endpoint
+        return SelfCheck(len(both), difference, allowed, rung=f"{way} of the server", refused=refused)
 
     def _first_answers(
         self, rows: Sequence[Prompt], ask: Callable[[Sequence[Prompt]], dict[str, Answer]]
@@ -265,7 +281,7 @@ class ServerEngine:
 
     def _heard(self, prompts: Sequence[Prompt]) -> dict[str, NextTokens]:
         """The most probable tokens after prompts, by their ids."""
-        asked = deque(self._letter_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
+        asked = deque(self._list_request(prompt, i, self._usual(prompt.chat)) for i, prompt in enumerate(prompts))
 
         def leave_out(place: tuple[int, ...], missing: NoAnswer) -> None:
             self.left_out.add(prompts[place[0]].question_id, missing)
@@ -420,7 +436,7 @@ class ServerEngine:
         soon."""
         chat = prompts[0].chat
         able = self.able.chat_listed if chat else self.able.listed
-        by_echo = self.able.echo and not chat and self._spelling_of(prompts[0]) == SPELLINGS[0]
+        by_echo = self._by_echo(prompts[0])
         waiting = deque(self._first_request(prompt, i) for i, prompt in enumerate(prompts))
         heard: dict[int, NextTokens] = {}
         known: dict[int, dict[int, float]] = {}
@@ -444,7 +460,7 @@ class ServerEngine:
                 if missing and of == [BY_ID]:
                     waiting.appendleft(self._letter_request(prompt, i, self._usual(chat)))
                     continue
-                if missing and able < 0 and not of:
+                if missing and able < 0 and not of and found.believed:
                     waiting.appendleft(self._letter_request(prompt, i, able, 0))
                     continue
                 if missing and by_echo:
@@ -461,7 +477,7 @@ class ServerEngine:
             return next_tokens(reply, chat=False, asked=1)
 
         tokens = self._tokens(prompt)
-        if prompt.chat or not all(token in self.ids for token in tokens):
+        if prompt.chat or not all(token in self.ids for token in tokens) or (self.lists.fault and self.able.echo):
             return self._letter_request(prompt, i, self._usual(prompt.chat))
         ids = [self.ids[token] for token in tokens]
         return TokenRequest("/completions", id_body(self.model, prompt.text, ids), read, (i, BY_ID))
@@ -469,13 +485,34 @@ class ServerEngine:
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int
     ) -> TokenRequest[NextTokens | EchoedText]:
+        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again."""
+        tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            found = next_tokens(reply, chat=prompt.chat, asked=listed)
+            fault = self.lists.fault or fault_of(found, asked=listed) or shared_letter(found, tokens)
+            if fault is None:
+                return found
+            if not by_echo:
+                raise WrongReplyError(fault.sentence(self.client.urls[0]))
+            return replace(found, floor=0.0, believed=False)
+
+        return replace(self._list_request(prompt, i, listed, *again), read=read)
+
+    def _list_request(self, prompt: Prompt, i: int, listed: int, *again: int) -> TokenRequest[NextTokens | EchoedText]:
+        """A request for a list as it is."""
+
         def read(reply: dict[str, Any]) -> NextTokens:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
+        temperature = self.lists.temperature
         body = (
-            {**chat_body(self.model, _messages(prompt), listed=listed), **self._chat_options}
+            {
+                **chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature),
+                **self._chat_options,
+            }
             if prompt.chat
-            else letter_body(self.model, prompt.text, listed=listed)
+            else letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
         )
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
 
@@ -514,6 +551,24 @@ class ServerEngine:
 
     def _spelling_of(self, prompt: Prompt) -> str:
         return self.spelling or SPELLINGS[1 if prompt.chat else 0]
+
+    def _compare_with_echo(self, prompt: Prompt, listed: NextTokens) -> None:
+        """Compare the most and the least probable letter that were listed after a prompt of the run with their echoes,
+        because penalties change only tokens that a prompt holds. A list that differs is no longer believed."""
+        if not self._by_echo(prompt):
+            return
+        values = sorted((log_p, token) for token in self._tokens(prompt) if (log_p := listed.log_p(token)) is not None)
+        ends = dict.fromkeys(values[:1] + values[-1:])
+        asked = deque(self._echo_request(prompt.text, token, (i,)) for i, (_, token) in enumerate(ends))
+        for request, found in self.client.stream(asked, leave_out=lambda place, missing: None):
+            log_p, token = list(ends)[request.place[0]]
+            echoed_p = _echoed_letter(found, 0.0) if isinstance(found, EchoedText) else math.nan
+            if not math.isnan(echoed_p) and not alike(log_p, echoed_p):
+                self.lists = replace(self.lists, fault=contradiction(token, log_p, echoed_p))
+
+    def _by_echo(self, prompt: Prompt) -> bool:
+        """Whether the echo gives the letters that are not listed."""
+        return self.able.echo and not prompt.chat and self._spelling_of(prompt) == SPELLINGS[0]
 
     def _spelling(self, answers: Sequence[tuple[Prompt, NextTokens]]) -> str:
         """The spelling with the largest share of the letters' probability."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import struct
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +18,13 @@ from typing import Any
 from core.inference.server.client import MissingAnswerError, WrongReplyError
 from core.inference.server.reply_body import number
 
-ABSENT = -9000.0
-"""A lower log-probability means "unknown": some servers send -9999 for that."""
+ABSENT = -100.0
+"""A lower log-probability means "unknown": some servers send -9999 for that, and no model gives a listed token less."""
 SLACK = 1e-3
-"""Probabilities may sum to more than 1 by this much, because they are rounded and computed in half precision."""
+"""Probabilities may sum to more than 1 by this much, and by what rounding adds (:func:`_rounded`)."""
 ROUNDING = 1e-6
+DECIMALS = 4
+"""Log-probabilities with so few decimals were rounded."""
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
 NAMED, BYTE, BYTES = "bytes:", 4, re.compile(r"\\x[0-9a-f]{2}")
 """How a token of single bytes is shown, such as ``bytes:\\xe2\\x82``."""
@@ -38,14 +42,26 @@ class NextTokens:
     """The most probable next tokens as text with their log-probabilities, the most probable first.
 
     Tokens with the same spelling are all listed. ``floor`` is the upper bound for a token that is not listed.
+    ``entries`` counts the list's entries, also those without a probability, and ``chosen`` is the token that the server
+    wrote, with the log-probability that it gives beside the list. ``noise`` is how far rounding may move the sum of the
+    probabilities. With ``believed`` off, no figure comes from the list.
     """
 
     tokens: tuple[tuple[str, float], ...]
     floor: float
+    entries: int = 0
+    chosen: tuple[str, float] | None = None
+    noise: float = 0.0
+    believed: bool = True
+
+    @property
+    def total(self) -> float:
+        """The sum of the listed probabilities."""
+        return sum(math.exp(min(log_p, 1.0)) for _, log_p in self.tokens)
 
     def log_p(self, text: str) -> float | None:
-        """The log of the summed probability of the tokens with this spelling; None if none is listed."""
-        found = [log_p for token, log_p in self.tokens if token == text]
+        """The log of the summed probability of the tokens with this spelling; None if none is listed or believed."""
+        found = [log_p for token, log_p in self.tokens if token == text] if self.believed else []
         if not found:
             return None
         return found[0] if len(found) == 1 else math.log(sum(math.exp(log_p) for log_p in found))
@@ -71,22 +87,72 @@ def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextToke
     leave of 1. A server may also list the token that it chose, which says nothing about the others.
     """
     logprobs = _logprobs(reply)
+    chosen: tuple[Any, Any]
     if chat or "content" in logprobs:  # llama.cpp's own server answers completions in the form of a chat
-        first = _first(logprobs.get("content"), "a token")
-        pairs = [(one.get("token"), one.get("logprob")) for one in _list(_mapping(first).get("top_logprobs"))]
+        first = _mapping(_first(logprobs.get("content"), "a token"))
+        pairs = _by_bytes([_mapping(entry) for entry in _list(first.get("top_logprobs"))])
+        chosen = first.get("token"), first.get("logprob")
     else:
         pairs = list(_mapping(_first(logprobs.get("top_logprobs"), "a token")).items())
+        chosen = tuple((_list(logprobs.get(name)) or [None])[0] for name in ("tokens", "token_logprobs"))
     listed = [(_spelled(token), log_p) for token, value in pairs if (log_p := number(value)) > ABSENT]
     listed.sort(key=lambda pair: -pair[1])
     if not listed:
         raise MissingAnswerError(
             "the server lists no tokens with their log-probabilities; start it so that it gives them"
         )
-    total = sum(math.exp(min(log_p, 1.0)) for _, log_p in listed)
-    if listed[0][1] > SLACK or total > 1 + SLACK:
+    values = [log_p for _, log_p in listed]
+    off = _rounded(values)
+    total = sum(math.exp(min(log_p, 1.0)) for log_p in values)
+    noise = sum(math.exp(log_p) * math.expm1(each) for log_p, each in zip(values, off, strict=True) if each)
+    if values[0] > SLACK + off[0] or total > 1 + SLACK + noise:
         raise WrongReplyError(f"the server's probabilities of next tokens sum to {total:.4g}, more than 1")
-    ranked = listed[:asked] if asked > 0 else listed
-    return NextTokens(tuple(listed), min(ranked[-1][1], math.log(max(1 - total, 0) + ROUNDING)))
+    last = (min(asked, len(values)) if asked > 0 else len(values)) - 1
+    return NextTokens(
+        tuple(listed),
+        min(values[last] + off[last], math.log(max(1 - total, 0) + noise + ROUNDING)),
+        entries=len(pairs),
+        noise=noise,
+        chosen=None if chosen[0] is None or math.isnan(number(chosen[1])) else (_spelled(chosen[0]), number(chosen[1])),
+    )
+
+
+def _by_bytes(entries: Sequence[Mapping[str, Any]]) -> list[tuple[Any, Any]]:
+    """Each token with its value. Tokens that are written alike are named by their bytes, as far as these are text."""
+    times = Counter(str(entry.get("token")) for entry in entries)
+    return [
+        (_of_bytes(entry) if times[str(entry.get("token"))] > 1 else entry.get("token"), entry.get("logprob"))
+        for entry in entries
+    ]
+
+
+def _of_bytes(entry: Mapping[str, Any]) -> Any:
+    try:
+        return bytes(_list(entry.get("bytes"))[:LONGEST_TOKEN]).decode() or entry.get("token")
+    except (TypeError, ValueError):  # no bytes, or half a character
+        return entry.get("token")
+
+
+def _rounded(values: Sequence[float]) -> list[float]:
+    """How far each log-probability may be off, because all ``values`` were rounded: to a few decimals, or to half
+    precision. Values above 1 are no log-probabilities, whatever their form."""
+    if max(values) <= 1:
+        for decimals in range(1, DECIMALS + 1):
+            if all(abs(value - round(value, decimals)) < 1e-12 for value in values):
+                return [0.5 * 10.0**-decimals] * len(values)
+        for bits, is_held in ((11, _is_float16), (8, _is_bfloat16)):
+            if all(map(is_held, values)):
+                return [abs(value) * 2.0**-bits for value in values]
+    return [0.0] * len(values)
+
+
+def _is_float16(value: float) -> bool:
+    return bool(struct.unpack("e", struct.pack("e", value))[0] == value)
+
+
+def _is_bfloat16(value: float) -> bool:
+    packed = struct.pack(">f", value)
+    return packed.endswith(b"\0\0") and bool(struct.unpack(">f", packed)[0] == value)
 
 
 def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedText:
@@ -108,6 +174,13 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
     start = bisect_right(starts, found) - 1  # of the last token that begins there or before
     joined = starts[start] < found
     return EchoedText(tuple(tokens[:end]), tuple(values[:end]), start + joined, joined)
+
+
+def last_list(reply: Mapping[str, Any], text: EchoedText) -> dict[str, float]:
+    """The tokens that an echo lists at the place of the text's last token; empty where it lists none."""
+    rows = _list(_logprobs(reply).get("top_logprobs"))
+    top = _mapping(rows[len(text.tokens) - 1]) if len(text.tokens) <= len(rows) else {}
+    return {_spelled(token): log_p for token, value in top.items() if (log_p := number(value)) > ABSENT}
 
 
 def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[str, Any]]:

@@ -32,10 +32,13 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500. ``opens`` is the token with which all but :data:`REST` of its chat answers
-    begin, unless it has a ``switch`` for reasoning that is off. ``strict`` gives the status and the reply
-    to fields that it does not accept. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins
-    each written text."""
+    requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
+    these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
+    text. ``base`` is the path of its API, and ``listing`` makes the reply about models. ``sampler`` makes what is
+    listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
+    what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
+    token with which all but :data:`REST` of its chat answers begin, unless it has a ``switch`` for reasoning that is
+    off."""
 
     most: int = 20
     all_tokens: bool = False
@@ -57,8 +60,16 @@ class Behaviour:
     opens: str = ""
     switch: bool = False
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
+    sampler: Callable[[torch.Tensor, tuple[int, ...], dict[str, Any]], torch.Tensor] = field(
+        default=lambda log_p, tokens, body: log_p
+    )
+    spelled: Callable[[list[tuple[str, float]]], list[tuple[str, float]]] = field(default=lambda pairs: pairs)
+    echo_lists: bool = True
     strict: Callable[[str, dict[str, Any]], tuple[int, Any] | None] = field(default=lambda path, body: None)
     before: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    base: str = "/v1"
+    listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
 
 class Loopback:
@@ -125,16 +136,17 @@ class Loopback:
 
     # ---------------------------------------------------------------- answers
 
-    def models(self) -> dict[str, Any]:
+    def models(self) -> Any:
         context = self.model.config.max_position_embeddings
         does = self.behaviour
         entry = {"id": self.name, "owned_by": does.kind, "max_model_len": context, "root": does.quantisation}
-        return {"object": "list", "data": [entry]}
+        return does.listing([entry])
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = body.get("logprobs")
         tokens = tuple(self.tokenizer(body["prompt"])["input_ids"])
         log_p = self.log_p(tokens)
+        listed = self.behaviour.sampler(log_p[-1], tokens, body)
         written, said = self.write(tokens, body)
         choice: dict[str, Any] = {"index": 0, "text": said, "finish_reason": "length", "logprobs": None}
         if asked is not None and self.behaviour.logprobs:
@@ -147,17 +159,18 @@ class Loopback:
                     float(log_p[min(i + after, last), token]) for i, token in enumerate((*tokens[1:], written[0]))
                 ]
             else:
-                values = [float(log_p[-1, written[0]])]
+                values = [float(listed[written[0]])]
             if self.behaviour.equal:
                 values = [None if value is None else -1.0 for value in values]
             named = body.get("logprob_token_ids")
-            places = self.top(log_p[-1], asked if named is None else 1)
-            top = {self.pieces[i]: value for i, value in places}
-            top |= {self.pieces[i]: float(log_p[-1, i]) for i in named or ()}
+            places = self.top(listed, asked if named is None else 1)
+            top = dict(self.spelled(places, asked)) if named is None else {self.pieces[i]: log for i, log in places}
+            top |= {self.pieces[i]: float(listed[i]) for i in named or ()}
             tops: list[dict[str, float] | None] = [top]
             if body.get("echo"):
-                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in log_p[:-1]]
-                tops = [None, *rows, top]
+                places_echoed = [log_p[min(i + after, last)] for i in range(last)]
+                rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places_echoed]
+                tops = [None, *rows, top] if self.behaviour.echo_lists else []
             choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": tops}
         if body.get("echo"):
             choice["text"] = body["prompt"] + said
@@ -177,9 +190,9 @@ class Loopback:
         written, said = self.write(tokens, body)
         choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": said}, "logprobs": None}
         if body.get("logprobs") and self.behaviour.logprobs:
-            top = [
-                {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
-            ]
+            listed = self.behaviour.sampler(log_p[-1], tokens, body)
+            pairs = self.spelled(self.top(listed, body["top_logprobs"]), body["top_logprobs"])
+            top = [{"token": token, "logprob": value} for token, value in pairs]
             off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
             if (opens := self.behaviour.opens) and not off:
                 first = {"token": opens, "logprob": math.log(1 - REST)}
@@ -192,10 +205,16 @@ class Loopback:
         values = torch.full_like(values, -3.0) if self.behaviour.equal else values
         return list(zip(places.tolist(), values.tolist(), strict=True))
 
+    def spelled(self, places: list[tuple[int, float]], asked: int) -> list[tuple[str, float]]:
+        """The pairs of a list as they are shown, at most as many as asked for."""
+        pairs = self.behaviour.spelled([(self.pieces[i], value) for i, value in places])
+        return pairs if asked < 0 else pairs[:asked]
+
     def write(self, tokens: tuple[int, ...], body: dict[str, Any]) -> tuple[list[int], str]:
         written: list[int] = []
         generator = torch.Generator().manual_seed(int(body.get("seed", 0)))
-        for _ in range(body["max_tokens"]):
+        most = body["max_completion_tokens"] if "max_completion_tokens" in body else body["max_tokens"]
+        for _ in range(most):
             last = self.log_p((*tokens, *written))[-1]
             if body.get("temperature", 1):
                 written.append(int(torch.multinomial(last.exp(), 1, generator=generator)))
@@ -204,7 +223,7 @@ class Loopback:
             if written[-1] == self.tokenizer.eos_token_id and len(written) > 1:
                 written.pop()
                 break
-        text = self.behaviour.before * (body["max_tokens"] > 1) + self.tokenizer.decode(written)
+        text = self.behaviour.before * (most > 1) + self.tokenizer.decode(written)
         for stop in body.get("stop", ()):
             text = text.partition(stop)[0]
         return written, text
@@ -244,7 +263,7 @@ class Loopback:
             def do_GET(self) -> None:
                 if not self.admitted():
                     return
-                if self.path == "/v1/models":
+                if self.path == f"{loopback.behaviour.base}/models":
                     self.send(200, loopback.models())
                 elif self.path in loopback.behaviour.beside:
                     self.send(200, loopback.behaviour.beside[self.path])
@@ -286,14 +305,14 @@ class Loopback:
                 fault = does.fault(number)
                 if fault not in ("", "short") and self.failed(fault):
                     return
-                path = self.path.removeprefix("/v1")
+                path = self.path.removeprefix(does.base)
                 known = {"/completions": does.completions, "/chat/completions": does.chat}
                 if not known.get(path):
                     return self.send(404, {"error": {"message": "not here"}})
                 if does.breaks_on(path, body):
                     return self.send(500, {"error": {"message": "it broke"}})
                 if refused := does.strict(path, body):
-                    return self.send(*refused)
+                    return self.send(*refused, does.headers)
                 if why := loopback.refusal(path, body):
                     return self.send(400, {"error": {"message": why}})
                 reply = loopback.chat(body) if path.startswith("/chat") else loopback.completion(body)

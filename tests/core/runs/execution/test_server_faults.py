@@ -11,6 +11,7 @@ import pytest
 
 from core.cli import main
 from core.inference.server import client
+from core.inference.server.abilities import BROAD, BROAD_CHAT
 from core.inference.server.client import Patience
 from core.inference.server.engine import ServerEngine
 from core.jury_pipeline import jury_store
@@ -22,7 +23,7 @@ from core.runs.prompts import draw_questions, make_prompt
 from tests.core.inference.server.loopback import loopback_server
 from tests.parameters import rest_nightly
 
-PROBES = 10
+PROBES = 12
 """Requests that find out what the server can do; a fault in them would count as "no"."""
 PASSING = ("429", "429 0.05", "429 Thu, 01 Jan 2026 00:00:00 GMT", "503", "500", "cut", "malformed", "list",
            "no-choice", "short")  # fmt: skip
@@ -193,7 +194,7 @@ def test_a_perplexity_that_pauses_asks_for_what_is_missing_only(server, home, im
     assert own_run().state == "done"
     again = kept & set(server.texts)
     # The check before each prompt asks again for three texts, and what a server can do is asked again.
-    assert len([text for text in again if not text.startswith("Question:")]) <= 2 * 3
+    assert len([text for text in again if not text.startswith(("Question:", BROAD, BROAD_CHAT))]) <= 2 * 3
     perplexity(home)
     here, there = (measured(own_run(served=where).run_id) for where in (False, True))
     assert {key: [one[0] for one in of] for key, of in here.items()} == {

@@ -1,0 +1,290 @@
+"""Questions that a server does not answer: named, left out of the figures, and said wherever the run is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.exchange.run_table import run_table
+from core.inference.server import client
+from core.inference.server.client import Patience
+from core.inference.server.left_out import FEWEST, most_left_out
+from core.jury_pipeline import jury_store
+from core.reports import perplexity_results
+from core.reports.caveats import of_run
+from core.reports.evaluation import load
+from core.runs import caveats, store
+from core.runs.store import RunRecord
+from tests.core.inference.server.loopback import Loopback, loopback_server
+
+POLICY = "The prompt was filtered by our content management policy"
+Reply = tuple[int, Any]
+
+
+@pytest.fixture(scope="module")
+def _server() -> Iterator[Loopback]:
+    with loopback_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(_server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch) -> Loopback:
+    _server.reset()
+    soon = Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.02)
+    monkeypatch.setattr(client, "Patience", lambda: soon)
+    home.mkdir(exist_ok=True)
+    return _server
+
+
+def when(word: str, reply: Reply) -> Callable[[str, dict[str, Any]], Reply | None]:
+    """Refuse what has this word in it."""
+    return lambda path, body: reply if word in json.dumps(body) else None
+
+
+def task(home: Path, n: int = 24, odd: tuple[int, ...] = (3, 8)) -> Path:
+    """Questions of which some hold the word zebra."""
+    rows = [
+        {
+            "id": f"q{i}",
+            "question": f"Which number comes {'for a zebra ' if i in odd else ''}after {i}?",
+            "options": [str(i + 1), str(i + 2), str(i + 3), str(i + 4)],
+            "label": 0,
+        }
+        for i in range(n)
+    ]
+    path = home / "task.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(path: Path, *words: object, status: int = 0) -> RunRecord:
+    """Run it on the server, or here; returns the latest record."""
+    before = set(store.run_ids())
+    asked = ["run", "--model", "pocket-3m", "--task", str(path), *map(str, words)]
+    assert main(asked) == status
+    new = [name for name in store.run_ids() if name not in before]
+    return store.read_record(new[0] if new else sorted(store.run_ids(), key=lambda n: store.run_stamps()[n])[-1])
+
+
+KINDS: dict[str, tuple[Reply, str]] = {
+    "no choice": ((200, {"choices": [], "prompt_filter_results": []}), "filtered"),
+    "content filter": (
+        (200, {"choices": [{"index": 0, "text": "", "finish_reason": "content_filter", "logprobs": None}]}),
+        "filtered",
+    ),
+    "azure": ((400, {"error": {"message": POLICY, "code": "content_filter", "innererror": {"code": "x"}}}), "filtered"),
+    "moderation": ((403, {"error": {"message": "Your input was flagged", "code": 403}}), "filtered"),
+    "inside 200": ((200, {"error": {"message": "maximum context length is 9", "code": 400}}), "too long"),
+    "context": ((400, {"object": "error", "message": "maximum context length is 9 tokens"}), "too long"),
+    "500 context": ((500, {"error": "the request exceeds the available context size"}), "too long"),
+    "413": ((413, b"<html><title>413 Payload Too Large</title></html>"), "too long"),
+    "422": ((422, {"detail": [{"loc": ["body", "prompt"], "msg": "bad text"}]}), "refused"),
+    "null logprobs": ((200, {"choices": [{"index": 0, "text": "x", "logprobs": None}]}), "without an answer"),
+    "empty": ((200, {"choices": []}), "without an answer"),
+    "500": ((500, {"error": "it broke"}), "without an answer"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_is_named_and_the_others_are_scored(server: Loopback, home: Path, kind: str):
+    reply, name = KINDS[kind]
+    server.reset(strict=when("zebra", reply))
+    path = task(home)
+    record = run(path, "--server", server.url)
+    missing = record.provenance["missing"]
+    assert {question: reason[0] for question, reason in missing.items()} == {"q3": name, "q8": name}
+    found = load(record.run_id)
+    assert sorted(found.ids.tolist()) == sorted({f"q{i}" for i in range(24)} - {"q3", "q8"})
+    assert len(found.calibration) + len(found.test) == 22
+    log = "\n".join(store.read_log(record.run_id))
+    assert f"question q3 is left out ({name}): {missing['q3'][1]}" in log
+
+
+def test_every_place_says_that_questions_are_missing(server: Loopback, home: Path, capsys: pytest.CaptureFixture[str]):
+    path = task(home)
+    here = load(run(path).run_id)
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    record = run(path, "--server", server.url)
+    sentence = "The server did not answer 2 of 24 questions (filtered: q3, q8)"
+    assert sentence in capsys.readouterr().out
+    (caveat,) = (one for one in caveats.of_run_record(record) if one.kind == "missing")
+    assert caveat.sentence.startswith("The server did not answer 2 questions (filtered: q3, q8)")
+    there = load(record.run_id)
+    assert sentence in " ".join(one.text for one in of_run(there))
+    for words in (["report", record.run_id], ["runs"]):
+        assert main(words) == 0
+        assert "(filtered: q3, q8)" in capsys.readouterr().out
+    assert len(run_table(record.run_id)) == 22
+    shared = [here.ids.tolist().index(name) for name in there.ids.tolist()]
+    assert np.abs(here.probabilities[shared] - there.probabilities).max() < 1e-4
+
+
+@pytest.mark.parametrize("form", ["cloze", "letters"])
+def test_other_forms_leave_out_whole_questions(server: Loopback, home: Path, form: str):
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    more = ["--form", "cloze"] if form == "cloze" else ["--repeats", 2, "--rotations"]
+    record = run(task(home, n=12), "--server", server.url, *more)
+    assert record.provenance["missing"].keys() == {"q3", "q8"}
+    rows = store.read_questions(record.run_id).to_pylist()
+    assert not [row["id"] for row in rows if row["id"].split("@")[0] in ("q3", "q8")]
+    assert {row["id"] for row in rows} == set(store.read_logits(record.run_id).ids)
+    if form == "letters":
+        written = {row["id"] for row in store.read_written(record.run_id).to_pylist()}
+        assert written == {row["id"] for row in rows if row["role"] == "test"}
+
+
+def test_a_question_whose_written_answer_is_filtered_is_missing_too(server: Loopback, home: Path):
+    def filtered(path: str, body: dict[str, Any]) -> Reply | None:
+        return KINDS["content filter"][0] if body["max_tokens"] > 1 and "zebra" in json.dumps(body) else None
+
+    server.reset(strict=filtered)
+    record = run(task(home, odd=tuple(range(24, 48)), n=24), "--server", server.url, "--repeats", 2)
+    assert "missing" not in record.provenance
+    record = run(task(home, n=12, odd=(1, 2, 5)), "--server", server.url, "--repeats", 2)
+    missing = record.provenance["missing"].keys()
+    roles = {row["id"]: row["role"] for row in store.read_questions(record.run_id).to_pylist()}
+    assert missing
+    assert not missing & roles.keys()
+    assert not missing & set(store.read_logits(record.run_id).ids)
+
+
+def test_an_option_that_is_refused_on_its_own_leaves_its_question_out(server: Loopback, home: Path):
+    path = task(home, n=12, odd=())
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[4]["options"][2] = "a zebra"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    server.reset(
+        strict=lambda path, body: KINDS["azure"][0] if body.get("prompt", "").startswith("Answer: a z") else None
+    )
+    record = run(path, "--server", server.url, "--form", "cloze")
+    assert record.provenance["missing"].keys() == {"q4"}
+    for normalisation in ("raw", "unconditional"):
+        assert len(load(record.run_id, normalisation=normalisation).ids) == 11
+
+
+def test_too_many_are_a_fault_and_no_exceptions(server: Loopback, home: Path, capsys: pytest.CaptureFixture[str]):
+    assert (most_left_out(40), most_left_out(200), most_left_out(2000)) == (FEWEST, FEWEST, 100)
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    record = run(task(home, n=40, odd=tuple(range(12))), "--server", server.url, status=1)
+    assert record.state == "failed"
+    assert "no answer to 11 of 40 questions, and at most 10 can be left out" in record.message
+    assert POLICY in record.message
+    server.reset(strict=when("Answer", KINDS["azure"][0]))
+    record = run(task(home, n=6), "--server", server.url, status=2)
+    assert POLICY in record.message
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    record = run(task(home, n=6, odd=(0, 1, 2, 3, 4)), "--server", server.url, status=2)
+    assert "both sides need at least one" in record.message
+
+
+def test_a_credit_that_ends_stops_the_run_and_leaves_nothing_out(server: Loopback, home: Path):
+    paid = 30
+
+    def unpaid(path: str, body: dict[str, Any]) -> Reply | None:
+        over = server.number > paid and "after" in json.dumps(body)
+        return (402, {"error": {"message": "Insufficient credits"}}) if over else None
+
+    server.reset(strict=unpaid)
+    record = run(task(home), "--server", server.url, status=1)
+    assert record.state == "failed"
+    assert "Insufficient credits" in record.message
+    assert "missing" not in record.provenance
+    server.reset()
+    record = run(task(home), "--server", server.url)
+    assert (record.state, len(load(record.run_id).ids)) == ("done", 24)
+
+
+def test_what_was_left_out_is_asked_again_by_a_resumed_run(
+    server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 8)
+    broken = False
+
+    def odd(path: str, body: dict[str, Any]) -> Reply | None:
+        text = json.dumps(body)
+        return KINDS["azure"][0] if "zebra" in text else (401, {"error": "no"}) if broken and "20?" in text else None
+
+    path = task(home)
+    broken = True
+    server.reset(strict=odd)
+    record = run(path, "--server", server.url, status=1)
+    assert record.state == "failed"
+    server.reset()
+    record = run(path, "--server", server.url)
+    assert record.state == "done"
+    assert "missing" not in record.provenance
+    assert len(load(record.run_id).ids) == 24
+
+
+def test_a_conversation_with_a_refused_message_is_left_out_under_all_prompts(
+    server: Loopback, home: Path, capsys: pytest.CaptureFixture[str]
+):
+    talk = "user: I feel {}.\nassistant: What happened to you?\nuser: Nothing.\nassistant: Tell me about the {}.\n"
+    files = [home / "one.txt", home / "two.txt"]
+    for file, words in zip(files, (("well", "river"), ("ill", "zebra")), strict=True):
+        file.write_text(talk.format(*words))
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    asked = ["perplexity", "run", "--model", "pocket-3m", "--server", server.url, "--prompt", "fitting", "empty"]
+    assert main([*asked, "--conversation", *map(str, files)]) == 0
+    said = capsys.readouterr().out
+    assert "the conversation 'two' is left out" in said
+    assert f'message 4: HTTP status 400, "{POLICY}' in said
+    (name,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    found = perplexity_results.read(name)
+    assert [one.name for one in found.request.conversations] == ["one"]
+    assert len(found.messages) == 2
+    assert main([*asked, "--conversation", str(files[1])]) == 1
+    assert POLICY in capsys.readouterr().err
+
+
+def test_answers_and_verdicts_that_a_server_does_not_give_are_missing(
+    server: Loopback, home: Path, capsys: pytest.CaptureFixture[str]
+):
+    there = f"pocket-3m@{server.url}"
+    refused = [0]
+
+    def some(path: str, body: dict[str, Any]) -> Reply | None:
+        if body["max_tokens"] > 1:  # an answer
+            refused[0] += 1
+            return KINDS["content filter"][0] if refused[0] in (3, 7) else None
+        return None
+
+    server.reset(strict=some)
+    answers = home / "answers.jsonl"
+    assert main(["jury", "answer", "--model", there, "--samples", "20", "--out", str(answers)]) == 0
+    said = capsys.readouterr()
+    assert "2 questions were not answered" in said.out
+    assert said.err.count("is left out (filtered)") == 2
+    rows = [json.loads(line) for line in answers.read_text().splitlines()]
+    assert len(rows) == 18
+    server.reset(strict=when(rows[5]["question"], KINDS["azure"][0]))
+    assert main(["jury", "judge", "--juror", there, there, "--answers", str(answers)]) == 0
+    assert "1 of 18 answers are missing" in capsys.readouterr().out
+    (jury,) = (jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m"))
+    assert rows[5]["id"] not in jury.ids
+    assert len(jury.p_true) == 17
+
+
+def test_a_pipeline_makes_a_jury_of_what_is_answered(server: Loopback, home: Path):
+    there, asked = f"pocket-3m@{server.url}", [0]
+
+    def some(path: str, body: dict[str, Any]) -> Reply | None:
+        asked[0] += body["max_tokens"] > 1
+        return KINDS["content filter"][0] if body["max_tokens"] > 1 and asked[0] == 4 else None
+
+    server.reset(strict=some)
+    assert main(["jury", "make", "--base", there, "--juror", there, there, "--samples", "24"]) == 0
+    (run_id,) = (name for name in store.run_ids() if not store.is_bundled(name))
+    assert "is left out (filtered)" in "\n".join(store.read_log(run_id))
+    (about,) = (
+        jury_store.read_record(name)
+        for name in jury_store.jury_ids()
+        if name == store.read_record(run_id).provenance["jury"]
+    )
+    assert any(note.startswith("1 of 24 questions are missing") for note in about.notes)
