@@ -13,6 +13,7 @@ from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
+from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
         if not spec.servers or spec.run_id not in stored:
             continue
         record = store.read_record(spec.run_id)
-        before = ServedWeights.from_json(record.provenance.get("engine", {}).get("weights"))
-        if record.state != "done" or not before:
+        before = recorded_weights(record)
+        if record.state != "done" or before is None:
             continue
         model = spec.asked_model, spec.key_variable
         if model not in now:

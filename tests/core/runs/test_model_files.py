@@ -24,8 +24,9 @@ from core.reports.prompting.experiments import experiments
 from core.reports.titles import record_titles
 from core.runs import actions, engine, store
 from core.runs.execution.execute import execute
-from core.runs.model_files import NOT_READ, identified, known
+from core.runs.model_files import NOT_READ, identified, known, served_weights
 from core.runs.spec import RunSpec
+from core.runs.store import RunRecord
 from core.settings import ASSETS
 
 SMALL = ["--task", "qa", "--samples", "12"]
@@ -137,9 +138,12 @@ def test_a_model_that_ships_and_was_changed_makes_another_run(folder, monkeypatc
 
 
 @pytest.mark.quick
-def test_a_page_reads_no_large_file(folder, monkeypatch):
+def test_a_page_reads_no_large_file(folder, home, monkeypatch):
     monkeypatch.setattr(model_fingerprint, "SETTLED_S", -3600.0)
     spec = RunSpec(model=str(folder), task="qa")
+    assert known([spec]) == identified([spec])  # small ones it does
+    shutil.rmtree(home / "cache")
+    monkeypatch.setattr(model_fingerprint, "QUICK", 1 << 20)
     assert known([spec])[0].model_fingerprint == NOT_READ
     assert identified([spec]) == known([spec])
 
@@ -244,7 +248,7 @@ def test_a_run_fails_if_its_model_changes_before_or_while_it_is_at_work(folder, 
 
 def test_chunks_of_weights_that_were_not_recorded_are_not_mixed_with_others(folder, monkeypatch):
     spec = RunSpec(model=str(folder), task="qa", samples=120)
-    store.create(store.RunRecord(spec=spec, state="queued", created=0.0))
+    store.create(RunRecord(spec=spec, state="queued", created=0.0))
     stop = []
     with pytest.raises(RunCancelled):
         execute(spec, cancelled=lambda: bool(stop), on_progress=lambda now: stop.append(1) if now.done >= 50 else None)
@@ -254,3 +258,23 @@ def test_chunks_of_weights_that_were_not_recorded_are_not_mixed_with_others(fold
     (now,) = identified([spec])
     assert np.array_equal(store.read_logits(execute(now)).logits, store.read_logits(spec.run_id).logits)
     assert "the model may have changed" in "\n".join(store.read_log(spec.run_id))
+
+
+@pytest.mark.quick
+def test_one_name_on_a_server_with_two_kinds_of_weights_is_no_single_model():
+    def record(log_p: float, day: int, **settings: object) -> RunRecord:
+        spec = RunSpec("llama", "qa", dtype="served", servers=("http://gpu:1/v1",), **settings)  # type: ignore[arg-type]
+        weights = {"told": "vLLM", "log_p": log_p, "text_log_p": -2.0}
+        return RunRecord(spec, "done", created=86_400.0 * day, provenance={"engine": {"weights": weights}})
+
+    letters, by_text, again = record(-1.0, 0), record(-3.0, 1, form="cloze"), record(-1.04, 2, shots=1)
+    titles = record_titles([letters, by_text, again])
+    assert titles[letters.run_id].endswith(" · weights of 1970-01-01 00:00")
+    assert titles[again.run_id].endswith(" · weights of 1970-01-01 00:00")
+    assert titles[by_text.run_id].endswith(" · weights of 1970-01-02 00:00")
+    assert "weights" not in record_titles([letters, again])[letters.run_id]
+    assert sorted(len(of) for of in experiments([letters, by_text, again]).values()) == [1, 2]
+    specs, served = [letters.spec, by_text.spec], list(served_weights([letters, by_text]).values())
+    assert "and weights (of 1970-01-01 00:00, of 1970-01-02 00:00)" in what_differs(specs, served=served)
+    damaged = replace(letters, provenance={"engine": {"weights": {"told": 1, "log_p": "x"}}})
+    assert served_weights([damaged, by_text]) == {damaged.run_id: "", by_text.run_id: ""}
