@@ -76,8 +76,9 @@ class Scorer:
         }
 
     def lay_out(self, parts: Sequence[Part], *, mode: str) -> list[list[Words]]:
-        """The windows of every part as tokens, all in one layout. ``notes`` are about that layout."""
-        made, self.notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
+        """The windows of every part as tokens, all in one layout. ``notes`` are about that layout and the model."""
+        made, notes = encode(parts, self.tokenizer, mode=mode, context=self.engine.encoder.context)
+        self.notes = (*([self.engine.other_base] if self.engine.other_base else []), *notes)
         return made
 
     def begin(self, words: Sequence[Words]) -> SelfCheck:

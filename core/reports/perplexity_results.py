@@ -11,6 +11,7 @@ from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Request
 from core.runs import store
 from core.runs.execution import perplexity_run
+from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -61,5 +62,5 @@ def read(run_id: str) -> PerplexityRun:
         dropped,
         tuple(engine.get("notes", ())),
         engine.get("vocabulary"),
-        ServedWeights.from_json(engine.get("weights")),
+        recorded_weights(record),
     )

@@ -56,13 +56,10 @@ def has_files(spec: RunSpec) -> bool:
 
 def recorded_weights(record: RunRecord) -> ServedWeights | None:
     """What the run's servers held by the name of its model; None if the run has no servers or did not record it."""
-    recorded = (record.provenance.get("engine") or {}).get("weights")
-    if not record.spec.servers or not recorded:
+    engine = record.provenance.get("engine")
+    if not record.spec.servers or not isinstance(engine, dict):
         return None
-    with suppress(AttributeError, TypeError, ValueError):  # a file that was edited
-        log_p, text_log_p = (float(recorded.get(name, 0.0)) for name in ("log_p", "text_log_p"))
-        return ServedWeights(str(recorded.get("told", "")), log_p, text_log_p)
-    return None
+    return ServedWeights.from_json(engine.get("weights"))
 
 
 def served_weights(records: Sequence[RunRecord]) -> dict[str, str]:

@@ -174,11 +174,11 @@ class ServedWeights:
     def from_json(cls, values: object) -> ServedWeights | None:
         """What a record says of the weights; None if that can't be read."""
         try:
-            found = cls(**values) if isinstance(values, dict) else None
+            found = cls(**values) if values and isinstance(values, dict) else None
         except TypeError:
             return None
-        numbers = (found.log_p, found.text_log_p) if found else ()
-        return found if all(isinstance(one, (int, float)) for one in numbers) else None
+        kinds = ((found.told, str), (found.log_p, int | float), (found.text_log_p, int | float)) if found else ()
+        return found if all(isinstance(value, kind) for value, kind in kinds) else None
 
     def alike(self, other: ServedWeights) -> bool:
         """Whether the other fingerprint may belong to the same weights."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -319,8 +320,12 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
     words = ("perplexity", "run", "--model", "pocket-3m", *asked)
     there = f"pocket-3m@{server.url}"
     make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
+
+    def fails_after(files: str) -> Callable[[int], str]:
+        return lambda number: "503" if any(path.stat().st_size for path in home.glob(files)) else ""
+
     for command, begun in ((words, "runs/*/chunks/*.parquet"), (make, "jury-paths/*/answers.jsonl")):
-        server.reset(fault=lambda number, begun=begun: "503" if any(home.glob(begun)) else "")
+        server.reset(fault=fails_after(begun))
         assert main([*command]) != 0
         with server.other_weights():
             server.reset()
