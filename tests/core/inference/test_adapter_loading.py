@@ -110,9 +110,7 @@ def test_half_of_the_magnitudes_is_not_enough(tmp_path):
     weights = folder / "adapter_model.safetensors"
     tensors = {name: w for name, w in load_file(weights).items() if not ("magnitude" in name and "layers.1" in name)}
     save_file(tensors, weights, {"format": "pt"})
-    with pytest.raises(
-        InputError, match=r"2 of 12 tensors are missing \(model.layers.1.self_attn.q_proj.lora_mag"
-    ):
+    with pytest.raises(InputError, match=r"2 of 12 tensors are missing \(model.layers.1.self_attn.q_proj.lora_mag"):
         load_model(resolve(str(folder)), dtype="float32")
 
 
