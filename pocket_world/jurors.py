@@ -18,6 +18,7 @@ from core.inference.verdicts import judge
 from core.settings import ASSETS
 from pocket_world import answers, trivia
 from pocket_world.evaluate import Share
+from pocket_world.publish import record_fingerprints
 from pocket_world.relations import Fact
 from pocket_world.scenes.replying import asked
 from pocket_world.world import tuned_on, world
@@ -102,6 +103,7 @@ def publish_juror(recipe: JurorRecipe, folder: Path) -> str:
         "from the tables, half of them false"
     )
     (folder / "README.md").write_text(_card(recipe, losses, figures), encoding="utf-8")
+    record_fingerprints()
     return f"{recipe.name}: {figures}"
 
 

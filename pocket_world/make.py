@@ -16,7 +16,7 @@ from core.processes.stop_signals import StopSignals
 from core.settings import ASSETS, settings
 from pocket_world.precision import fastest
 from pocket_world.progress import PROGRESS, StageProgress
-from pocket_world.publish import replace_folder
+from pocket_world.publish import record_fingerprints, replace_folder
 from pocket_world.recipes import RECIPES, Recipe, Stage, recipe
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def publish_made(name: str) -> Path:
         raise InputError(f"{name} is not whole; `python -m pocket_world make --model {name}` goes on with it")
     target = ASSETS / "models" / name
     replace_folder(target, lambda folder: shutil.copytree(made_model(name), folder, dirs_exist_ok=True))
+    record_fingerprints()
     return target
 
 

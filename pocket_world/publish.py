@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
+
+from core.inference.model_fingerprint import SHIPPED, fingerprint, shipped
+from core.inference.models import bundled_adapters, bundled_models
+from core.settings import ASSETS
 
 
 def publish(
@@ -36,3 +41,11 @@ def replace_folder(target: Path, fill: Callable[[Path], object]) -> None:
         target.rename(old)
     fresh.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def record_fingerprints() -> None:
+    """Write the fingerprints of the models and adapters that ship, by which a run notices that one was changed."""
+    values = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
+    if values != shipped():
+        (ASSETS / "models" / SHIPPED).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+        shipped.cache_clear()

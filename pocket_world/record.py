@@ -25,6 +25,7 @@ from core.runs.shared_questions import questions_file, share
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
+from pocket_world.publish import record_fingerprints
 
 FOLDER = ASSETS / "runs"
 KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
@@ -70,6 +71,7 @@ def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLD
     for task in tasks:
         if task not in BANK_TASKS:
             raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
+    record_fingerprints()
     with empty_home():
         ids = []
         for spec in (*recorded_specs(model, tasks), words_spec(model)):

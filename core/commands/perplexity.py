@@ -22,7 +22,6 @@ from core.reports import perplexity_results
 from core.reports.p_values import p_said
 from core.reports.report import finite
 from core.runs.execution import perplexity_run
-from core.runs.model_files import identified
 from core.runs.spec import SERVED
 
 BUNDLED = "bundled"
@@ -44,9 +43,9 @@ def run(arguments: Namespace) -> CommandResult:
         specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
     else:
         specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
-    from core.commands.runs import asked_for, execute_here, reading
+    from core.commands.runs import asked_for, execute_here, launched
 
-    specs = identified(specs, report=reading)
+    specs = launched(specs)
     if arguments.queue:
         from core.runs import engine
 

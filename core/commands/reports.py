@@ -133,6 +133,7 @@ def compare(arguments: Namespace) -> CommandResult:
     """The figures of several runs, each pair of runs compared on the questions they share, and the published claims."""
     from core.reports.compare import benchmark, claims, common_options, paired
     from core.reports.compare.what_differs import what_differs
+    from core.runs.model_files import served_weights
 
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
@@ -143,8 +144,13 @@ def compare(arguments: Namespace) -> CommandResult:
     alike = [(a, b) for a, b in itertools.combinations(runs, 2) if not reasons[a.run_id, b.run_id]]
     pairs = paired.compare(alike, asked.alpha, score=score)
     made = claims.claims(claims.with_shared_questions(rows[rows["score"] == score]))
+    served = served_weights([store.read_record(name) for name in names])
     about = {
-        (a.run_id, b.run_id): what_differs([a.spec, b.spec], calibrate=[len(a.calibration), len(b.calibration)])
+        (a.run_id, b.run_id): what_differs(
+            [a.spec, b.spec],
+            calibrate=[len(a.calibration), len(b.calibration)],
+            served=[served[a.run_id], served[b.run_id]],
+        )
         for a, b in alike
     }
     said = [common_options.options_words(rows), *_not_compared(reasons, names)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -37,7 +37,7 @@ def run(arguments: Namespace) -> CommandResult:
         preflight(spec)
     if arguments.dry_run:
         return _previews(known(specs))
-    specs = identified(specs, report=reading)
+    specs = launched(specs)
     _warn(specs, alpha)
     if arguments.queue:
         return _queued(specs)
@@ -54,10 +54,19 @@ def run(arguments: Namespace) -> CommandResult:
     return _figures(ids, alpha, status)
 
 
-def reading(stage: str) -> None:
+def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """The specs as runs are asked for: with the fingerprints of their models, and none of which the stored run has
+    figures of other weights on a server."""
+    from core.runs.execution.served import check_finished
+
+    for note in check_finished(specs):
+        print(f"hedge: {note}", file=sys.stderr)
+    return identified(specs, report=_reading)
+
+
+def _reading(stage: str) -> None:
     """Show on standard error how much of a model's files has been read."""
-    ends = "\n" if stage.endswith("100%") else ""
-    print(f"\rhedge: {stage}", end=ends, file=sys.stderr, flush=True)
+    print(f"hedge: {stage}", file=sys.stderr, flush=True)
 
 
 def _warn(specs: list[RunSpec], alpha: int) -> None:

@@ -46,11 +46,11 @@ SHORT = 6
 """Characters of a fingerprint that people are shown."""
 
 BEGINNINGS = (
-    *OF_TOKENIZER, "config", "generation_config", "adapter", "quant", "dict.", "bpe", "normalizer", "emoji", "vocab-",
+    "config", "generation_config", "adapter", "quant", "dict.", "bpe", "normalizer", "emoji", "vocab-",
     "entity_vocab", "target_vocab", "word_", "byte_maps", "prophetnet",
 )  # fmt: skip
-ENDINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tokenizer", ".vocab")
-"""Files that transformers reads begin and end so."""
+ENDINGS = (".json", ".txt", ".codes", ".tokenizer")
+"""Files that transformers reads begin and end so, besides those that begin as the files of a tokenizer."""
 ALONE = (".model", ".jinja", ".tiktoken", ".spm")
 """Endings of files that count under any name."""
 NAMING = (CONFIGURATION, ADAPTER, "tokenizer_config.json")
@@ -65,6 +65,8 @@ BLOCK = 1 << 26
 READ = 1 << 20
 CACHED_FROM = 1 << 18
 """Bytes from which on the hash of a file is cached; smaller files are hashed each time."""
+QUICK = 1 << 25
+"""Bytes that a page may read while it is drawn, in about 30 ms. The models that ship with Hedge are smaller."""
 SETTLED_S = 2.0
 """A file that changed less than so long ago is hashed again next time, because the clocks of some file systems are so
 coarse that a further change would not show."""
@@ -74,7 +76,7 @@ SECTION = "file_hashes"
 SHIPPED = "fingerprints.json"
 """The fingerprints of the models that ship with Hedge, beside them."""
 HASH = re.compile(r"^[0-9a-f]{64}\Z")
-REPORT_EVERY_S = 0.2
+REPORT_EVERY_S = 0.5
 
 Report = Callable[[str], None]
 Stamp = tuple[int, int, int, int]
@@ -98,7 +100,7 @@ def fingerprint_of(source: ModelSource, *, report: Report | None = None) -> str:
 
 
 def known_fingerprint(model: str) -> str | None:
-    """The fingerprint if nothing has to be read or asked for it; otherwise None."""
+    """The fingerprint if only little has to be read for it and the hub need not be asked; otherwise None."""
     return "" if served_model(model) else _of(resolve(model), None, only_cached=True)
 
 
@@ -144,7 +146,7 @@ def in_spec(model: str, *, report: Report | None = None) -> str:
 
 
 def known_in_spec(model: str) -> str | None:
-    """As :func:`in_spec`, if nothing has to be read or asked for it; otherwise None."""
+    """As :func:`in_spec`, if only little has to be read for it and the hub need not be asked; otherwise None."""
     value = known_fingerprint(model)
     return "" if value and value == shipped().get(model) else value
 
@@ -233,7 +235,7 @@ def _revision(source: ModelSource, only_cached: bool) -> str | None:
 
 
 def _contents(folders: Sequence[Path], report: Report | None, *, only_cached: bool) -> dict[Path, str] | None:
-    """The hash of each folder's files; None if ``only_cached`` and a large file has to be read."""
+    """The hash of each folder's files; None if ``only_cached`` and too much has to be read."""
     for _ in range(TRIES):
         files = {folder: _files(folder) for folder in folders}
         paths = list(dict.fromkeys(path for named in files.values() for path in named.values()))
@@ -272,7 +274,8 @@ def _files(folder: Path) -> dict[str, Path]:
         names = {entry.name for entry in os.scandir(folder) if not entry.name.startswith(".") and entry.is_file()}
     except OSError as error:
         raise InputError(f"folder {folder} can't be read ({error.strerror}); make it readable") from error
-    texts = {name for name in names if name.endswith(ALONE) or (name.startswith(BEGINNINGS) and name.endswith(ENDINGS))}
+    texts = {name for name in names if name.startswith(OF_TOKENIZER) or name.endswith(ALONE)}
+    texts |= {name for name in names if name.startswith(BEGINNINGS) and name.endswith(ENDINGS)}
     texts |= {text for name in NAMING if name in names for text in _texts(_json(folder / name)) if text in names}
     inside = {f"{part}/{path.name}" for part in TEMPLATES for path in (folder / part).glob("*.jinja")}
     return {name: folder / name for name in texts | inside | _weights(folder, names)}
@@ -322,14 +325,14 @@ def _stamp_or_none(path: Path) -> Stamp | None:
 
 
 def _hashes(stamps: Mapping[Path, Stamp], report: Report | None, *, only_cached: bool) -> dict[Path, str] | None:
-    """The hash of each file's content; None if ``only_cached`` and a large file's is not cached."""
+    """The hash of each file's content; None if ``only_cached`` and too much of it is not cached."""
     hashes = {
         path: known
         for path, stamp in stamps.items()
         if stamp[0] >= CACHED_FROM and (known := _cached(path, stamp)) is not None
     }
     missing = {path: stamp for path, stamp in stamps.items() if path not in hashes}
-    if only_cached and any(stamp[0] >= CACHED_FROM for stamp in missing.values()):
+    if only_cached and sum(stamp[0] for stamp in missing.values()) > QUICK:
         return None
     begun_ns = time.time_ns()
     for path, value in _read(missing, report):
@@ -343,7 +346,7 @@ def _hashes(stamps: Mapping[Path, Stamp], report: Report | None, *, only_cached:
 def _read(stamps: Mapping[Path, Stamp], report: Report | None) -> Iterator[tuple[Path, str]]:
     """Read these files and give the hash of each: that of the hashes of its blocks."""
     blocks = [(path, start) for path, stamp in stamps.items() for start in range(0, max(stamp[0], 1), BLOCK)]
-    total, done, due = sum(stamp[0] for stamp in stamps.values()), 0, 0.0
+    total, done, due = sum(stamp[0] for stamp in stamps.values()), 0, time.monotonic() + REPORT_EVERY_S
     if total < CACHED_FROM:
         for path in stamps:
             yield path, hashlib.sha256(_block(path, 0)).hexdigest()

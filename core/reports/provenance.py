@@ -16,13 +16,12 @@ import pyarrow as pa
 
 from core import __version__
 from core.conformal.scores import SCORES
-from core.inference.model_fingerprint import shipped, short
 from core.reports.caveats import in_one, of_run
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import sides_of
-from core.reports.titles import details, weights_title
+from core.reports.titles import details
 from core.settings import ROOT
 from core.tasks.bank_names import task_title
 
@@ -84,11 +83,9 @@ def _left_out(run: Evaluation) -> str:
 
 
 def _weights(run: Evaluation) -> str:
-    """The whole fingerprint of the model's files, from which somebody else can tell whether theirs are the same."""
-    words, whole = weights_title(run.spec), run.spec.model_fingerprint
-    if run.spec.model in shipped() and not whole:
-        return ""
-    return f"; {words.replace(short(whole), whole) if whole else words}" if words else ""
+    """The whole fingerprint of the model's files, by which somebody else can tell whether theirs are the same."""
+    whole = run.spec.model_fingerprint
+    return f"; the model's fingerprint is {whole}" if whole else ""
 
 
 def made_by() -> str:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from core.inference.model_fingerprint import revisions, shipped, short
 from core.inference.models import FAKE_MODEL
-from core.runs.model_files import has_files
+from core.runs.model_files import has_files, served_weights
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
@@ -97,16 +97,20 @@ def record_task_title(record: RunRecord) -> str:
 
 
 def details(spec: RunSpec) -> str:
-    """All settings of a run in words, including those at their defaults, as secondary text next to a title.
+    """All settings of a run in words, including those at their defaults, as secondary text next to a title; and which
+    files its model had, unless they are those that ship with Hedge.
 
-    >>> details(RunSpec(model="m", task="qa"))
+    >>> details(RunSpec(model="pocket-1m", task="qa"))
     'no instruction · 0 shots · by letter · 32-bit'
+    >>> details(RunSpec(model="m", task="qa", model_fingerprint="3f2a91" + 26 * "0"))
+    'no instruction · 0 shots · by letter · 32-bit · weights 3f2a91'
     """
+    weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
         made = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype])))
+        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype], weights)))
     said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
-    return " · ".join([*said, PRECISION_TITLES[spec.dtype], *_additions(spec)])
+    return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 
 
 def differences(spec: RunSpec) -> list[str]:
@@ -143,9 +147,9 @@ def weights_title(spec: RunSpec) -> str:
     if spec.model_fingerprint:
         of_hub = all(revisions(spec.model_fingerprint))
         return f"{'revision' if of_hub else 'weights'} {short(spec.model_fingerprint)}"
-    if spec.model in shipped():
-        return "weights as shipped"
-    return "" if not has_files(spec) or spec.model == FAKE_MODEL else "weights not recorded"
+    if not has_files(spec) or spec.model == FAKE_MODEL:
+        return ""
+    return "weights as shipped" if spec.model in shipped() else "weights not recorded"
 
 
 def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:
@@ -167,14 +171,18 @@ def record_title(record: RunRecord) -> str:
     return run_title(record.spec, bank_name(record.spec, record.provenance))
 
 
-def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
-    """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank.
+def distinct_titles(
+    runs: Mapping[str, tuple[RunSpec, str]], *, served: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank, and
+    ``served`` to what :func:`~core.runs.model_files.served_weights` says about it.
 
     If runs of one model have different weights, each of them says which. If two runs have the same title, what differs
     between them is added: the location of the model or the questions, the seed, the share of calibration questions, or
     the tool that made the run. If nothing of this differs, the end of the id is added.
     """
     weights = weights_apart({run_id: spec for run_id, (spec, _) in runs.items()})
+    weights |= {run_id: words for run_id, words in (served or {}).items() if words}
     titles = {
         run_id: " · ".join(filter(None, (run_title(spec, bank), weights[run_id])))
         for run_id, (spec, bank) in runs.items()
@@ -197,7 +205,8 @@ def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
 
 def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
     """Maps each stored run's id to its title, no two of them alike (:func:`distinct_titles`)."""
-    return distinct_titles({of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records})
+    runs = {of.run_id: (of.spec, bank_name(of.spec, of.provenance)) for of in records}
+    return distinct_titles(runs, served=served_weights(records))
 
 
 def reading_order(record: RunRecord) -> tuple[object, ...]:

@@ -8,11 +8,12 @@ returned with the run's id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from core import access
 from core.access import UserRole
-from core.errors import AccessError, InputError
+from core.errors import AccessError, HedgeError, InputError
 from core.inference.server import permission
 from core.runs import engine, groups, store
 from core.runs.groups import Group
@@ -49,7 +50,9 @@ def launch(
 
     The group is None if no run starts, because each of them is done, already at work, or invalid.
     """
-    wanted = {spec.run_id: spec for spec in identified(specs, report=report)}
+    with suppress(HedgeError):  # each run is refused with its own reason below
+        specs = identified(specs, report=report)
+    wanted = {spec.run_id: spec for spec in specs}
     settled = {run_id for run_id, now in existing(specs).items() if now.state in SETTLED}
     outcome = _to_each(list(wanted), lambda run_id: engine.submit(wanted[run_id]))
     begins = not settled.issuperset(outcome.done)

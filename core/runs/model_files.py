@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 from core.files.atomic import guarded
 from core.files.tables import drop_chunks
 from core.inference.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
-from core.inference.server.address import served_model
+from core.inference.server.address import ServedWeights, served_model
 from core.progress import Reporter
 from core.runs import store
 from core.runs.spec import RunSpec
-from core.runs.store import WRITTEN
+from core.runs.store import WRITTEN, RunRecord
 
 NOT_READ = "0" * 32
 """Stands for the fingerprint of a model whose files have not been read yet, and so is that of no stored run."""
@@ -25,23 +26,23 @@ def identified(specs: Sequence[RunSpec], *, report: Report | None = None) -> lis
     """The specs with the fingerprints of their models' files, as a run is asked for. Each model is read once, and a
     spec that has a fingerprint keeps it; ``report`` receives the progress.
 
-    A spec whose model can't be read is returned as it is, because the launch says what is wrong with it.
+    Raises :class:`~core.errors.InputError` if there is no such model, or if its files change while they are read.
     """
     values: dict[str, str] = {}
     for spec in specs:
         if has_files(spec) and not spec.model_fingerprint and spec.model not in values:
-            with suppress(InputError):
-                values[spec.model] = in_spec(spec.model, report=report)
+            values[spec.model] = in_spec(spec.model, report=report)
     return [_with(spec, values.get(spec.model, "")) for spec in specs]
 
 
 def known(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """As :func:`identified`, for a page that is being drawn: a model of which large files would have to be read gets
-    the fingerprint :data:`NOT_READ`."""
+    """As :func:`identified`, for a page that is being drawn: a model that can't be read in a moment gets the
+    fingerprint :data:`NOT_READ`."""
     values: dict[str, str] = {}
     for spec in specs:
         if has_files(spec) and spec.model not in values:
-            with suppress(InputError):
+            values[spec.model] = NOT_READ
+            with suppress(HedgeError):  # the launch says what is wrong with the model
                 value = known_in_spec(spec.model)
                 values[spec.model] = NOT_READ if value is None else value
     return [_with(spec, values.get(spec.model, "")) for spec in specs]
@@ -51,6 +52,42 @@ def has_files(spec: RunSpec) -> bool:
     """Whether Hedge loads one model for this run, and so knows its files. The models of a jury are in its own
     request."""
     return not (spec.is_imported or spec.servers or spec.makes_jury or served_model(spec.model))
+
+
+def recorded_weights(record: RunRecord) -> ServedWeights | None:
+    """What the run's servers held by the name of its model; None if the run has no servers or did not record it."""
+    recorded = (record.provenance.get("engine") or {}).get("weights")
+    if not record.spec.servers or not recorded:
+        return None
+    with suppress(AttributeError, TypeError, ValueError):  # a file that was edited
+        log_p, text_log_p = (float(recorded.get(name, 0.0)) for name in ("log_p", "text_log_p"))
+        return ServedWeights(str(recorded.get("told", "")), log_p, text_log_p)
+    return None
+
+
+def served_weights(records: Sequence[RunRecord]) -> dict[str, str]:
+    """What tells finished runs apart that asked one model on the same servers while these held different weights under
+    its name: the day and the time of the first run that asked those weights, by run id. Empty for all other runs.
+    """
+    kinds: dict[str, list[tuple[ServedWeights, str, list[str]]]] = {}
+    for record in sorted(records, key=lambda each: each.started or each.created):
+        weights = recorded_weights(record)
+        if weights is None:
+            continue
+        of_model = kinds.setdefault(record.spec.asked_model, [])
+        same = next((run_ids for earlier, _, run_ids in of_model if earlier.alike(weights)), None)
+        if same is None:
+            day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(record.started or record.created))
+            of_model.append((weights, f"weights of {day}", same := []))
+        same.append(record.run_id)
+    apart = {
+        run_id: words
+        for of_model in kinds.values()
+        if len(of_model) > 1
+        for _, words, run_ids in of_model
+        for run_id in run_ids
+    }
+    return {record.run_id: apart.get(record.run_id, "") for record in records}
 
 
 def _with(spec: RunSpec, value: str) -> RunSpec:

@@ -34,6 +34,7 @@ from core.reports.p_values import p_text
 from core.reports.run_filter import RunFilter
 from core.reports.titles import record_task_title
 from core.runs.caveats import COLUMN
+from core.runs.model_files import served_weights
 
 ONE_RUN = (
     "The matrix and the questions below compare two runs, and only one is chosen. Choose a second run at the top of "
@@ -154,7 +155,12 @@ def _named(groups: Iterable[tuple[str, ...]]) -> list[tuple[str, tuple[str, ...]
 def _notes(rows: pd.DataFrame, group: Sequence[str], matrix: run_matrix.RunMatrix | None) -> str:
     """What a reader would overlook: other options, questions that are left out, and settings that differ."""
     own = rows.drop_duplicates("run").set_index("run").loc[list(group)]
-    differs = what_differs([run_cache.record(name).spec for name in group], calibrate=own["n_calibration"].tolist())
+    records = [run_cache.record(name) for name in group]
+    differs = what_differs(
+        [record.spec for record in records],
+        calibrate=own["n_calibration"].tolist(),
+        served=list(served_weights(records).values()),
+    )
     shared = shared_words(matrix.tested, matrix.n_test, matrix.units, repeats=matrix.repeats) if matrix else []
     return " ".join(filter(None, (options_words(rows), *shared, differs if len(group) > 1 else "")))
 

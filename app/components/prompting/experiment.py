@@ -20,6 +20,7 @@ from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
 from core.reports.run_filter import is_own
 from core.reports.titles import distinct_titles
+from core.runs.model_files import served_weights
 from core.runs.store import RunRecord
 from core.tasks.bank_names import bank_name
 
@@ -112,7 +113,11 @@ def _default(found: Found) -> str:
 def _names(found: Found) -> dict[str, str]:
     """The name of each experiment by its key, no two of them alike."""
     alike = {key: _alike(records[0]) for key, (_, records) in found.items()}
-    titles = distinct_titles({key: (record.spec, bank_name(record.spec)) for key, record in alike.items()})
+    served = served_weights([records[0] for _, records in found.values()])
+    titles = distinct_titles(
+        {key: (record.spec, bank_name(record.spec)) for key, record in alike.items()},
+        served={key: served[records[0].run_id] for key, (_, records) in found.items()},
+    )
     return {key: f"{titles[key]} · {counted(len(records), 'run')}" for key, (_, records) in found.items()}
 
 

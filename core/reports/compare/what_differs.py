@@ -25,11 +25,18 @@ LONGEST = 40
 """Characters of a system prompt that are shown."""
 
 
-def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), normalisations: Sequence[str] = ()) -> str:
+def what_differs(
+    specs: Sequence[RunSpec],
+    *,
+    calibrate: Sequence[int] = (),
+    normalisations: Sequence[str] = (),
+    served: Sequence[str] = (),
+) -> str:
     """A sentence on the settings in which runs differ besides what is compared: their models, or the one setting in
     which runs of one model differ. It is empty if there is nothing else.
 
-    ``calibrate`` has the numbers of the runs' calibration questions, and ``normalisations`` how they score texts.
+    ``calibrate`` has the numbers of the runs' calibration questions, ``normalisations`` how they score texts, and
+    ``served`` what :func:`~core.runs.model_files.served_weights` says about them.
 
     >>> a, b = RunSpec(model="a", task="qa"), RunSpec(model="b", task="qa", shots=5)
     >>> what_differs([a, b], calibrate=[100, 60])
@@ -38,8 +45,9 @@ def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), nor
     values: dict[str, list[str]] = {
         title: [_words(field, getattr(spec, field)) for spec in specs] for field, title in SETTINGS.items()
     }
-    apart = weights_apart({str(i): spec for i, spec in enumerate(specs)})
-    values["weights"] = [words.removeprefix("weights ").removeprefix("revision ") for words in apart.values()]
+    apart = list(weights_apart({str(i): spec for i, spec in enumerate(specs)}).values())
+    apart = [words or of for words, of in zip(apart, served or [""] * len(apart), strict=True)]
+    values["weights"] = [words.removeprefix("weights ").removeprefix("revision ") for words in apart]
     values["normalisation of texts"] = list(normalisations)
     if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):
         values["calibration questions"] = [f"{n:,}" for n in calibrate]

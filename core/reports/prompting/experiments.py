@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from core.reports.evaluation import Evaluation, StoredAnswers, read_answers
 from core.reports.prompting.letter_answers import invalid_answers
 from core.reports.scored_sets import form
 from core.runs import store
+from core.runs.model_files import served_weights
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 
@@ -124,9 +125,13 @@ def experiments(records: Iterable[RunRecord]) -> dict[PromptingExperiment, tuple
     the most forms come first. Perplexity runs ask no questions and belong to no experiment.
     """
     found: dict[PromptingExperiment, list[RunRecord]] = {}
-    for record in records:
-        if record.state == "done" and record.is_computed and record.spec.answers:
-            found.setdefault(PromptingExperiment.of(record.spec), []).append(record)
+    own = [one for one in records if one.state == "done" and one.is_computed and one.spec.answers]
+    served = served_weights(own)
+    for record in own:
+        experiment = PromptingExperiment.of(record.spec)
+        if words := served[record.run_id]:
+            experiment = replace(experiment, model_fingerprint=words)
+        found.setdefault(experiment, []).append(record)
     order = sorted(found, key=lambda one: -len({r.spec.form for r in found[one]}))
     return {one: tuple(found[one]) for one in order}
 

@@ -1,20 +1,57 @@
-"""The engine of a run whose model is on servers: it says what it waits for, and what the servers were paid is kept."""
+"""Runs whose model is on servers: their engine, and whether a server still holds the weights of a finished run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from core import access
+from core.errors import HedgeError, InputError
 from core.inference.engine_factory import load_server_engine
+from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
+from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
 
 if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
+
+
+def check_finished(specs: Sequence[RunSpec]) -> list[str]:
+    """Raise :class:`InputError` if one of these runs is done and its servers now hold other weights under the same
+    name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each model that
+    could not be asked.
+    """
+    from core.inference.server.connect import abilities_of
+
+    stored, now, notes = set(store.run_ids()), dict[object, ServedWeights | None](), []
+    for spec in specs:
+        if not spec.servers or spec.run_id not in stored:
+            continue
+        record = store.read_record(spec.run_id)
+        before = recorded_weights(record)
+        if record.state != "done" or before is None:
+            continue
+        model = spec.asked_model, spec.key_variable
+        if model not in now:
+            try:
+                now[model] = abilities_of(spec.model, spec.servers, key=spec.key_variable).weights
+            except HedgeError as error:
+                now[model] = None
+                notes.append(
+                    f"run {record.run_id} is done, and whether {spec.servers[0]} still holds the same weights of "
+                    f"{spec.model} can't be checked: {error}"
+                )
+        weights = now[model]
+        if weights and not before.alike(weights):
+            raise InputError(
+                f"the server {spec.servers[0]} now holds other weights by the name of {spec.model} than when run "
+                f"{record.run_id} asked it; delete that run first, or take another seed (--seed)"
+            )
+    return notes
 
 
 @contextmanager

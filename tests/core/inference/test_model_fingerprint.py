@@ -129,6 +129,8 @@ def aged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 def test_an_unchanged_model_is_read_once(model, monkeypatch):
     read = aged(model, monkeypatch)
     monkeypatch.setattr(model_fingerprint, "BLOCK", 1 << 20)
+    monkeypatch.setattr(model_fingerprint, "REPORT_EVERY_S", 0.0)
+    monkeypatch.setattr(model_fingerprint, "QUICK", 1 << 20)
     assert known_fingerprint(str(model)) is None
     said: list[str] = []
     before = fingerprint(str(model), report=said.append)

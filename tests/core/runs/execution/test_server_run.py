@@ -156,6 +156,25 @@ def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, imp
     assert not server.texts.keys() & {one.text for one in asked_by(record)}
 
 
+def test_a_finished_run_is_not_returned_for_other_weights_by_the_same_name(server, impatient, capsys):
+    run("--server", server.url)
+    (record,) = own_runs().values()
+    run("--server", server.url)  # of the same weights it is done, as before
+    before = record.provenance["engine"]["weights"]
+    changed = {"engine": record.provenance["engine"] | {"weights": before | {"text_log_p": before["text_log_p"] - 1}}}
+    store.update_record(record.run_id, provenance=record.provenance | changed)
+    capsys.readouterr()
+    run("--server", server.url, status=2)
+    assert (
+        f"now holds other weights by the name of pocket-3m than when run {record.run_id} asked it; delete that run "
+        "first, or take another seed (--seed)"
+    ) in capsys.readouterr().err
+    run("--server", server.url, "--seed", 1)
+    server.reset(fault=lambda number: "cut")
+    run("--server", server.url)  # a server that can't be asked costs no figure
+    assert "still holds the same weights of pocket-3m can't be checked: " in capsys.readouterr().err
+
+
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
     monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
     run("--server", server.url, "--budget", "0.004", status=1)
