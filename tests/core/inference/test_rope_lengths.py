@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.adapters.judged import judge
+from core.adapters.texts import Tokenized
 from core.inference import paths
 from core.inference.budget import Budget
 from core.inference.decoder import Decoder
@@ -124,3 +126,16 @@ def test_other_models_are_left_as_they_are():
         model = tiny(name)
         assert ropes_of_length(model) == []
         assert Decoder(model).regime(10**6) == ()
+
+
+@pytest.mark.parametrize("name", ["longrope", "dynamic"])
+def test_tokens_are_judged_alike_alone_and_together(name):
+    rng = np.random.default_rng(7)
+    texts = [Tokenized(ids(rng, n), 1) for n in AROUND]
+    together, alone = (judge(copy.deepcopy(fresh(name)), texts, rows=rows) for rows in (8, 1))
+    assert together.loss == pytest.approx(alone.loss, abs=1e-4)
+    with torch.inference_mode():
+        logits = copy.deepcopy(fresh(name))(input_ids=torch.tensor([texts[0].tokens])).logits[0, :-1]
+    right = torch.nn.functional.cross_entropy(logits, torch.tensor(texts[0].tokens[1:]), reduction="none")
+    # The longest text comes first, so the shortest one is at the end.
+    assert together.loss[-len(right) :] == pytest.approx(right.numpy(), abs=1e-4)
