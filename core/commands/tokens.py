@@ -15,6 +15,7 @@ from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.inference.server.address import served_model
+from core.inference.spelling import PART
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
@@ -199,7 +200,7 @@ def tokens_view(arguments: Namespace) -> CommandResult:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text(json.dumps(values, indent=1, allow_nan=False), encoding="utf-8")
     lines = [
-        f"{row['text']!r:<20} "
+        f"{row['text'] or PART!r:<20} "
         + (
             "nothing is before it"
             if row["loss"] is None
@@ -208,4 +209,6 @@ def tokens_view(arguments: Namespace) -> CommandResult:
         )
         for row in values["tokens"]
     ]
+    if any(not row["text"] for row in values["tokens"]):
+        lines.append(f"{PART} is a part of the character before it, which is written by several tokens.")
     return CommandResult(values, "\n".join(lines))
