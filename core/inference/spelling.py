@@ -123,7 +123,9 @@ def _completed(tokens: Sequence[str], spans: list[Span]) -> list[Span]:
     first part gets it, as in :func:`pieces`. The first token of all may be one that begins every text."""
     i = 1
     while i < len(spans):
-        start, last = spans[i][0], next((j for j in range(i, len(spans)) if tokens[j]), i)
+        start, last = spans[i][0], next((j for j in range(i, len(spans)) if tokens[j]), len(spans))
+        if last == len(spans):
+            break
         if last > i and (whole := WHOLE.match(tokens[last])):
             after = start + len(whole[0].encode())
             spans[i : last + 1] = [(start, after), *[(after, after)] * (last - i - 1), (after, spans[last][1])]
