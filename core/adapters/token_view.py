@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,7 +11,8 @@ from core.adapters.token_evaluation import Loaded
 from core.errors import InputError
 from core.inference.decoder import Decoder
 from core.inference.encoding import context_of
-from core.inference.token_ids import token_ids
+from core.inference.spelling import pieces, with_parts_marked
+from core.inference.token_ids import token_ids, token_spans
 
 ALTERNATIVES = 5
 LONGEST = 20_000
@@ -22,7 +24,8 @@ TOKENS_BEFORE = 8
 def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) -> dict[str, Any]:
     """JSON values: ``model``, its ``weights`` and ``notes`` on it, ``text``, and ``tokens`` with ``text, loss,
     probability, entropy`` (nats) and the likeliest ``alternatives`` as (text, probability); the first token, before
-    which nothing is, has None.
+    which nothing is, has None. The texts of the tokens are ``text``, behind those of tokens in front of it
+    (:func:`~core.inference.spelling.pieces`).
 
     ``window`` is the most tokens that the model reads at once where the text has more of them, else 0. Such a text is
     read in windows that overlap by half: each later token is predicted from at least half a window before it.
@@ -38,13 +41,13 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
-    ids = list(token_ids(loaded.tokenizer, [text])[0])
+    ids, texts = _texts(loaded.tokenizer, text)
     if len(ids) < 2:
         raise InputError("the text is a single token, with nothing before it to predict it from; write more")
     context = context_of(loaded.model.config)
     decoder = Decoder(loaded.model)
     rows: list[dict[str, Any]] = [
-        {"text": _written(loaded, ids, 0), "loss": None, "probability": None, "entropy": None, "alternatives": []}
+        {"text": texts[0], "loss": None, "probability": None, "entropy": None, "alternatives": []}
     ]
     begins = ids[:1] if ids[0] == loaded.tokenizer.bos_token_id else []
     for first, seen in windows(len(ids), context, prefix=len(begins)):
@@ -52,7 +55,7 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         # The state of the token before predicts each token that no earlier window had: rows so far to ``seen``.
         new = seen - len(rows)
         hidden = decoder.hidden(decoder.tokens([read[:-1]]))[0][-new:]
-        rows += _predicted(loaded, decoder, hidden, ids, len(rows), alternatives)
+        rows += _predicted(loaded, decoder, hidden, ids, texts, len(rows), alternatives)
     window = context if 0 < context < len(ids) else 0
     about = {"model": loaded.name, "kind": loaded.kind, "weights": loaded.weights, "notes": list(loaded.notes)}
     return {**about, "text": text, "window": window, "tokens": rows}
@@ -79,7 +82,13 @@ def windows(n: int, context: int, *, prefix: int = 0) -> list[tuple[int, int]]:
 
 
 def _predicted(
-    loaded: Loaded, decoder: Decoder, hidden: torch.Tensor, ids: list[int], first: int, alternatives: int
+    loaded: Loaded,
+    decoder: Decoder,
+    hidden: torch.Tensor,
+    ids: list[int],
+    texts: Sequence[str],
+    first: int,
+    alternatives: int,
 ) -> list[dict[str, Any]]:
     """A row for each state of ``hidden`` (m, size): the token that follows it, from place ``first`` of the text on."""
     rows: list[dict[str, Any]] = []
@@ -92,12 +101,12 @@ def _predicted(
             at = first + start + i
             log_p = float(logs[i, ids[at]])
             likeliest = [
-                [loaded.tokenizer.decode([int(token)]), float(value.exp())]
+                [with_parts_marked(loaded.tokenizer.decode([int(token)])), float(value.exp())]
                 for token, value in zip(which[i], best[i], strict=True)
             ]
             rows.append(
                 {
-                    "text": _written(loaded, ids, at),
+                    "text": texts[at],
                     "loss": -log_p,
                     "probability": float(logs[i, ids[at]].exp()),
                     "entropy": float(entropy[i]),
@@ -107,8 +116,21 @@ def _predicted(
     return rows
 
 
-def _written(loaded: Loaded, ids: list[int], at: int) -> str:
-    """What a token adds to the text: a byte of a letter alone reads as a mark."""
+def _texts(tokenizer: Any, text: str) -> tuple[list[int], tuple[str, ...]]:
+    """The text's tokens, and what each of them adds to it; a token in front of the text has its own name."""
+    (ids,), (bare,) = (token_ids(tokenizer, [text], special=special) for special in (True, False))
+    front = len(ids) - len(bare)
+    texts = tuple(_written(tokenizer, ids, at) for at in range(len(ids)))
+    if "".join(texts[front:]).lstrip() == text.lstrip():
+        return list(ids), texts
+    if not getattr(tokenizer, "is_fast", False):  # it does not say which characters are a token's own
+        return list(ids), tuple(map(with_parts_marked, texts))
+    ((_, spans),) = token_spans(tokenizer, [text])
+    return list(ids), texts[:front] + pieces(text, [end for _, end in spans[front:]])
+
+
+def _written(tokenizer: Any, ids: Sequence[int], at: int) -> str:
+    """What a token adds to the text before it; a part of a character may add a �."""
     start = max(0, at - TOKENS_BEFORE)
-    before, after = (str(loaded.tokenizer.decode(ids[start:end])) for end in (at, at + 1))
-    return after.removeprefix(before) if after.startswith(before) else str(loaded.tokenizer.decode([ids[at]]))
+    before, after = (str(tokenizer.decode(ids[start:end])) for end in (at, at + 1))
+    return after.removeprefix(before) if after.startswith(before) else str(tokenizer.decode([ids[at]]))

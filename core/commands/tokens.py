@@ -15,6 +15,7 @@ from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.inference.server.address import served_model
+from core.inference.spelling import PART
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
 from core.reports.calibration.recalibrated import Recalibrated, recalibrated
 from core.reports.evaluation import load
@@ -205,8 +206,8 @@ def tokens_view(arguments: Namespace) -> CommandResult:
 
 
 def _token_lines(values: dict[str, Any]) -> list[str]:
-    return [
-        f"{row['text']!r:<20} "
+    lines = [
+        f"{row['text'] or PART!r:<20} "
         + (
             "nothing is before it"
             if row["loss"] is None
@@ -215,3 +216,6 @@ def _token_lines(values: dict[str, Any]) -> list[str]:
         )
         for row in values["tokens"]
     ]
+    if any(not row["text"] for row in values["tokens"]):
+        lines.append(f"{PART} is a part of the character before it, which is written by several tokens.")
+    return lines

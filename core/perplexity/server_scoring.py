@@ -117,7 +117,7 @@ class ServerScorer:
             limit.add(str(i), missing, what="messages")
 
         for i, found in self.engine.echo([(one.before, one.said) for one in words], leave_out=leave_out):
-            pieces, losses = pieces_of(found, words[i].said), self._losses(found)
+            pieces, losses = pieces_of(found), self._losses(found)
             if self.last_missed:
                 pieces = pieces[:-1]
             if not len(losses):
@@ -149,25 +149,9 @@ def first_scored(found: EchoedText) -> int:
     return max(1, found.context - found.joined)
 
 
-def pieces_of(found: EchoedText, said: str) -> tuple[str, ...]:
-    """The texts of the scored tokens; together they are ``said``.
-
-    A token of single bytes has no spelling of its own: its text is that up to the next token that has one.
-    """
-    tokens = found.tokens[found.context - found.joined :]
-    if found.joined:
-        longest = max((n for n in range(1, len(tokens[0]) + 1) if said.startswith(tokens[0][-n:])), default=0)
-        tokens = (tokens[0][len(tokens[0]) - longest :], *tokens[1:])
-    pieces, at = [], 0
-    for i, token in enumerate(tokens):
-        if said.startswith(token, at):
-            end = at + len(token)
-        else:
-            follows = next((one for one in tokens[i + 1 :] if one.isascii() and not one.startswith("bytes:")), None)
-            end = len(said) if follows is None else max(at, said.find(follows, at))
-        pieces.append(said[at:end])
-        at = end
-    pieces[-1] += said[at:]
+def pieces_of(found: EchoedText) -> tuple[str, ...]:
+    """The texts of the scored tokens; together they are the continuation."""
+    pieces = found.pieces
     if found.context - found.joined < first_scored(found) and len(pieces) > 1:
-        pieces = [pieces[0] + pieces[1], *pieces[2:]]
-    return tuple(pieces)
+        pieces = (pieces[0] + pieces[1], *pieces[2:])
+    return pieces

@@ -8,6 +8,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.rows import Tokens
+from core.inference.spelling import pieces
 from core.inference.token_ids import Spans, token_ids, token_spans
 from core.perplexity.layout import ChatLayout, Laid, Layout, layouts
 from core.perplexity.request import Part
@@ -112,12 +113,8 @@ def _cut(laid: Laid, ids: Tokens, spans: Spans) -> Words:
     if not ends:
         return Words(ids, len(ids), ())
     first, last = max(1, ends[0]), ends[-1]
-    pieces, at = [], laid.start
-    for i in range(first, last + 1):
-        end = len(laid.text) if i == last else max(at, spans[i][1])
-        pieces.append(laid.text[at:end])
-        at = end
-    return Words(ids[: last + 1], first, tuple(pieces))
+    ends = [end for _, end in spans[first : last + 1]]
+    return Words(ids[: last + 1], first, pieces(laid.text, ends, start=laid.start))
 
 
 def _without_offsets(laid: Laid, tokenizer: Any) -> Words:

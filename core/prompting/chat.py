@@ -150,8 +150,12 @@ ESCAPED = (
 
 def _left_out(rendered: str, turns: Turns, *, escaped: bool) -> Turns:
     """The turns whose text is not in ``rendered``, each in a place of its own."""
-    missing = [_missing(form, rendered, turns) for form in (*FORMS, *(ESCAPED if escaped else ()))]
-    return min(missing, key=len)
+    fewest = turns
+    for form in (*FORMS, *(ESCAPED if escaped else ())):
+        fewest = min(fewest, _missing(form, rendered, turns), key=len)
+        if not fewest:
+            break
+    return fewest
 
 
 def _missing(form: Form, rendered: str, turns: Turns) -> Turns:

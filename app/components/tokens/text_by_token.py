@@ -22,6 +22,7 @@ from core.answering import client
 from core.answering import token_text as token_texts
 from core.inference.model_fingerprint import short
 from core.inference.server.address import ServedWeights, short_name
+from core.inference.spelling import PART
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.settings import ASSETS
@@ -41,6 +42,7 @@ WINDOWS_SAID = (
     "windows, so each later token is predicted from at least half of that number of tokens before it, "
     "not from the whole text."
 )
+PART_SAID = f" {PART} is a part of the character before it, which is written by several tokens."
 SERVED_SAID = (
     " The entropy is not known, because a server lists only the most probable tokens. The server's chat template is "
     "not used."
@@ -99,6 +101,7 @@ def text_by_token() -> None:
         st.caption(
             "The stronger the orange of a token, the less the model expected it. Point at a token to see what "
             "the model expected instead."
+            + (PART_SAID if any(not row["text"] for row in view["tokens"]) else "")
             + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
             + (_served_said(view) if view.get("kind") == "server" else "")
             + (f" Read with weights {short(view['weights'])}." if chosen == own and view.get("weights") else "")

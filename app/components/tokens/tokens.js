@@ -7,7 +7,10 @@ import { mounted } from "../shared/mounted.js";
 const MOST_NATS = 8;
 const MOST_SAID = Math.log(1e9);
 
-const quoted = (text) => text.replaceAll("\n", "↵").replace(/^ /, "␣");
+// A token that holds only a part of a character, which the token before it shows whole, adds no text.
+const PART = "▯";
+
+const quoted = (text) => (text || PART).replaceAll("\n", "↵").replace(/^ /, "␣");
 
 class TokenText {
   constructor(root) {
@@ -26,7 +29,7 @@ class TokenText {
     if (this.tokens === tokens) return;
     this.tokens = tokens;
     this.buttons = tokens.map((token, i) => {
-      const button = make("button", "", token.text);
+      const button = make("button", "", token.text || PART);
       button.type = "button";
       button.style.setProperty(
         "--much",
@@ -34,7 +37,7 @@ class TokenText {
       );
       button.setAttribute(
         "aria-label",
-        `${token.text.trim() || "space"}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`,
+        `${token.text.trim() || (token.text ? "space" : "part of the character before")}, ${token.loss === null ? "the first token" : `${token.loss.toFixed(1)} nats`}`,
       );
       button.onclick = button.onfocus = button.onpointerenter = () => this.tell(i);
       return button;

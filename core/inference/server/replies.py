@@ -5,11 +5,8 @@ A reply that can't be right raises :class:`~core.inference.server.client.WrongRe
 
 from __future__ import annotations
 
-import itertools
 import math
-import re
 import struct
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from typing import Any
 
 from core.inference.server.client import MissingAnswerError, WrongReplyError
 from core.inference.server.reply_body import number
+from core.inference.spelling import Span, composed, ends_of, exact, pieces, spans_of, with_parts_marked
 
 ABSENT = -100.0
 """A lower log-probability means "unknown": some servers send -9999 for that, and no model gives a listed token less."""
@@ -26,8 +24,6 @@ ROUNDING = 1e-6
 DECIMALS = 4
 """Log-probabilities with so few decimals were rounded."""
 NOT_SPELLED = "the server's tokens do not spell the text that it was asked for"
-NAMED, BYTE, BYTES = "bytes:", 4, re.compile(r"\\x[0-9a-f]{2}")
-"""How a token of single bytes is shown, such as ``bytes:\\xe2\\x82``."""
 LONGEST_TOKEN = 1_000
 LONGEST_WRITTEN = 10_000
 """Characters."""
@@ -72,12 +68,14 @@ class EchoedText:
     """A text's tokens with their log-probabilities given what is before them (NaN for the first).
 
     ``context`` of them begin before the continuation, and ``joined`` says that the last of these reaches into it.
+    ``pieces`` are the parts of the continuation that the others add, and that one; together they are the continuation.
     """
 
     tokens: tuple[str, ...]
     log_p: tuple[float, ...]
     context: int
     joined: bool
+    pieces: tuple[str, ...]
 
 
 def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextTokens:
@@ -166,14 +164,18 @@ def echoed(reply: Mapping[str, Any], *, text: str, continuation: str) -> EchoedT
         )
     for value in values:
         _check_log_probability(value)
-    end = _end(tokens, text + continuation)
-    found = spelled_at_end("".join(tokens[:end]), continuation)
-    if found is None:
-        raise WrongReplyError(NOT_SPELLED)
-    starts = [0, *itertools.accumulate(map(len, tokens[:end]))]
-    start = bisect_right(starts, found) - 1  # of the last token that begins there or before
-    joined = starts[start] < found
-    return EchoedText(tuple(tokens[:end]), tuple(values[:end]), start + joined, joined)
+    whole, spans, begins = _placed(reply, tokens, text, continuation)
+    data = whole.encode()
+    start = len(whole[:begins].encode())
+    context = sum(first < start or first == end == start for first, end in spans)
+    joined = context > 0 and spans[context - 1][1] > start
+    return EchoedText(
+        tokens=tuple(exact(token, data[slice(*span)]) for token, span in zip(tokens, spans, strict=False)),
+        log_p=tuple(values[: len(spans)]),
+        context=context,
+        joined=joined,
+        pieces=pieces(whole, ends_of(whole, spans[context - joined :]), start=begins),
+    )
 
 
 def last_list(reply: Mapping[str, Any], text: EchoedText) -> dict[str, float]:
@@ -185,7 +187,8 @@ def last_list(reply: Mapping[str, Any], text: EchoedText) -> dict[str, float]:
 
 def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[str, Any]]:
     """A row for each token of ``text`` in a reply that echoes it: ``text, loss, probability, entropy`` (not known) and
-    at most so many ``alternatives`` as (text, probability); the first token has only its text."""
+    at most so many ``alternatives`` as (text, probability); the first token has only its text. The texts of the tokens
+    are ``text``, behind those of tokens in front of it (:func:`~core.inference.spelling.pieces`)."""
     logprobs = _logprobs(reply)
     tokens = [str(token) for token in _list(logprobs.get("tokens"))]
     values = _list(logprobs.get("token_logprobs"))
@@ -196,19 +199,21 @@ def echoed_rows(reply: Mapping[str, Any], *, text: str, most: int) -> list[dict[
             f"{len(tokens)} tokens of the text that was sent"
         )
     rows: list[dict[str, Any]] = []
-    for token, value, top in list(zip(tokens, values, listed, strict=True))[: _end(tokens, text)]:
+    whole, spans, _ = _placed(reply, tokens, "", text)
+    added = pieces(whole, ends_of(whole, spans))
+    for token, piece, span, value, top in zip(tokens, added, spans, values, listed, strict=False):
         log_p = None if math.isnan(number(value)) else number(value)
-        known = {_spelled(one): log for one, each in _mapping(top).items() if (log := number(each)) > ABSENT}
-        for each in (*known.values(), log_p or 0.0):
+        known = [(_spelled(one), log) for one, each in _mapping(top).items() if (log := number(each)) > ABSENT]
+        for each in (*(log for _, log in known), log_p or 0.0):
             _check_log_probability(each)
-        best = sorted(known.items(), key=lambda pair: -pair[1])[:most]
+        best = sorted(known, key=lambda pair: -pair[1])[:most]
         rows.append(
             {
-                "text": token,
+                "text": piece if span != (0, 0) else _spelled(token),  # a token in front of the text adds nothing
                 "loss": None if log_p is None else -log_p,
                 "probability": None if log_p is None else math.exp(log_p),
                 "entropy": None,
-                "alternatives": [[one, math.exp(each)] for one, each in best] if log_p is not None else [],
+                "alternatives": [[with_parts_marked(one), math.exp(each)] for one, each in best if log_p is not None],
             }
         )
     return rows
@@ -236,52 +241,24 @@ def _check_log_probability(value: float) -> None:
         raise WrongReplyError(f"the server gives a token the log-probability {value:.4g}, which is above 0")
 
 
-def _end(tokens: Sequence[str], whole: str) -> int:
-    """How many of the tokens belong to ``whole``; at most one was written after it.
+def _placed(
+    reply: Mapping[str, Any], tokens: Sequence[str], text: str, continuation: str
+) -> tuple[str, list[Span], int]:
+    """The text with its continuation, the bytes of it that each token spells, and the character at which the
+    continuation begins. At most one token, which has no span, was written after the text.
 
-    Only the end is compared, because a special token may come before the text.
+    Only the end of a long text is compared.
     """
-    spelled = "".join(tokens[-(TAIL + 2) :])
-    for written_after in (1, 0):
-        text = spelled[: len(spelled) - len(tokens[-1])] if written_after else spelled
-        if spelled_at_end(text, whole[-TAIL:]) is not None:
-            return len(tokens) - written_after
+    plain, other = text + continuation, composed(text + continuation)
+    read = _mapping(reply.get("usage")).get("prompt_tokens")
+    nothing_written = read == len(tokens) or _choice(reply).get("text") == plain
+    for whole, begins in [(plain, len(text))] + [(other, len(composed(text)))] * (other != plain):
+        needed = min(begins, max(0, len(whole) - TAIL))
+        for written_after in (0, 1) if nothing_written else (1, 0):
+            spans = spans_of(tokens[: len(tokens) - written_after], whole, needed=needed)
+            if spans is not None:
+                return whole, spans, begins
     raise WrongReplyError(NOT_SPELLED)
-
-
-def spelled_at_end(spelled: str, text: str) -> int | None:
-    """Where ``text`` begins at the end of what a server ``spelled``; None if that does not end with it.
-
-    What is not ASCII may be in tokens of single bytes, which have no spelling, and are shown as � or as ``bytes:…``.
-    The text is compared from its end, so the time grows with its length alone.
-
-    >>> spelled_at_end("It costs 5 bytes:\\\\xe2\\\\x82�", "5 €"), spelled_at_end("It costs 5", "6")
-    (9, None)
-    """
-    at = len(spelled)
-    parts = re.findall(r"[\x00-\x7f]+|[^\x00-\x7f]+", text)
-    for i, part in reversed(list(enumerate(parts))):
-        if part.isascii():
-            if not spelled.endswith(part, 0, at):
-                return None
-            at -= len(part)
-            continue
-        end, left = at, len(part) if i == 0 else len(spelled)
-        while left and (before := _odd(spelled, at)) < at:
-            at, left = before, left - 1
-        if at == end:
-            return None
-    return at
-
-
-def _odd(spelled: str, end: int) -> int:
-    """Where the last character that is not ASCII begins, or the last ``bytes:…``; ``end`` if there is neither."""
-    if end and not spelled[end - 1].isascii():
-        return end - 1
-    start = end
-    while start >= BYTE and BYTES.match(spelled, start - BYTE, start):
-        start -= BYTE
-    return start - len(NAMED) if start < end and spelled.endswith(NAMED, 0, start) else end
 
 
 def _logprobs(reply: Mapping[str, Any]) -> Mapping[str, Any]:

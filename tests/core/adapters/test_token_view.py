@@ -57,3 +57,19 @@ def test_what_can_not_be_shown_is_one_sentence(loaded: Loaded):
         view_tokens(loaded, "  ")
     with pytest.raises(InputError, match="a single token"):
         view_tokens(loaded, "a")
+
+
+@pytest.mark.parametrize("text", ["A café costs 5 € – “fine” 😟.", "日本語 \ufffd naïve", "e\u0301 👩\u200d👧 Rome"])
+def test_a_character_of_several_tokens_is_shown_with_the_first_and_the_text_stays_whole(loaded: Loaded, text):
+    view = view_tokens(loaded, text)
+    assert "".join(row["text"] for row in view["tokens"]) == text
+    assert len(view["tokens"]) == len(loaded.tokenizer(text)["input_ids"])
+    assert any(not row["text"] for row in view["tokens"])
+
+
+def test_a_part_of_a_character_is_named_where_it_was_expected(loaded: Loaded):
+    view = view_tokens(loaded, "A café", alternatives=2048)
+    expected = [text for text, _ in view["tokens"][-1]["alternatives"]]
+    assert len(expected) == 2048
+    assert "▯" in expected
+    assert not any("\ufffd" in text for text in expected)

@@ -329,3 +329,17 @@ def test_a_model_that_can_not_keep_a_prefix_goes_without(tiny_model, monkeypatch
     assert check.refused == ("prefix cache: ValueError: the state has the wrong shape",)
     alone = one_by_one(tiny_model, asked, letters_of(engine))
     assert np.abs(scored(engine, asked)[0] - alone).max() < 1e-4
+
+
+def test_a_template_that_writes_the_date_is_described_and_the_rest_of_a_run_keeps_the_date():
+    engine = TransformersEngine.load(resolve("pocket-1m"), dtype="float32")
+    assert "template_notes" not in engine.description
+    dated = "{{ strftime_now('%Y-%m-%d') }}{% for m in messages %}{{ m.content }}{% endfor %}"
+    engine.encoder.tokenizer.chat_template = dated
+    asked = [replace(prompt(one), chat=True) for one in synthetic_questions(2)]
+    engine.take_date({"template_date": "2026-02-28T12:00:00"})
+    engine.prepare(asked)
+    assert engine.encoder.shown(asked[0])[0].startswith("2026-02-28")
+    described = engine.description
+    assert described["template_date"] == "2026-02-28T12:00:00"
+    assert "here 2026-02-28;" in described["template_notes"][0]

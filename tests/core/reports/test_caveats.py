@@ -94,6 +94,15 @@ def test_what_a_file_of_another_person_says_is_read_or_left_out(junk):
     assert of_record(SPEC, {"bounded_questions": str(junk)}) == ()
 
 
+def test_what_a_chat_template_writes_travels_with_the_run():
+    engine = {"template_notes": ["The template writes the date\x1b[2J.", "The template writes no header."]}
+    found = of_record(SPEC, {"engine": engine})
+    assert kinds(found) == ["template", "template"]
+    assert found[0].text == "The template writes the date\\x1b[2J."
+    for junk in ("text", {"a": 1}, 7, None):
+        assert of_record(SPEC, {"engine": {"template_notes": junk}}) == ()
+
+
 def test_letters_with_little_probability_are_told_and_unknown_ones_are_not():
     (caveat,) = of_letters(mass_of(0.1, 0.3), SPEC)
     assert caveat.sentence.startswith("On average, only 20% of the next token's probability")
