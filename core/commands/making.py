@@ -87,7 +87,7 @@ def answer(arguments: Namespace) -> CommandResult:
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
     values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": len(questions) - len(rows)}
-    empty = without_answer(row["answer"] for row in rows)
+    empty = without_answer(said.values())
     lost = f"; {values['missing']:,} questions were not answered" if values["missing"] else ""
     return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 

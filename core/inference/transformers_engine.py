@@ -311,9 +311,10 @@ class TransformersEngine:
         most = room(self.encoder, context, most=WRITTEN)
         with torch.random.fork_rng(devices=[self.decoder.device] if self.device == "cuda" else []):
             torch.manual_seed(seed)
-            return continuations(
+            texts: list[str] = continuations(
                 self.model, self.encoder.tokenizer, [context], most=most, repeats=repeats, sampling=SAMPLED
             )
+        return texts
 
     def _shared(self, rows: Sequence[TokenRow]) -> tuple[Prefix | None, tuple[str, ...]]:
         """The cache of the rows' common beginning, computed once; or None, and why this model can't use one."""
