@@ -20,8 +20,9 @@ TOKENS_BEFORE = 8
 
 
 def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) -> dict[str, Any]:
-    """JSON values: ``model``, ``text``, and ``tokens`` with ``text, loss, probability, entropy`` (nats) and the
-    likeliest ``alternatives`` as (text, probability); the first token, before which nothing is, has None.
+    """JSON values: ``model``, its ``weights`` and ``notes`` on it, ``text``, and ``tokens`` with ``text, loss,
+    probability, entropy`` (nats) and the likeliest ``alternatives`` as (text, probability); the first token, before
+    which nothing is, has None.
 
     ``window`` is the most tokens that the model reads at once where the text has more of them, else 0. Such a text is
     read in windows that overlap by half: each later token is predicted from at least half a window before it.
@@ -53,7 +54,8 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         hidden = decoder.hidden(decoder.tokens([read[:-1]]))[0][-new:]
         rows += _predicted(loaded, decoder, hidden, ids, len(rows), alternatives)
     window = context if 0 < context < len(ids) else 0
-    return {"model": loaded.name, "kind": loaded.kind, "text": text, "window": window, "tokens": rows}
+    about = {"model": loaded.name, "kind": loaded.kind, "weights": loaded.weights, "notes": list(loaded.notes)}
+    return {**about, "text": text, "window": window, "tokens": rows}
 
 
 def windows(n: int, context: int, *, prefix: int = 0) -> list[tuple[int, int]]:

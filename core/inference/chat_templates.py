@@ -20,6 +20,8 @@ LIMITS = Limits(memory=512 << 20, seconds=5.0)
 """For one prompt, of which a template writes thousands in a second."""
 LONGEST = 20_000_000
 """Characters that a template may write."""
+SWITCHES = ("enable_thinking", "thinking", "reasoning")
+"""The names by which templates switch a model's reasoning on or off: Qwen3 and GLM, DeepSeek and Granite, Command."""
 RAISED: dict[str, type[Exception]] = {"TypeError": TypeError, "ValueError": ValueError}
 """What a template that does not fit its conversation raises beside ``TemplateError``."""
 
@@ -63,6 +65,7 @@ class ConfinedTemplate:
             text: str = self._tokenizer.apply_chat_template(conversation, tokenize=tokenize, **words)
             return text
         template = self._tokenizer.get_chat_template()
+        words |= dict.fromkeys(SWITCHES, enable_thinking)
         words |= {name: str(token) for name, token in self._tokenizer.special_tokens_map.items()}
         rendered, dated = _RENDERER.render(template, conversation, words, self.now)
         self.dated |= dated

@@ -38,11 +38,10 @@ TIMEOUT_S = 120.0
 """Seconds that a server may take for one answer, if nobody says otherwise."""
 LONGEST_TIMEOUT_S = 24 * 3600.0
 NO_SCHEME = re.compile(
-    r"(?P<host>localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24}|[a-z0-9-]+(?:\.[a-z0-9-]+)*(?=:\d))"
-    r"(?P<port>:\d{1,5})?(?:/\S*)?",
+    r"(?P<host>localhost|\d{1,3}(?:\.\d{1,3}){3}|[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,24})(?P<port>:\d{1,5})?(?:/\S*)?",
     re.IGNORECASE,
 )
-"""An address without its scheme: this machine, an IP address, a whole host name, or any name with a port."""
+"""An address without its scheme: of this machine, of an IP address, or of a whole host name."""
 ENDPOINTS = re.compile(r"/(?:chat/completions|completions|models|embeddings|responses)$|(?<=/v1)/models/[^/]+$")
 """What stands behind the address of an API where a whole endpoint was given."""
 PAGES = re.compile(r"/(?:docs|redoc|swagger|openapi\.json|health|metrics)(?:/.*)?$")
@@ -170,6 +169,16 @@ class ServedWeights:
     told: str = ""
     log_p: float = 0.0
     text_log_p: float = 0.0
+
+    @classmethod
+    def from_json(cls, values: object) -> ServedWeights | None:
+        """What a record says of the weights; None if that can't be read."""
+        try:
+            found = cls(**values) if isinstance(values, dict) else None
+        except TypeError:
+            return None
+        numbers = (found.log_p, found.text_log_p) if found else ()
+        return found if all(isinstance(one, (int, float)) for one in numbers) else None
 
     def alike(self, other: ServedWeights) -> bool:
         """Whether the other fingerprint may belong to the same weights."""

@@ -308,6 +308,7 @@ class ServerClient:
         """
         flying: dict[asyncio.Task[Parsed], TokenRequest[Parsed]] = {}
         failed: BaseException | None = None
+        answered: TokenRequest[Parsed] | None = None
         self.flight.pause()
         try:
             while flying or (waiting and failed is None):
@@ -320,20 +321,46 @@ class ServerClient:
                 for task in sorted(done, key=lambda task: task.exception() is not None):
                     request = flying.pop(task)
                     if (error := task.exception()) is None:
+                        answered = request
                         yield request, task.result()
                         continue
-                    missing = no_answer(error)
                     try:
-                        if leave_out is None or missing is None:
+                        if leave_out is None:
                             raise error
-                        leave_out(request.place, missing)
+                        reply: Parsed | NoAnswer | None = no_answer(error)
+                        if reply is None:
+                            reply = self._again(request, error, None if failed else answered)
+                        if isinstance(reply, NoAnswer):
+                            leave_out(request.place, reply)
+                            continue
                     except BaseException as end:
                         failed, self._ending = failed or end, True
+                        continue
+                    yield request, reply
             if failed is not None:
                 raise failed
         finally:
             self._ending = False
             self._end(list(flying))
+
+    def _again(
+        self, request: TokenRequest[Parsed], error: BaseException, answered: TokenRequest[Parsed] | None
+    ) -> Parsed | NoAnswer:
+        """The answer to a request on which a server fails again and again, asked once more after another one that it
+        has ``answered`` before. If the server still answers that one, but not this, the fault is this request's.
+
+        Raises ``error`` if the server answers neither, or has answered nothing yet.
+        """
+        if answered is None or not (isinstance(error, PassingError) and error.alive):
+            raise error
+        self._run(self._answer(answered))
+        try:
+            return self._run(self._answer(request))
+        except PassingError as again:
+            if not again.alive:
+                raise
+            how = f'HTTP status {again.status}, "{again.words}"' if again.words else f"HTTP status {again.status}"
+            return NoAnswer(UNANSWERED, how, again)
 
     def _wait(self, of: Awaitable[Done]) -> Done:
         return self._thread.submit(self._loop.run_until_complete, of).result()
@@ -512,8 +539,8 @@ class ServerClient:
         if reply.status != 200:
             raise self._refusal(host.url, reply.status, reply.headers, content)
         values = _object(content, host.url, listed=method == "GET")
-        if (error := error_value(values)) is not None:  # a router says in this way what the server behind it said
-            raise self._refusal(host.url, status_in(error), reply.headers, content)
+        if (fault := error_value(values)) is not None:  # a router says in this way what the server behind it said
+            raise self._refusal(host.url, status_in(fault), reply.headers, content)
         return values
 
     async def _content(self, reply: aiohttp.ClientResponse, limit: int) -> bytes:

@@ -13,7 +13,7 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.inference.server import client
+from core.inference.server import client, connect
 from core.inference.server.engine import CHECKED_QUESTIONS
 from core.inference.server.known_servers import remember
 from core.jury_pipeline import jury_store
@@ -47,6 +47,7 @@ def impatient(monkeypatch):
     """Faults end soon."""
     soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
     monkeypatch.setattr(client, "Patience", lambda: soon)
+    monkeypatch.setattr(connect, "SOON", soon)
 
 
 def run(*words, status=0):
@@ -177,6 +178,25 @@ def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, imp
     assert not server.texts.keys() & {one.text for one in asked_by(record)}
 
 
+def test_a_finished_run_is_not_returned_for_other_weights_by_the_same_name(server, impatient, capsys):
+    run("--server", server.url)
+    (record,) = own_runs().values()
+    run("--server", server.url)  # of the same weights it is done, as before
+    before = record.provenance["engine"]["weights"]
+    changed = {"engine": record.provenance["engine"] | {"weights": before | {"text_log_p": before["text_log_p"] - 1}}}
+    store.update_record(record.run_id, provenance=record.provenance | changed)
+    capsys.readouterr()
+    run("--server", server.url, status=2)
+    assert (
+        f"now holds other weights by the name of pocket-3m than when run {record.run_id} asked it; delete that run "
+        "first, or take another seed (--seed)"
+    ) in capsys.readouterr().err
+    run("--server", server.url, "--seed", 1)
+    server.reset(fault=lambda number: "cut")
+    run("--server", server.url)  # a server that can't be asked costs no figure
+    assert "still holds the same weights of pocket-3m can't be checked: " in capsys.readouterr().err
+
+
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
     monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
     run("--server", server.url, "--budget", "0.004", status=1)
@@ -290,6 +310,27 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
     assert "entropy not known" in capsys.readouterr().out
     assert main(["tokens", "evaluate", "--model", f"pocket-3m@{server.url}"]) == 2
     assert "an evaluation needs the probabilities of all" in capsys.readouterr().err
+
+
+def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
+    home.mkdir(exist_ok=True)
+    (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
+    asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
+    words = ("perplexity", "run", "--model", "pocket-3m", *asked)
+    there = f"pocket-3m@{server.url}"
+    make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
+    for command, begun in ((words, "runs/*/chunks/*.parquet"), (make, "jury-paths/*/answers.jsonl")):
+        server.reset(fault=lambda number, begun=begun: "503" if any(home.glob(begun)) else "")
+        assert main([*command]) != 0
+        with server.other_weights():
+            server.reset()
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
+        server.reset()
+        assert main([*command]) == 0
+        with server.other_weights():  # nor is what is done taken for theirs
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
 
 def jury(*words, status=0):
