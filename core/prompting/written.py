@@ -11,7 +11,7 @@ capital letter that stands by itself is an option's letter in three places:
 
 A letter that belongs to a word, a name or a formula does not stand by itself: ``C'est``, ``D'accord``, ``I'm``,
 ``D-Day``, ``C++``, ``E=mc2``, ``D.C.`` Before a word, ``A`` is an article and ``I`` a pronoun. A letter that is denied
-(``not B``) does not count.
+(``not B``, ``B is wrong``) does not count.
 
 The letter decides if there is only one and nothing contradicts it: no second letter (``B or C``), and no text of
 another option behind it or as the whole line. Without a letter, the line names the option whose text it is, or the only
@@ -56,24 +56,34 @@ MENTION = re.compile(rf"(?<!{_PART})(?<![+#=&@.\\-])(?<!\w')([A-Z])(?!{_PART}|[+
 SMALL = re.compile(r"[(\[\"']*([a-z])(?:[)\]\"'.:!?]*$|[)\]]+\s?|\.\s)")
 OPENING, CLOSING = "([{\"'< ", ")]}\"'>"
 _NOUN = (
-    "(?:answer|option|choice|letter|response|solution|pick|one|réponse|lettre|antwort|lösung|respuesta|opción|letra|"
+    "(?:answer|ans\\.?|option|choice|letter|response|solution|pick|one|réponse|lettre|antwort|lösung|respuesta|opción|letra|"
     "risposta|opzione|lettera|resposta|opção|antwoord|optie)"
 )
-_RIGHT = "(?:correct|right|best|correcte|juste|correcta|corretta|giusta|correta|certa)"
+_RIGHT = "(?:correct|right|best|correcte|juste|richtig|correcta|corretta|giusta|correta|certa|juist)"
 _IS = "(?:is|was|would be|should be|must be|will be|est|ist|lautet|es|sería|è|é)"
 FIRMLY = re.compile(
-    rf"(?:\b{_NOUN}(?: {_RIGHT})?(?: {_IS})?(?: ?[:=]| ?->| ?→)?(?: (?:the|la|le|a|{_NOUN}))*"
+    rf"(?:\b{_NOUN}(?: {_RIGHT})?(?: {_IS})?(?: ?[:=]| ?->| ?→| [-–—])?(?: (?:the|la|le|a|{_NOUN}))*"
     r"|答案(?:应该)?[是为]? ?:?|选[择项]?|正解は|\\boxed(?:\{\\text)?)$",
     re.IGNORECASE,
 )
 LOOSELY = re.compile(
-    r"\b(?:think|believe|say|choose|chose|pick|picked|guess|select|go with|going with|suppose|it's|it is|that's|"
+    r"\b(?:think|believe|say|choose|chose|pick|picked|guess|select|go with|going with|suppose|only|it's|it is|that's|"
     r"that is|this is|must be|should be|would be|so|therefore|thus|hence|probably|definitely|clearly|maybe|perhaps|"
-    r"but|c'est|das ist|es ist|es|dit is)(?:,| (?:that|it's|it is|is|the|la))*$",
+    r"but|c'est|das ist|es ist|es|dit is|choisis|wähle|elijo|scelgo|escolho|kies)"
+    r"(?:,| (?:that|it's|it is|is|the|la))*$",
     re.IGNORECASE,
 )
 """What announces a letter. Words that are frequent before other things announce no ``I``."""
-VERDICT = re.compile(rf" (?:(?:is|seems|must be) (?:the )?(?:most )?(?:{_RIGHT}|true|answer|likely)|because|since)\b")
+VERDICT = re.compile(
+    r" (?:(?:is|seems|must be|est|ist|es|è|é) (?:the |la )?(?:only |most )?"
+    rf"(?:{_RIGHT}|true|answer|likely)|because|since)\b"
+)
+REJECTED = re.compile(
+    r"(?:(?:which|it|that) )?(?:(?:is|was|can|could|would|does|do) not|\w+n't|cannot|(?:is |was |are )?"
+    r"(?:wrong|incorrect|false|impossible)|ist (?:falsch|nicht)|n'est pas|est faux|no es|non è|não é)\b",
+    re.IGNORECASE,
+)
+"""What may stand after a letter to say that it is not the answer."""
 ENDS = re.compile(r"[.,;:!?。，]+(?: |$)| ?$| (?:because|since|as|but|and not|not|[-–—(])")
 """What may stand after a letter that was announced."""
 JOINS = re.compile(
@@ -173,9 +183,11 @@ def _is_given(letter: str, before: str, rest: str, *, text_after: bool) -> bool:
     """Whether a letter with this before and behind it is given as an answer. ``text_after`` says whether the text of an
     option follows; if it is not the letter's own, the line contradicts itself."""
     before, closed = before.rstrip(OPENING), rest.lstrip(CLOSING)
+    if REJECTED.match(rest.lstrip(CLOSING + " .:,;-–—")):
+        return False
     if before:
         announced = FIRMLY.search(before) or (letter != "I" and LOOSELY.search(before))
-        return bool(announced) and (text_after or ENDS.match(closed) is not None)
+        return bool(announced) and (text_after or bool(ENDS.match(closed) or VERDICT.match(closed)))
     if not closed.strip(" .:,;!?") or text_after or VERDICT.match(closed) or rest[:1] in (")", "]"):
         return True
     # "A:" may be short for "Answer:", and "I, …" is a pronoun.
