@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import psutil
 
@@ -29,6 +30,9 @@ from core.progress import rate_in_words
 from core.settings import ROOT, settings
 from core.tasks import TASKS
 from core.tasks.bank import available
+
+if TYPE_CHECKING:
+    from core.runs.store import RunRecord
 
 GIB = 2**30
 LITTLE_DISK_GIB = 2
@@ -73,6 +77,7 @@ def findings() -> list[Finding]:
         _database,
         _agent,
         _paused,
+        _without_answer,
         _hub,
         _token,
         _speed,
@@ -84,7 +89,7 @@ def findings() -> list[Finding]:
 
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
-    looks = (_disk, _database, _agent, _paused, *([_hub] if extras.has("models") else []))
+    looks = (_disk, _database, _agent, _paused, _without_answer, *([_hub] if extras.has("models") else []))
     return [finding for look in looks for finding in _looked(look)]
 
 
@@ -333,18 +338,38 @@ def _agent() -> list[Finding]:
 
 def _paused() -> list[Finding]:
     """The runs that wait for a server or a larger budget; nothing if there are none."""
-    from core.runs import store
-
-    paused = []
-    for name in store.run_ids():
-        with suppress(HedgeError):  # a damaged run is said where runs are listed
-            if not store.is_bundled(name) and (record := store.read_record(name)).state == "paused":
-                paused.append(record)
+    paused = _own_runs(lambda record: record.state == "paused")
     if not paused:
         return []
     last = max(paused, key=lambda record: record.ended or 0.0)
     value = f"{len(paused)} run{'s' * (len(paused) > 1)}; the last one: {last.message}"
     return [Finding("paused", value, None, "They keep what has finished, and continue when you resume them.")]
+
+
+def _without_answer() -> list[Finding]:
+    """The runs whose letters have almost no probability; nothing if there are none."""
+    from core.runs.caveats import NO_ANSWER, of_run_record
+
+    without = _own_runs(lambda record: record.state == "done" and record.has_no_answer)
+    if not without:
+        return []
+    last = max(without, key=lambda record: record.ended or 0.0)
+    (caveat,) = (caveat for caveat in of_run_record(last) if caveat.kind == NO_ANSWER)
+    sentence = caveat.sentence.removeprefix("No answer: ")
+    value = f"{len(without)} run{'s' * (len(without) > 1)}; in the last one, of {last.spec.model_name}, {sentence}"
+    return [Finding("no answer", value, False, f"They have no figures. {caveat.way_out}")]
+
+
+def _own_runs(chosen: Callable[[RunRecord], bool]) -> list[RunRecord]:
+    """The runs of this home that are chosen."""
+    from core.runs import store
+
+    found = []
+    for name in store.run_ids():
+        with suppress(HedgeError):  # a damaged run is said where runs are listed
+            if not store.is_bundled(name) and chosen(record := store.read_record(name)):
+                found.append(record)
+    return found
 
 
 def _hub() -> list[Finding]:

@@ -6,6 +6,7 @@ from app import navigation, state
 from app.caches import run_cache
 from app.components.overview import answer, ranges_table, run_table, shelf_line, ways_in
 from app.components.shared.runs import no_runs_yet
+from app.components.shared.without_answer import runs_without_answer
 from app.formatting import plain
 from app.glossary import hint
 from app.showcase import default_run
@@ -37,6 +38,7 @@ if shown:
 elif not runs.ranges:
     no_runs_yet("The set sizes of every model on every task")
 
+runs_without_answer(runs.without_answer)
 if runs.unfinished:
     st.subheader("Not finished", anchor=False)
     st.caption("A run's coverage is shown once the run has ended successfully.")

@@ -7,14 +7,28 @@ from dataclasses import replace
 
 import numpy as np
 
+from core import letter_mass
 from core.records import OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from tests.conftest import synthetic_questions
+from tests.conftest import synthetic_questions, synthetic_run
 
 CUT = {"asked": 120, "truncated_prompts": 119, "dropped_demonstrations": 300, "shortened_prompts": 7}
 STATED = "Its first author says that *two* <b>annotators</b> disagreed."
+
+
+def unanswered_run(*, noted: bool = True, model: str = "reasoner") -> str:
+    """Write a finished run of 60 questions whose letters have 0.01% of the probability, because its model begins with
+    ``<think>``. Its ``run.json`` says so, unless it is one of an earlier version (not ``noted``). Returns its id."""
+    run_id = synthetic_run(60, model=model)
+    scored = store.read_logits(run_id)
+    mass = np.full(60, 1e-4, np.float32)
+    scored = replace(scored, letter_mass=mass, top_tokens=("<think>",) * 60)
+    store.write_logits(store.folder_of(run_id), scored)
+    if noted:
+        store.update_record(run_id, provenance=letter_mass.noted(scored, np.arange(30, 60)))
+    return run_id
 
 
 def flawed_run(*, model: str = "fake", shots: int = 16) -> str:

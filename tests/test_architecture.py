@@ -23,6 +23,7 @@ LAYERS = {
     "extras": 2,
     "clusters": 2,
     "record_tables": 2,
+    "letter_mass": 2,
     "processes": 2,
     "database": 2,
     "access": 2,

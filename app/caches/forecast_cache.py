@@ -17,6 +17,7 @@ from core.inference import counting, models
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
 from core.runs.agent import host_reports, liveness
+from core.runs.model_files import known as known_specs
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -25,6 +26,7 @@ from core.tasks import catalogue
 
 LOADED_HERE: dict[str, Any] = {
     "model": "any",
+    "model_fingerprint": "",
     "dtype": "float32",
     "batch_size": None,
     "device": "",
@@ -74,7 +76,7 @@ class Plan:
 
 def plan(combination: Combination) -> Plan:
     """A forecast of what was requested. Raises :class:`~core.errors.InputError` if such runs are not possible."""
-    specs = combination.specs(named=_named)
+    specs = known_specs(combination.specs(named=_named))
     records = run_cache.runs().records
     known = {record.run_id: record for record in records}
     devices = _devices()

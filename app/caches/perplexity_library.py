@@ -10,6 +10,9 @@ import streamlit as st
 from app.caches import run_cache
 from app.caches.per_run import PerRun, RunKey
 from core.errors import HedgeError
+from core.inference.model_fingerprint import in_spec
+from core.inference.replaced_weights import NOT_RECORDED, is_here
+from core.inference.server.address import ON_SERVERS, ServedWeights
 from core.perplexity import conversations as talks
 from core.perplexity.choices import BUNDLED, Choice, digest_of
 from core.perplexity.choices import read as read_choices
@@ -17,43 +20,75 @@ from core.perplexity.conversations import Conversation
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.prompts import SHIPPED, SystemPrompt
 from core.perplexity.request import Request
+from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity_results
 from core.reports.perplexity import called
 from core.reports.perplexity_results import PerplexityRun
 from core.runs.execution import perplexity_run
 from core.runs.store import RunRecord
 
+OLDER = f"{NOT_RECORDED}: an older version measured some of this, and the model may have been replaced since"
+
+UNCOMPARED = "whether the server still holds the weights that were measured is known once it is connected"
+OTHERS_SERVED = "the server holds other weights by this name now than when these words were measured"
+
 
 @dataclass(frozen=True, slots=True)
 class ScoringSetup:
     """How words are scored. Only figures with the same setup can be compared.
 
-    The model is named with its servers, if it is on any (:attr:`~core.runs.spec.RunSpec.asked_model`).
+    The model is named with its servers, if it is on any (:attr:`~core.runs.spec.RunSpec.asked_model`). ``weights`` are
+    those of a run's spec (:attr:`~core.runs.spec.RunSpec.model_fingerprint`).
     """
 
     model: str
     dtype: str = "float32"
     mode: str = "standard"
-    exchanges: int | None = 2
+    exchanges: int | None = EXCHANGES
+    weights: str = ""
+
+    @property
+    def of_choices(self) -> ScoringSetup:
+        """How choices are scored, whose windows do not depend on the number of exchanges."""
+        return replace(self, exchanges=EXCHANGES)
 
 
 @dataclass(slots=True)
 class Library:
     """Everything that is known, by hash.
 
-    ``cells`` maps a setup, a prompt and a source to the latest run that measured them. ``problems`` has one sentence
-    for each run that can't be read.
+    ``cells`` maps a setup, a prompt and a source to the latest run that measured them, and ``weights`` a model to
+    those of its latest run. ``problems`` has one sentence for each run that can't be read.
+
+    Measurements of an older version, which did not record the weights, are shown where there are no others.
     """
 
     prompts: dict[str, SystemPrompt]
     conversations: dict[str, Conversation]
     choices: dict[str, tuple[Choice, ...]]
     cells: dict[tuple[ScoringSetup, str, str], RunKey] = field(default_factory=dict)
+    weights: dict[str, str] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+
+    def weights_of(self, model: str) -> str:
+        """The weights of a model as they are now; those of its latest run if its files are not on this machine."""
+        if ON_SERVERS in model:
+            return ""
+        if not is_here(model):
+            return self.weights.get(model, "")
+        try:
+            with st.spinner("Reading the model's files …"):
+                return in_spec(model)
+        except HedgeError:  # measuring it says what is wrong
+            return self.weights.get(model, "")
+
+    def _key(self, setup: ScoringSetup, prompt: str, source: str) -> RunKey | None:
+        found = self.cells.get((setup, prompt, source))
+        return found or self.cells.get((replace(setup, weights=""), prompt, source))
 
     def messages(self, setup: ScoringSetup, prompt: str, source: str) -> tuple[ScoredMessage, ...] | None:
         """The messages of a prompt and a source, or None if nobody has measured them."""
-        key = self.cells.get((setup, prompt, source))
+        key = self._key(setup, prompt, source)
         return _measured(key).messages[prompt, source] if key else None
 
     def by_conversation(
@@ -65,25 +100,46 @@ class Library:
         return {names[source]: messages for source, messages in found.items() if messages}
 
     def missing(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
-        """The pairs of prompt and source that nobody has measured with this setup."""
+        """The pairs of prompt and source that have no measurement to show with this setup."""
+        return [(p, s) for p in prompts for s in sources if not self._key(setup, p, s)]
+
+    def to_measure(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[tuple[str, str]]:
+        """The pairs of prompt and source that nobody has measured with this setup and these weights."""
         return [(p, s) for p in prompts for s in sources if (setup, p, s) not in self.cells]
 
-    def notes(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> list[str]:
-        """Notes that a reader needs on how these were measured."""
-        keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
+    def notes(
+        self,
+        setup: ScoringSetup,
+        prompts: Sequence[str],
+        sources: Sequence[str],
+        *,
+        served: ServedWeights | None = None,
+    ) -> list[str]:
+        """Notes that a reader needs on how these were measured; ``served`` are the weights that the server of the model
+        holds now, if it is connected."""
+        keys = self._keys(setup, prompts, sources)
         said: dict[str, None] = {}
+        if any(self._key(setup, p, s) for p, s in self.to_measure(setup, prompts, sources)):
+            said[OLDER] = None
         for key in sorted(keys, key=lambda key: key.run_id):
             of = _measured(key)
             said |= dict.fromkeys(of.notes)
             if of.dropped:
                 said[f"{of.dropped:,} earlier messages were left out, because the model can't read that much"] = None
+            if of.spec.servers and (of.served is None or served is None):
+                said[UNCOMPARED] = None
+            elif of.served and served and not of.served.alike(served):
+                said[f"{OTHERS_SERVED}; delete the run {key.run_id} to measure those that it holds now"] = None
         return list(said)
+
+    def _keys(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> set[RunKey]:
+        return {key for p in prompts for s in sources if (key := self._key(setup, p, s))}
 
     def vocabulary(self, setup: ScoringSetup, prompts: Sequence[str], sources: Sequence[str]) -> int | None:
         """The number of tokens over which the model spread its probability. None if a run does not record it, or runs
         differ.
         """
-        keys = {self.cells[setup, p, s] for p in prompts for s in sources if (setup, p, s) in self.cells}
+        keys = self._keys(setup, prompts, sources)
         sizes = {_measured(key).vocabulary for key in keys}
         return sizes.pop() if len(sizes) == 1 else None
 
@@ -111,12 +167,13 @@ def _add(found: Library, record: RunRecord, request: Request) -> None:
     if record.state != "done":
         return
     key = run_cache.run_key(record.run_id)
-    setup = ScoringSetup(record.spec.asked_model, record.spec.dtype, request.mode, request.exchanges)
+    spec = record.spec
+    found.weights[spec.asked_model] = spec.model_fingerprint
+    setup = ScoringSetup(spec.asked_model, spec.dtype, request.mode, request.exchanges, spec.model_fingerprint)
     of_choices = digest_of(request.choices) if request.choices else ""
     for prompt in request.prompts:
         for source in (name for name in request.sources if name not in record.provenance.get("missing", {})):
-            # The windows of choices do not depend on the number of exchanges.
-            here = ScoringSetup(setup.model, setup.dtype, setup.mode) if source == of_choices else setup
+            here = setup.of_choices if source == of_choices else setup
             found.cells[here, prompt.digest, source] = key
 
 

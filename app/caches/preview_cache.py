@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ import streamlit as st
 
 from core.access import carried, environment
 from core.commands.run_words import run_words
+from core.errors import InputError
+from core.files.names import is_folder, named
+from core.inference.folders import named_bases
+from core.inference.model_fingerprint import files_of
 from core.inference.preview import Preview
 from core.runs.prompts import Combination
 from core.settings import ROOT
@@ -83,17 +88,21 @@ def preview_of(combination: Combination) -> PreviewJob:
 def _stamps(combination: Combination) -> tuple[int, ...]:
     """The times at which the files that a preview depends on were last written, in nanoseconds."""
     files = [Path(task.partition("@")[2] or task) for task in combination.tasks if catalogue.is_file(task)]
-    files += [
-        Path(model) / name for model in combination.models for name in ("tokenizer.json", "tokenizer_config.json")
-    ]
-    return tuple(_written(path.expanduser()) for path in files)
+    folders = [named(model) for model in combination.models if is_folder(model)]
+    folders += [named(base) for folder in folders for base in named_bases(folder) if is_folder(base)]
+    for folder in folders:
+        with suppress(InputError):  # the preview says what is wrong with it
+            files += [folder / name for name in files_of(folder)]
+    return tuple(stamp for path in files for stamp in _written(path.expanduser()))
 
 
-def _written(path: Path) -> int:
+def _written(path: Path) -> tuple[int, int]:
+    """The times of the last change of the content, which a program can set back, and of the inode."""
     try:
-        return path.stat().st_mtime_ns
+        about = path.stat()
     except OSError:
-        return 0
+        return 0, 0
+    return about.st_mtime_ns, about.st_ctime_ns
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)  # a few prompts of some kB per entry. A view needs one

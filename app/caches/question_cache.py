@@ -25,11 +25,13 @@ def question_list(run_id: str) -> pd.DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class ShownQuestion:
-    """A test question of a run, its probabilities, and its options under every score."""
+    """A test question of a run, its probabilities, and its options under every score. ``no_answer`` says why its
+    letters are no answer; it is empty if they are."""
 
     question: Question
     probabilities: FloatArray
     standings: tuple[OptionPValues, ...]
+    no_answer: str
 
 
 def calibrated_run(run_id: str) -> CalibratedRun:
@@ -52,11 +54,13 @@ class QuestionInOtherRuns:
     """The other runs in which a question was asked.
 
     ``tested`` has the runs that tested it, with its p-values there; the requested run comes first. ``untested`` counts
-    the runs that used it for calibration or as a demonstration. ``left_out`` counts the runs that were not read.
+    the runs that used it for calibration or as a demonstration, ``unanswered`` those whose letters are no answer to it.
+    ``left_out`` counts the runs that were not read.
     """
 
     tested: tuple[tuple[RunRecord, tuple[OptionPValues, ...]], ...]
     untested: int
+    unanswered: int
     left_out: int
 
 
@@ -64,7 +68,7 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
     """The same question (id, text and options) in every finished run, for at most ``most`` of them."""
     same = _index(run_key(run_id))[question_id][1]
     tested: list[tuple[RunRecord, tuple[OptionPValues, ...]]] = []
-    untested = left_out = 0
+    untested = unanswered = left_out = 0
     found = runs().finished
     for record in sorted(found, key=lambda record: record.run_id != run_id):
         try:
@@ -76,11 +80,13 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
                 untested += 1
             elif len(tested) == most:
                 left_out += 1
+            elif question_id in _calibrated_run(key).unanswered:
+                unanswered += record.run_id != run_id
             else:
                 tested.append((record, _standings(key, question_id)))
         except HedgeError:
             continue  # a run that can't be read is reported where it is opened
-    return QuestionInOtherRuns(tuple(tested), untested, left_out)
+    return QuestionInOtherRuns(tuple(tested), untested, unanswered, left_out)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, at most 97: 2 MB. A view needs one
@@ -92,7 +98,9 @@ def _question_list(key: RunKey) -> pd.DataFrame:
 def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
     run, by = load_evaluation(key), _calibrated_run(key)
     row = by.rows[question_id]
-    return ShownQuestion(frames.question(run, row), by.asked(row), _standings(key, question_id))
+    return ShownQuestion(
+        frames.question(run, row), by.asked(row), _standings(key, question_id), by.unanswered.get(question_id, "")
+    )
 
 
 # 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.

@@ -17,7 +17,7 @@ from core.reports import evaluation as evaluations
 from core.reports.caveats import of_run
 from core.reports.evaluation import Evaluation
 from core.runs import store
-from core.runs.caveats import Caveats
+from core.runs.caveats import Caveats, of_run_record
 from core.runs.store import ENDED, RunRecord
 
 EVERY_RUN = 1024
@@ -44,6 +44,15 @@ class Runs:
     @cached_property
     def answered(self) -> tuple[RunRecord, ...]:
         """The :attr:`finished` runs, and those whose figures are :attr:`ranges`."""
+        return tuple(record for record in self._asked if not record.has_no_answer)
+
+    @cached_property
+    def without_answer(self) -> tuple[RunRecord, ...]:
+        """The runs that ended, but whose letters have so little probability that there are no figures."""
+        return tuple(record for record in self._asked if record.has_no_answer)
+
+    @cached_property
+    def _asked(self) -> tuple[RunRecord, ...]:
         return tuple(record for record in self.records if record.state == "done" and record.spec.answers)
 
     @cached_property
@@ -156,7 +165,10 @@ load_compared = PerRun(lambda key: evaluations.load(key.run_id), most=64)
 
 
 def _read_caveats(key: RunKey) -> Caveats:
-    bounded = _record(key).bounded
+    record = _record(key)
+    if record.has_no_answer:
+        return of_run_record(record)
+    bounded = record.bounded
     return of_run(evaluations.load(key.run_id, with_bounds=True) if bounded else load_evaluation(key))
 
 

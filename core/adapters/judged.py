@@ -123,7 +123,8 @@ def _judged(decoder: Decoder, part: Sequence[tuple[Tokenized, tuple[int, ...]]],
     wanted = batch.labels[rows, columns]
     assert not bool((wanted == IGNORED).any()), "a token that is not judged was drawn"
     with latents(decoder.model, sampling=passes > 0):
-        states = [decoder.hidden(batch.tokens)[rows, columns - 1] for _ in range(max(passes, 1))]
+        lengths = [len(text.tokens) for text, _ in part]
+        states = [decoder.hidden(batch.tokens, lengths=lengths)[rows, columns - 1] for _ in range(max(passes, 1))]
     return _measured(decoder, states, wanted)
 
 

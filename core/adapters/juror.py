@@ -28,6 +28,7 @@ from core.inference.encoding import Encoder, context_of
 from core.inference.model_loading import QUANTIZED, load_model
 from core.inference.models import canonical, resolve
 from core.inference.out_of_memory import is_out_of_memory
+from core.inference.replaced_weights import TRAINED_ON, weights_of
 from core.inference.rows import TokenRow
 from core.prompting.verdict import asked
 
@@ -99,12 +100,13 @@ def fine_tune(
     if source.is_adapter:
         raise InputError(f"{model} is an adapter already; give the model that it belongs to, or use it as it is")
     torch.manual_seed(tuning.seed)
+    weights = weights_of(model)
     loaded, tokenizer = load_model(source, dtype=dtype)
     encoder = Encoder(
-        tokenizer, context=context_of(loaded.config), vocabulary=loaded.get_input_embeddings().num_embeddings
+        tokenizer, context=context_of(loaded.config), vocabulary=loaded.get_input_embeddings().weight.shape[0]
     )
     trained = _with_adapter(loaded, tuning, quantized=dtype in QUANTIZED)
-    training = _Training(trained, encoder, tuning, folder)
+    training = _Training(trained, encoder, tuning, folder, weights)
     training.resume()
     while training.step < tuning.steps:
         if cancelled():
@@ -145,8 +147,9 @@ def _with_adapter(model: Any, tuning: Tuning, *, quantized: bool) -> Any:
 class _Training:
     """An adapter in training: the model, its optimizer, the number of finished steps and their losses."""
 
-    def __init__(self, model: Any, encoder: Encoder, tuning: Tuning, folder: Path) -> None:
+    def __init__(self, model: Any, encoder: Encoder, tuning: Tuning, folder: Path, base_weights: str) -> None:
         self.model = model
+        self.base_weights = base_weights
         self.encoder = encoder
         self.tuning = tuning
         self.folder = folder
@@ -225,17 +228,18 @@ class _Training:
         flat = {f"{i}.{key}": value.contiguous() for i, kept in state.items() for key, value in kept.items()}
         save_file(flat, part / "optimizer.safetensors")
         values = {"step": self.step, "losses": self.losses, "tuning": asdict(self.tuning)}
+        values[TRAINED_ON] = self.base_weights
         (part / "training.json").write_text(json.dumps(values), encoding="utf-8")
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         part.rename(self._checkpoint)
 
     def resume(self) -> None:
-        """Continue from the checkpoint of the same tuning, if there is one."""
+        """Continue from the checkpoint of the same tuning on the same weights, if there is one."""
         path = self._checkpoint / "training.json"
         if not path.is_file():
             return
         values = loads(path.read_bytes())
-        if values["tuning"] != asdict(self.tuning):
+        if values["tuning"] != asdict(self.tuning) or values.get(TRAINED_ON, self.base_weights) != self.base_weights:
             return
         set_peft_model_state_dict(self.model, load_file(self._checkpoint / "adapter_model.safetensors"))
         state: dict[int, dict[str, torch.Tensor]] = {}
@@ -254,5 +258,6 @@ class _Training:
         config = loads(path.read_bytes()) | {"base_model_name_or_path": model}
         path.write_text(json.dumps(config, indent=1), encoding="utf-8")
         values = {"model": model, "dtype": dtype, "tuning": asdict(self.tuning), "losses": self.losses}
+        values[TRAINED_ON] = self.base_weights
         (self.folder / "training.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
         shutil.rmtree(self._checkpoint, ignore_errors=True)

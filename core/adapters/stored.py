@@ -20,11 +20,10 @@ from core.adapters.inject import inject
 from core.adapters.layer import layers_of, variances
 from core.errors import InputError
 from core.files.json_text import loads
-from core.inference.folders import ADAPTER, ADAPTER_WEIGHTS, OWN_ADAPTER, check_adapter
-from core.inference.loaded import check_tensors
+from core.inference import adapter_loading
+from core.inference.folders import ADAPTER, OWN_ADAPTER
 from core.inference.models import ModelSource, resolve
-from core.inference.quiet import quiet
-from core.inference.safetensors_files import read_header
+from core.inference.replaced_weights import TRAINED_ON
 
 WEIGHTS, CONFIGURATION = "adapter.safetensors", OWN_ADAPTER
 SCHEMA = 1
@@ -72,10 +71,18 @@ def put_tensors(model: Any, tensors: Mapping[str, torch.Tensor], *, where: str) 
             own[name].copy_(tensor)
 
 
-def save(model: Any, folder: Path, *, recipe: Mapping[str, Any], base: str, progress: list[dict[str, Any]]) -> None:
+def save(
+    model: Any,
+    folder: Path,
+    *,
+    recipe: Mapping[str, Any],
+    base: str,
+    base_weights: str,
+    progress: list[dict[str, Any]],
+) -> None:
     """Write the adapter and its description into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    values = {"schema": SCHEMA, "base": base, "recipe": dict(recipe), "progress": progress}
+    values = {"schema": SCHEMA, "base": base, TRAINED_ON: base_weights, "recipe": dict(recipe), "progress": progress}
     if layers_of(model):
         save_file(own_tensors(model), folder / WEIGHTS)
         values["variances"] = variances(model)
@@ -128,37 +135,12 @@ def put_adapter(model: Any, folder: Path) -> Any:
     """The base model with the adapter of a folder in it, in evaluation mode."""
     recipe = configuration(folder)["recipe"]
     if (folder / ADAPTER).is_file() and not (folder / WEIGHTS).is_file():
-        return _with_lora(model, folder)
+        way_out = "choose the model that it was trained on, or train it again"
+        adapter_loading.put_adapter(model, folder, where=f"adapter {folder}", way_out=way_out)
+        return model
     inject(model, rank=int(recipe["rank"]), alpha=float(recipe["alpha"]), targets=tuple(recipe["targets"]))
     put_tensors(model, _read(folder / WEIGHTS), where=str(folder / WEIGHTS))
     return model.eval()
-
-
-def _with_lora(model: Any, folder: Path) -> Any:
-    """The model with PEFT's matrices of a folder in it: all that the folder has, and all that the model needs."""
-    from peft import PeftModel, get_peft_model_state_dict
-
-    check_adapter(folder)
-    own = f"an adapter of {type(model).__name__}"
-    try:
-        with quiet():
-            fitted = PeftModel.from_pretrained(model, str(folder), is_trainable=False)
-            expected = {name: tuple(one.shape) for name, one in get_peft_model_state_dict(fitted).items()}
-    except Exception as error:  # peft raises what it likes for an adapter that it can't place
-        raise InputError(
-            f"adapter {folder} does not fit its model, a {type(model).__name__}; choose the one that it was trained on"
-        ) from error
-    found = read_header(folder / ADAPTER_WEIGHTS)
-    check_tensors(
-        missing=set(expected) - set(found),
-        left_over=set(found) - set(expected),
-        reshaped=(),
-        expected=len(expected),
-        into=own,
-        where=f"adapter {folder}",
-        way_out="choose the model that it was trained on, or train it again",
-    )
-    return fitted.get_base_model().eval()
 
 
 def put_whole(model: Any, folder: Path, *, alpha: float | None = None) -> Any:

@@ -18,6 +18,7 @@ import torch
 from core.errors import InputError
 from core.files.json_text import loads
 from core.files.names import named
+from core.inference.token_ids import token_ids
 from core.prompting.strategies import prompt
 from core.settings import ASSETS
 from core.tasks import bank
@@ -106,8 +107,8 @@ def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tok
     """
     made = []
     for text in texts:
-        before = list(tokenizer(text.prompt)["input_ids"]) if text.prompt else []
-        whole = list(tokenizer(text.prompt + text.answer)["input_ids"])
+        before = token_ids(tokenizer, [text.prompt])[0] if text.prompt else ()
+        (whole,) = token_ids(tokenizer, [text.prompt + text.answer])
         if not text.prompt:
             first = 1
         else:  # where both begin alike is the prompt; a token that straddles the seam belongs to the answer
@@ -117,7 +118,7 @@ def tokenize(texts: Sequence[Text], tokenizer: Any, *, context: int) -> list[Tok
         drop = max(0, min(first - 1, len(whole) - context))
         tokens, first = whole[drop:][:context], max(1, first - drop)
         if first < len(tokens):
-            made.append(Tokenized(tuple(tokens), first))
+            made.append(Tokenized(tokens, first))
     if not made:
         raise InputError("no text has a token to judge: each text needs one token to read and one to predict")
     return made

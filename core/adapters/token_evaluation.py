@@ -32,6 +32,8 @@ from core.inference.model_loading import load_model
 from core.inference.models import ModelSource, resolve
 from core.inference.placement import best_device
 from core.inference.quiet import quiet
+from core.inference.replaced_weights import other_base, weights_of
+from core.inference.token_ids import token_ids
 from core.inference.tokenizers import load_tokenizer
 from core.prompting.strategies import prompt
 from core.records import FloatArray, IntArray
@@ -45,7 +47,8 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model that is ready to be judged, its tokenizer, its kind (``base``, ``lora``, ``ard-lora``) and name."""
+    """A model that is ready to be judged, its tokenizer, its kind (``base``, ``lora``, ``ard-lora``) and name, the
+    fingerprint of its ``weights``, and ``notes`` on it in whole sentences."""
 
     model: Any
     tokenizer: Any
@@ -53,6 +56,8 @@ class Loaded:
     name: str
     folder: Path | None
     ranks: dict[str, list[float]]
+    weights: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def vocabulary(self) -> int:
@@ -65,22 +70,25 @@ def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: 
 
     ``base`` overrides the model that an adapter names. Raises :class:`InputError` if it can't be loaded.
     """
-    folder = named(model)
+    folder, weights = named(model), weights_of(model, base=base)
     if folder.is_dir() and stored.is_adapter(folder):
         values = stored.configuration(folder)
-        made, tokenizer = load_model(resolve(base or str(values["base"])), dtype=dtype)
+        under = base or str(values["base"])
+        made, tokenizer = load_model(resolve(under), dtype=dtype)
         made = stored.put_adapter(made, folder)
         check_numbers(made, where=f"adapter {folder}", dtype=dtype)
-        return Loaded(made, tokenizer, values["kind"], folder.name, folder, variances(made))
+        clause = other_base(folder, under)
+        notes = (f"{clause[:1].upper()}{clause[1:]}.",) if clause else ()
+        return Loaded(made, tokenizer, values["kind"], folder.name, folder, variances(made), weights, notes)
     if folder.is_dir() and stored.holds_whole(folder):
         made, tokenizer = _architecture(folder, base, dtype)
         made = stored.put_whole(made, folder, alpha=alpha)
         check_numbers(made, where=f"checkpoint {folder}", dtype=dtype)
-        return Loaded(made, tokenizer, "ard-lora", folder.name, folder, variances(made))
+        return Loaded(made, tokenizer, "ard-lora", folder.name, folder, variances(made), weights)
     source: ModelSource = resolve(model)
     made, tokenizer = load_model(source, dtype=dtype)
     place = None if source.is_hub or source.name == model else Path(source.location)
-    return Loaded(made, tokenizer, "lora" if source.is_adapter else "base", source.name, place, {})
+    return Loaded(made, tokenizer, "lora" if source.is_adapter else "base", source.name, place, {}, weights)
 
 
 def _architecture(folder: Path, base: str | None, dtype: str) -> tuple[Any, Any]:
@@ -168,7 +176,7 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     asked = [prompt(question).text for question in questions]
 
     def encode(texts: Sequence[str], /) -> list[tuple[int, ...]]:
-        return [tuple(loaded.tokenizer(text)["input_ids"]) for text in texts]
+        return token_ids(loaded.tokenizer, texts)
 
     letters = letter_tokens(encode, k=k, context=asked[0])
     if letters is None:
@@ -180,8 +188,9 @@ def letter_logits(loaded: Loaded, questions: Sequence[Any], *, rows: int) -> tup
     for start in range(0, len(order), rows):
         part = order[start : start + rows]
         batch = batch_of([tokens[i] for i in part], decoder.device)
-        last = torch.tensor([len(tokens[i].tokens) - 1 for i in part], device=decoder.device)
-        states = decoder.hidden(batch.tokens)[torch.arange(len(part), device=decoder.device), last]
+        lengths = [len(tokens[i].tokens) for i in part]
+        last = torch.tensor(lengths, device=decoder.device) - 1
+        states = decoder.hidden(batch.tokens, lengths=lengths)[torch.arange(len(part), device=decoder.device), last]
         wanted = torch.tensor([letters] * len(part))
         logits[part] = decoder.log_probabilities(states, wanted).cpu().numpy()
     labels = np.array([question.label for question in questions], dtype=np.int64)
@@ -196,6 +205,8 @@ def _figures(
     return {
         "model": loaded.name,
         "kind": loaded.kind,
+        "weights": loaded.weights,
+        "notes": list(loaded.notes),
         "data": data,
         "vocabulary": loaded.vocabulary,
         "bins": bins,
@@ -219,9 +230,8 @@ def _uncertainty(found: Judged) -> dict[str, float]:
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
     """Write results as JSON beside the model (or to ``output``), and to the folder that the page reads."""
     text = json.dumps(values, indent=1, allow_nan=False)
-    stamp = hashlib.sha256(
-        f"{values['model']}|{values['data']}|{values['seed']}|{values.get('passes')}".encode()
-    ).hexdigest()
+    told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
+    stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
     places = [settings().home / "tokens" / f"{name}-{stamp[:10]}.json"]
     beside = output or (loaded.folder / RESULTS if loaded.folder else None)

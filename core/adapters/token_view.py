@@ -10,7 +10,7 @@ from core.adapters.token_evaluation import Loaded
 from core.errors import InputError
 from core.inference.decoder import Decoder
 from core.inference.encoding import context_of
-from core.inference.folder_limits import panics_as_errors
+from core.inference.token_ids import token_ids
 
 ALTERNATIVES = 5
 LONGEST = 20_000
@@ -20,8 +20,9 @@ TOKENS_BEFORE = 8
 
 
 def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) -> dict[str, Any]:
-    """JSON values: ``model``, ``text``, and ``tokens`` with ``text, loss, probability, entropy`` (nats) and the
-    likeliest ``alternatives`` as (text, probability); the first token, before which nothing is, has None.
+    """JSON values: ``model``, its ``weights`` and ``notes`` on it, ``text``, and ``tokens`` with ``text, loss,
+    probability, entropy`` (nats) and the likeliest ``alternatives`` as (text, probability); the first token, before
+    which nothing is, has None.
 
     ``window`` is the most tokens that the model reads at once where the text has more of them, else 0. Such a text is
     read in windows that overlap by half: each later token is predicted from at least half a window before it.
@@ -37,8 +38,7 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the text has a broken character at position {error.start + 1}; type it again") from error
-    with panics_as_errors():
-        ids = list(loaded.tokenizer(text, verbose=False)["input_ids"])
+    ids = list(token_ids(loaded.tokenizer, [text])[0])
     if len(ids) < 2:
         raise InputError("the text is a single token, with nothing before it to predict it from; write more")
     context = context_of(loaded.model.config)
@@ -54,7 +54,8 @@ def view_tokens(loaded: Loaded, text: str, *, alternatives: int = ALTERNATIVES) 
         hidden = decoder.hidden(decoder.tokens([read[:-1]]))[0][-new:]
         rows += _predicted(loaded, decoder, hidden, ids, len(rows), alternatives)
     window = context if 0 < context < len(ids) else 0
-    return {"model": loaded.name, "kind": loaded.kind, "text": text, "window": window, "tokens": rows}
+    about = {"model": loaded.name, "kind": loaded.kind, "weights": loaded.weights, "notes": list(loaded.notes)}
+    return {**about, "text": text, "window": window, "tokens": rows}
 
 
 def windows(n: int, context: int, *, prefix: int = 0) -> list[tuple[int, int]]:

@@ -25,6 +25,7 @@ from core.adapters.layer import active_ranks, latents, layers_of, variances
 from core.adapters.prior import update_prior
 from core.adapters.texts import IGNORED, Batch, Tokenized, batches
 from core.errors import InputError, RunError
+from core.inference.replaced_weights import TRAINED_ON
 
 LOG = logging.getLogger("hedge.adapters")
 KINDS = ("ard-lora", "lora")
@@ -93,12 +94,21 @@ Told = Callable[[int, int, float], None]
 
 
 class AdapterTrainer:
-    """One training; ``folder`` takes its checkpoint and at the end the adapter."""
+    """One training; ``folder`` takes its checkpoint and at the end the adapter. ``base_weights`` is the fingerprint of
+    the model, which the adapter records."""
 
     def __init__(
-        self, model: Any, texts: Sequence[Tokenized], recipe: AdapterRecipe, *, folder: Path, base: str
+        self,
+        model: Any,
+        texts: Sequence[Tokenized],
+        recipe: AdapterRecipe,
+        *,
+        folder: Path,
+        base: str,
+        base_weights: str = "",
     ) -> None:
         self.recipe, self.folder, self.base, self.texts = recipe, folder, base, list(texts)
+        self.base_weights = base_weights
         if len(self.texts) < 4:
             raise InputError(f"an adapter needs at least 4 training texts, got {len(self.texts)}")
         torch.manual_seed(recipe.seed)
@@ -123,7 +133,14 @@ class AdapterTrainer:
             self._epoch(len(self.progress.rows), told, cancelled)
             self._save()
         self.model.eval()
-        stored.save(self.model, self.folder, recipe=asdict(self.recipe), base=self.base, progress=self.rows())
+        stored.save(
+            self.model,
+            self.folder,
+            recipe=asdict(self.recipe),
+            base=self.base,
+            base_weights=self.base_weights,
+            progress=self.rows(),
+        )
         (self.folder / CHECKPOINT).unlink(missing_ok=True)
         return self.model
 
@@ -181,6 +198,7 @@ class AdapterTrainer:
             "weights": stored.own_tensors(self.model),
             "optimizer": self.optimizer.state_dict(),
             "rows": self.rows(),
+            TRAINED_ON: self.base_weights,
         }
         part = self.folder / f".{CHECKPOINT}.part"
         torch.save(state, part)
@@ -197,6 +215,11 @@ class AdapterTrainer:
         if state["recipe"] != json.dumps(asdict(self.recipe), sort_keys=True):
             raise InputError(
                 f"{self.folder} holds a training with other settings; finish that one or choose another folder"
+            )
+        if state.get(TRAINED_ON, self.base_weights) != self.base_weights:
+            raise InputError(
+                f"{self.folder} holds a training on other weights of {self.base}; put them back and finish that one, "
+                "or choose another folder"
             )
         stored.put_tensors(self.model, state["weights"], where=str(path))
         self.optimizer.load_state_dict(state["optimizer"])

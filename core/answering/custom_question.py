@@ -16,6 +16,7 @@ from typing import Any, Literal
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.letter_mass import LetterMass
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.settings import settings
 
@@ -154,13 +155,15 @@ class ModelAnswer:
     """What a model answered.
 
     ``options`` (k,) are those that were asked, ``logits`` (k,) their unnormalised log-probabilities. ``letter_mass``
-    is the share of all probability that fell on the letters (NaN where texts were scored). The answer took
+    is the share of all probability that fell on the letters, or its upper bound (NaN where texts were scored), and
+    ``first`` the most probable token (empty if it is not known). The answer took
     ``milliseconds``, and loading the model before it ``loading_s`` (0: it was loaded already).
 
     A few of the run's own calibration questions are asked again first. ``recorded_difference`` is the largest
     difference in log-probability from what the run recorded (NaN if another model calibrated), and ``tolerance`` the
     largest allowed one. ``dropped`` counts the demonstrations that were left out so that the prompt fits. ``bounded``
     (k,) marks letters that a server did not list, whose logits are upper bounds; it is empty if there is none.
+    ``weights`` is the fingerprint of the model that answered; empty if it is not known, as in older answers.
     """
 
     own: CustomQuestion
@@ -177,6 +180,13 @@ class ModelAnswer:
     dropped: int
     asked_at: float
     bounded: tuple[bool, ...] = ()
+    weights: str = ""
+    first: str = ""
+
+    @property
+    def mass(self) -> LetterMass | None:
+        """How much probability the letters have; None if it is not known."""
+        return LetterMass.of_one(self.letter_mass, is_bound=any(self.bounded), first=self.first)
 
     @property
     def answer_id(self) -> str:

@@ -2,7 +2,8 @@
 download.
 
 A model that answers questions is an engine. One that reads texts by token also has its tokenizer and its adapter
-(:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory.
+(:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory. A model whose files have changed since it
+was loaded is loaded anew.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,10 +21,12 @@ from typing import Any, TypeVar
 import psutil
 
 from core.answering.token_text import BY_TOKEN
+from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import HUB_TIMEOUT_S, ModelSource
 from core.inference.out_of_memory import is_out_of_memory
+from core.inference.replaced_weights import weights_of
 
 MOST = 4
 BYTES_EACH = {"float32": 4.0, "float16": 2.0, "bfloat16": 2.0, "int8": 1.0, "int4": 0.5}
@@ -37,30 +40,35 @@ Key = tuple[str, str]
 
 @dataclass(slots=True)
 class LoadedModel:
-    """A loaded model and its ``size`` in bytes.
+    """A loaded model, its ``size`` in bytes and the fingerprint of its ``weights``.
 
-    ``check`` is its last self-check, made for the kind of prompt that ``checked`` names, and ``difference`` how far
-    its answers to the run's own questions then were from those recorded.
+    ``check`` is its last self-check, made at the time ``checked_at`` for the kind of prompt that ``checked`` names, and
+    ``difference`` how far its answers to the run's own questions then were from those recorded.
     """
 
     engine: Engine
     size: int
+    weights: str = ""
     checked: tuple[object, ...] = ()
     check: SelfCheck | None = None
+    checked_at: float = 0.0
     difference: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReadingModel:
-    """A loaded model that reads texts by token (``loaded``, a :class:`core.adapters.token_evaluation.Loaded`), and its
-    ``size`` in bytes.
+    """A loaded model that reads texts by token (``loaded``, a :class:`core.adapters.token_evaluation.Loaded`), its
+    ``size`` in bytes and the fingerprint of its ``weights``.
     """
 
     loaded: Any
     size: int
+    weights: str = ""
 
 
 Kept = TypeVar("Kept", LoadedModel, ReadingModel)
+Loading = Callable[[], AbstractContextManager[object]]
+"""Makes the context in which a model is loaded; it is not made for a model that is loaded already."""
 
 
 def load_reading_model(model: str) -> ReadingModel:
@@ -78,9 +86,16 @@ class ModelCache:
     that is free at the start. One model is always kept, however large it is: it was asked for.
     """
 
-    def __init__(self, *, limit: int | None = None, load: Callable[..., Engine] = load_engine) -> None:
+    def __init__(
+        self,
+        *,
+        limit: int | None = None,
+        load: Callable[..., Engine] = load_engine,
+        weights: Callable[[str], str] = weights_of,
+    ) -> None:
         self.limit = psutil.virtual_memory().available // 2 if limit is None else limit
         self._load = load
+        self._weights = weights
         self._kept: OrderedDict[Key, LoadedModel | ReadingModel] = OrderedDict()
 
     def __contains__(self, key: Key) -> bool:
@@ -89,36 +104,53 @@ class ModelCache:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def get(self, key: Key, *, engine: Callable[[], Engine] | None = None) -> LoadedModel:
+    def get(
+        self, key: Key, *, engine: Callable[[], Engine] | None = None, loading: Loading = nullcontext
+    ) -> LoadedModel:
         """The model that answers questions. It is loaded if necessary, and older models make room for it. ``engine``
         makes the engine of a model that a server holds. If memory runs out while loading, all other models are dropped
         and loading is tried once more.
         """
+        model, dtype = key
 
         def load() -> LoadedModel:
-            model, dtype = key
             if engine:
                 return LoadedModel(engine(), 0)
             loaded = self._load(model, dtype=dtype)
             return LoadedModel(loaded, int(loaded.description.get("parameters", 0) * BYTES_EACH[dtype]))
 
-        return self._get(key, LoadedModel, load)
+        return self._get(key, LoadedModel, load, "" if engine else model, loading)
 
-    def by_token(self, model: str) -> ReadingModel:
+    def by_token(self, model: str, *, loading: Loading = nullcontext) -> ReadingModel:
         """The model that reads texts by token, as :meth:`get`."""
-        return self._get((model, BY_TOKEN), ReadingModel, lambda: load_reading_model(model))
+        return self._get((model, BY_TOKEN), ReadingModel, lambda: load_reading_model(model), model, loading)
 
-    def _get(self, key: Key, kind: type[Kept], load: Callable[[], Kept]) -> Kept:
+    def _get(self, key: Key, kind: type[Kept], load: Callable[[], Kept], model: str, loading: Loading) -> Kept:
+        """``model`` is the one whose files are here; empty for one on a server."""
+        weights = self._weights(model) if model else ""
+        if key in self._kept and self._kept[key].weights != weights:
+            self._drop(key)
         if key not in self._kept:
-            self._keep_within(self.limit // 2, most=MOST - 1)
-            if not self._try(key, load):
-                self.clear()
-                self._kept[key] = load()
-            self._keep_within(self.limit, least=1)
+            with loading():
+                self._keep_within(self.limit // 2, most=MOST - 1)
+                if not self._try(key, load):
+                    self.clear()
+                    self._kept[key] = load()
+                if model:
+                    self._kept[key].weights = weights or self._weights(model)  # a download has made it known
+                    self.confirm(key)
+                self._keep_within(self.limit, least=1)
         self._kept.move_to_end(key)
         found = self._kept[key]
         assert isinstance(found, kind)  # the key says which kind it is
         return found
+
+    def confirm(self, key: Key) -> None:
+        """Raise :class:`InputError`, and drop the model, if its files have changed since it was loaded. A library may
+        read the weights from the files while the model answers."""
+        if self._kept[key].weights != self._weights(key[0]):
+            self._drop(key)
+            raise InputError(f"the files of {key[0]} were changed while it was loaded or asked; ask again")
 
     def clear(self) -> None:
         """Drop all models."""
@@ -137,10 +169,13 @@ class ModelCache:
     def _keep_within(self, limit: int, *, least: int = 0, most: int = MOST) -> None:
         """Drop the models that were asked longest ago, until the others are few and small enough."""
         while len(self) > least and (len(self) > most or sum(kept.size for kept in self._kept.values()) > limit):
-            _, gone = self._kept.popitem(last=False)
-            if isinstance(gone, LoadedModel) and (close := getattr(gone.engine, "close", None)):
-                close()  # the connections to a server
+            self._drop(next(iter(self._kept)))
         gc.collect()
+
+    def _drop(self, key: Key) -> None:
+        gone = self._kept.pop(key)
+        if isinstance(gone, LoadedModel) and (close := getattr(gone.engine, "close", None)):
+            close()  # the connections to a server
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
-from core.files.names import named
 from core.inference.models import check_named
+from core.inference.replaced_weights import is_here, weights_of
 from core.inference.server.address import ServedWeights, served_model
 from core.settings import settings
 
@@ -29,8 +28,9 @@ BY_TOKEN = "by token"
 class TokenText:
     """A text for ``model``, which is a name, a folder, an adapter's folder, or ``NAME@URL`` for a model on a server.
 
-    ``version`` changes when the files in that folder change, so that a model that was trained again is asked again.
-    ``weights`` does the same for a model on a server: it identifies the weights at the time of the last connection.
+    ``version`` is the model's fingerprint (:mod:`core.inference.model_fingerprint`), so that a model that was trained
+    again is asked again. ``weights`` does the same for a model on a server: it identifies the weights at the time of
+    the last connection.
     ``key_variable`` is the environment variable of the server's key and ``asker`` the person who asks; neither belongs
     to the text's identity. Raises
     :class:`InputError` if no model is named or the text has a broken character.
@@ -38,7 +38,7 @@ class TokenText:
 
     model: str
     text: str
-    version: int = 0
+    version: str = ""
     key_variable: str = ""
     weights: ServedWeights | None = None
     asker: str = ""
@@ -63,7 +63,7 @@ def token_text(model: str, text: str, *, key_variable: str = "", weights: Served
     """A text for a model as its files are now, or with the weights that its server holds."""
     if not served_model(model):
         check_named(model)
-    version = 0 if served_model(model) else max(_written(named(model).glob("*")), default=0)
+    version = weights_of(model) if is_here(model) else ""  # the hub is asked by the process that loads the model
     return TokenText(model, text, version, key_variable, weights)
 
 
@@ -72,7 +72,7 @@ def write_view(asked: TokenText, view: dict[str, Any]) -> None:
     folder = view_file(asked).parent
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(view_file(asked), json.dumps(view).encode(), lasting=False)
-    for path in sorted(folder.glob("*.json"), key=lambda path: max(_written([path]), default=0))[:-KEPT]:
+    for path in sorted(folder.glob("*.json"), key=_written)[:-KEPT]:
         path.unlink(missing_ok=True)
 
 
@@ -90,10 +90,9 @@ def view_file(asked: TokenText) -> Path:
     return settings().home / "answers" / "tokens" / f"{asked.answer_id}.json"
 
 
-def _written(paths: Iterable[Path]) -> Iterable[int]:
-    """When each of these files was written, in nanoseconds; those that have just been deleted are left out."""
-    for path in paths:
-        try:
-            yield path.stat().st_mtime_ns
-        except FileNotFoundError:
-            continue
+def _written(path: Path) -> int:
+    """When the file was written, in nanoseconds; 0 if it has just been deleted."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0

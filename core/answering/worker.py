@@ -18,7 +18,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from multiprocessing.connection import Connection
@@ -38,6 +38,7 @@ from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import ON_SERVERS, ServedModel, served_model
 from core.inference.server.left_out import missing_of
+from core.letter_mass import largest_mass
 from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, Prompt, Question
 from core.runs import store
@@ -49,6 +50,8 @@ NICENESS = 5
 """Lower than that of the pages and higher than that of runs, because a person waits for the answer."""
 COMPARED = 3
 """The number of calibration questions that are asked again."""
+SERVED_AGAIN_S = 60.0
+"""Seconds after which they are asked again of a model on a server."""
 TIMES_TOLERANCE = 3
 SMALLEST_TOLERANCE = 1e-3
 """The largest allowed difference from a recorded answer: other processors add in another order."""
@@ -122,18 +125,17 @@ def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
         report("answering")
         write_view(asked, _served_view(there, asked))
         return 0.0
-    loading_s = 0.0
-    if (asked.model, BY_TOKEN) not in models:
-        report("loading")
-        start = time.perf_counter()
-        models.by_token(asked.model)
-        loading_s = time.perf_counter() - start
-    model = models.by_token(asked.model)
+    loading = _Loading(report)
+    model = models.by_token(asked.model, loading=loading)
+    if asked.version and model.weights != asked.version:
+        raise InputError(f"the files of {asked.model} were changed while it was loaded or asked; ask again")
     report("answering")
     from core.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 
-    write_view(asked, view_tokens(model.loaded, asked.text))
-    return loading_s
+    view = view_tokens(model.loaded, asked.text)
+    models.confirm((asked.model, BY_TOKEN))
+    write_view(asked, view)
+    return loading.seconds
 
 
 def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
@@ -145,6 +147,26 @@ def _served_view(there: ServedModel, asked: TokenText) -> dict[str, Any]:
         return view_served_tokens(
             there, asked.text, key_variable=asked.key_variable, weights=asked.weights, patience=SOON
         )
+
+
+class _Loading:
+    """Reports that a model is being loaded, and the download of a model of the hub; ``seconds`` is what it took."""
+
+    def __init__(self, report: Report, source: ModelSource | None = None) -> None:
+        self.report = report
+        self.source = source
+        self.seconds = 0.0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        self.report("loading")
+        start = time.perf_counter()
+        with download_watched(self.source, self._downloaded) if self.source else nullcontext():
+            yield
+        self.seconds = time.perf_counter() - start
+
+    def _downloaded(self, done: int, total: int) -> None:
+        self.report("downloading" if done < total else "loading", done_bytes=done, total_bytes=total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +231,9 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         is_same = True
     else:
         source = resolve(own.model)
-        model, loading_s = _loaded(own.model, source, setup.spec.dtype, models, report)
+        loading = _Loading(report, source)
+        model = models.get((own.model, setup.spec.dtype), loading=loading)
+        loading_s = loading.seconds
         is_same = setup.spec.model in (own.model, source.location)
     question = own.as_question(setup.task)
     if setup.spec.asks_texts:
@@ -219,12 +243,15 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
     start = time.perf_counter()
     with _in_words(setup.spec):
         scored, prompt, dropped = _score(model.engine, setup, question, own.model)
+    milliseconds = 1000 * (time.perf_counter() - start)
+    if not setup.spec.servers:
+        models.confirm((own.model, setup.spec.dtype))
     return ModelAnswer(
         own=own,
         options=question.options,
         logits=tuple(float(value) for value in scored.logits[0]),
-        letter_mass=float(scored.letter_mass[0]),
-        milliseconds=1000 * (time.perf_counter() - start),
+        letter_mass=float(largest_mass(scored)[0]),
+        milliseconds=milliseconds,
         loading_s=loading_s,
         prompt=prompt.text,
         device=str(model.engine.description.get("device", "")),
@@ -233,7 +260,9 @@ def answer(own: CustomQuestion, models: ModelCache, report: Report) -> ModelAnsw
         tolerance=max(SMALLEST_TOLERANCE, TIMES_TOLERANCE * check.tolerance),
         dropped=dropped,
         asked_at=asked_at,
+        weights=model.weights,
         bounded=() if scored.bounded is None or not scored.bounded.any() else tuple(map(bool, scored.bounded[0])),
+        first=scored.top_tokens[0] if scored.top_tokens else "",
     )
 
 
@@ -247,10 +276,7 @@ def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -
         )
     # A connection holds a key, so it serves only runs that were allowed to use that key.
     key = (f"{name} · {spec.key_variable} · {setup.launched_by}", spec.dtype)
-    if key in models:
-        return models.get(key), 0.0
-    start = time.perf_counter()
-    report("loading")
+    loading = _Loading(report)
 
     def engine() -> Engine:
         from core.inference.server.connect import SOON
@@ -265,7 +291,7 @@ def _connected(name: str, setup: RunSetup, models: ModelCache, report: Report) -
         )
 
     with _in_words(spec):
-        return models.get(key, engine=engine), time.perf_counter() - start
+        return models.get(key, engine=engine, loading=loading), loading.seconds
 
 
 @contextmanager
@@ -280,28 +306,12 @@ def _in_words(spec: RunSpec) -> Iterator[None]:
         yield
 
 
-def _loaded(
-    name: str, source: ModelSource, dtype: str, models: ModelCache, report: Report
-) -> tuple[LoadedModel, float]:
-    """The loaded model, and the seconds that loading it took."""
-    key = (name, dtype)
-    if key in models:
-        return models.get(key), 0.0
-    start = time.perf_counter()
-    report("loading")
-
-    def downloaded(done: int, total: int) -> None:
-        report("downloading" if done < total else "loading", done_bytes=done, total_bytes=total)
-
-    with download_watched(source, downloaded):
-        return models.get(key), time.perf_counter() - start
-
-
 def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Report, *, compare: bool) -> SelfCheck:
     """Choose the engine's scoring path for prompts of this kind, once, and compare its answers to the run's own
-    questions."""
+    questions. This is done again now and then on a server, which may be restarted with other weights."""
     kind = (setup.spec.run_id, len(question.options), compare)
-    if model.check and model.checked == kind:
+    is_recent = not setup.spec.servers or time.monotonic() - model.checked_at < SERVED_AGAIN_S
+    if model.check and model.checked == kind and is_recent:
         return model.check
     report("checking")
     model.checked = ()
@@ -312,7 +322,7 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
         check = engine.self_check([*others, prompt])
     check.confirm()
     model.difference = _difference(engine, others, setup.recorded) if compare else math.nan
-    model.check, model.checked = check, kind
+    model.check, model.checked, model.checked_at = check, kind, time.monotonic()
     return check
 
 

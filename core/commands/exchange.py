@@ -118,6 +118,15 @@ def _sizes(found: ImportedFigures) -> str:
     return f"{found.questions:,} questions" if found.questions == found.rows else counted(found.rows, found.questions)
 
 
+def _shown(run: ImportedRun) -> str:
+    """The figures of a run, or why it has none."""
+    try:
+        found = imported_figures(run)
+    except InputError as error:
+        return str(error)
+    return f"{_sizes(found)}, accuracy {found.accuracy:.3f}, mean set size {found.mean_set_size:.2f}"
+
+
 def _told(
     reading: Reading,
     runs: list[tuple[str, ImportedRun, bool]],
@@ -126,13 +135,9 @@ def _told(
 ) -> CommandResult:
     """What was brought in, what goes elsewhere, and what was refused and why."""
     hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
-    shown = {run_id: imported_figures(run) for run_id, run, _ in runs}
     lines = []
     for run_id, run, here in runs:
-        lines.append(
-            f"{run_id}  {_sizes(shown[run_id])}, accuracy {shown[run_id].accuracy:.3f}, mean set size "
-            f"{shown[run_id].mean_set_size:.2f}{_here(run, run_id) if here else ''}"
-        )
+        lines.append(f"{run_id}  {_shown(run)}{_here(run, run_id) if here else ''}")
         lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]
     lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
     lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]

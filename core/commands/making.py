@@ -17,11 +17,13 @@ from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError, plain
 from core.files.atomic import write_atomically
+from core.inference.replaced_weights import weights_of
 from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec, answer_prompt
+from core.prompting.written import without_answer
 from core.runs import store
 from core.runs.execution import jury_run
 from core.tasks import trivia
@@ -68,7 +70,7 @@ def answer(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
-
+    weights = weights_of(arguments.model)
     coming = written_answers(
         arguments.model, asked, on_missing=lambda i, missing: _say_missing(questions[i].id, missing), **_how(arguments)
     )
@@ -85,9 +87,11 @@ def answer(arguments: Namespace) -> CommandResult:
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(arguments.out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
     right = sum(row["label"] is True for row in rows)
-    values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": len(questions) - len(rows)}
-    lost = f"; {values['missing']:,} questions were not answered" if values["missing"] else ""
-    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{lost}")
+    missing = len(questions) - len(rows)
+    values = {"answers": str(arguments.out), "n": len(rows), "right": right, "missing": missing, "weights": weights}
+    empty = without_answer(said.values())
+    lost = f"; {missing:,} questions were not answered" if missing else ""
+    return CommandResult(values, f"{right} of {len(rows)} answers are right; all are in {arguments.out}{empty}{lost}")
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:
@@ -140,9 +144,11 @@ def judge(arguments: Namespace) -> CommandResult:
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)
+    weights = {juror: weights_of(model) for juror, model in zip(names, arguments.juror, strict=True)}
+    origin = f"judged here from {arguments.answers.name}"
     missing = asked - len(rows)
     notes = [f"{missing:,} of {asked:,} answers are missing, because a server gave no verdict."] * bool(missing)
-    jury_id = jury_store.save(judged, name=name, origin=f"judged here from {arguments.answers.name}", notes=notes)
+    jury_id = jury_store.save(judged, name=name, origin=origin, notes=notes, weights=weights)
     text = f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
     return CommandResult(
         {"jury": jury_id, "answers": len(rows), "missing": missing}, " ".join([text, *(f"({note})" for note in notes)])

@@ -43,8 +43,9 @@ def run(arguments: Namespace) -> CommandResult:
         specs = [perplexity_run.spec_of(request, model, **served) for model in arguments.model]
     else:
         specs = [perplexity_run.spec_of(request, canonical(model), dtype=arguments.dtype) for model in arguments.model]
-    from core.commands.runs import asked_for, execute_here
+    from core.commands.runs import asked_for, execute_here, launched
 
+    specs = launched(specs)
     if arguments.queue:
         from core.runs import engine
 

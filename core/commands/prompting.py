@@ -18,6 +18,7 @@ from core.reports.prompting import experiments, letter_answers
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
 from core.reports.prompting.option_order import option_order
 from core.reports.report import finite
+from core.reports.titles import weights_apart
 from core.runs import store
 from core.runs.store import RunRecord
 from core.tasks.bank_names import bank_of_task, task_title
@@ -37,15 +38,22 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     if not found:
         raise InputError("there is no finished run to compare; make some with `hedge run --form letters cloze`")
     compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
+    asked = found
     lone = len(found) - len(compared) if compared and not arguments.run else 0
     if lone:
         found = compared
     alpha = thousandths(arguments.alpha)
-    made = [_experiment(one, records, alpha, arguments.score) for one, records in found.items()]
+    apart = weights_apart({one.key: records[0].spec for one, records in asked.items()})
+    made = [
+        _experiment(one, records, alpha, arguments.score) | {"weights": apart[one.key]}
+        for one, records in found.items()
+    ]
     if arguments.out:
         _write(arguments, [values["rows"] for values in made])
     values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
     texts = [_text(one) for one in made]
+    differ = {one.model for one in asked if apart[one.key]}
+    texts += [f"Runs of {model} have different weights, so they are not compared as one model." for model in differ]
     if lone:
         texts.append(f"Left out, because nothing is beside them to compare: {lone:,}; name runs to see their figures.")
     return CommandResult({"experiments": values, "left_out": lone}, "\n\n".join(texts))
@@ -110,7 +118,8 @@ def _write(arguments: Namespace, tables: list[Any]) -> None:
 
 
 def _text(made: dict[str, Any]) -> str:
-    lines = [f"{made['model']} on {task_title(made['task'], made['bank'])}"]
+    weights = f" ({made['weights']})" if made["weights"] else ""
+    lines = [f"{made['model']}{weights} on {task_title(made['task'], made['bank'])}"]
     lines += [
         f"  {row['method']:<32} {row['shots']:>2} shots  accuracy {row['accuracy']:.3f} ({row['accuracy_low']:.3f} to "
         f"{row['accuracy_high']:.3f})  coverage {row['coverage']:.3f}  set size {row['mean_set_size']:.2f} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -15,8 +15,9 @@ from core.errors import HedgeError, InputError, plain
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
-from core.runs.caveats import of_run_record
+from core.runs.caveats import NO_ANSWER, of_run_record
 from core.runs.execution.progress import WAITING
+from core.runs.model_files import NOT_READ, identified, known
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
@@ -35,7 +36,8 @@ def run(arguments: Namespace) -> CommandResult:
     for spec in specs:
         preflight(spec)
     if arguments.dry_run:
-        return _previews(specs)
+        return _previews(known(specs))
+    specs = launched(specs)
     _warn(specs, alpha)
     if arguments.queue:
         return _queued(specs)
@@ -50,6 +52,21 @@ def run(arguments: Namespace) -> CommandResult:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     return _figures(ids, alpha, status)
+
+
+def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """The specs as runs are asked for: with the fingerprints of their models, and none of which the stored run has
+    figures of other weights on a server."""
+    from core.runs.execution.served import check_finished
+
+    for note in check_finished(specs):
+        print(f"hedge: {note}", file=sys.stderr)
+    return identified(specs, report=_reading)
+
+
+def _reading(stage: str) -> None:
+    """Show on standard error how much of a model's files has been read."""
+    print(f"hedge: {stage}", file=sys.stderr, flush=True)
 
 
 def _warn(specs: list[RunSpec], alpha: int) -> None:
@@ -77,14 +94,20 @@ def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
     from core.reports.bounded import bounded_report
     from core.reports.evaluation import load
 
-    made, ranges = [], []
+    made, ranges, without = [], [], {}
     for name in run_ids:
-        if store.read_record(name).bounded:
+        record = store.read_record(name)
+        if record.has_no_answer:
+            without[name] = " ".join(caveat.text for caveat in of_run_record(record) if caveat.kind == NO_ANSWER)
+        elif record.bounded:
             ranges.append(bounded_report(name, alpha))
         else:
             made.append(reports.report(load(name), alpha).to_json())
     values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges)]}
-    return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges)])), status)
+    if without:
+        values["without_answer"] = without
+    lines = [f"{name}\n  {sentence}" for name, sentence in without.items()]
+    return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges), *lines])), status)
 
 
 def _queued(specs: list[RunSpec]) -> CommandResult:
@@ -155,21 +178,28 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             tokens = sum(estimate({"prompt": text})[0] for text in sent)
             cost = spec.price.of(tokens, len(sent))
             counts: dict[str, object] = {"questions": len(asked), "tokens": tokens, "cost": cost}
-            values.append({"run": spec.run_id, "text": asked[middle].text, **counts})
+            values.append({"run": _id_of(spec), "text": asked[middle].text, **counts})
             lines.append(
-                f"{asked[middle].text}\n\n-- {spec.run_id}: {len(asked)} prompts of about {tokens:,} tokens in all, "
+                f"{asked[middle].text}\n\n-- {_id_of(spec)}: {len(asked)} prompts of about {tokens:,} tokens in all, "
                 f"counted by their length" + (f", which cost about {cost:.3g}" if spec.price.is_known else "")
             )
             continue
         shown = preview(spec.model, asked[middle:] + asked[:middle])
-        counts = asdict(shown) | {"run": spec.run_id, "questions": len(asked)}
+        counts = asdict(shown) | {"run": _id_of(spec), "questions": len(asked)}
         values.append(counts)
         lines.append(
-            f"{shown.text}\n\n-- {spec.run_id}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
+            f"{shown.text}\n\n-- {_id_of(spec)}: {len(asked)} prompts; this one has {shown.tokens} tokens, "
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
+            + "".join(f"\n{note}" for note in shown.notes)
+            + (f". {shown.reasoning}" if shown.reasoning else "")
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
+
+
+def _id_of(spec: RunSpec) -> str:
+    """The run's id; without its end if the model's files have not been read yet, which decide it."""
+    return f"{spec.run_id.rpartition('-')[0]}-…" if spec.model_fingerprint == NOT_READ else spec.run_id
 
 
 def _said(prompt: Prompt) -> tuple[str, ...]:

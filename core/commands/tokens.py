@@ -70,6 +70,7 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     from core.inference.encoding import context_of
     from core.inference.model_loading import load_model
     from core.inference.models import canonical, resolve
+    from core.inference.replaced_weights import weights_of
     from core.inference.rows import check_vocabulary
 
     recipe = AdapterRecipe(
@@ -91,11 +92,13 @@ def train_adapter(arguments: Namespace) -> CommandResult:
         if arguments.samples < 1:
             raise InputError(f"training needs at least one text, got {arguments.samples}")
         train = train[: arguments.samples]
+    weights = weights_of(arguments.model)
     model, tokenizer = load_model(resolve(arguments.model), dtype="float32")
     rows = tokenize(train, tokenizer, context=context_of(model.config))
     highest = max(max(row.tokens) for row in rows)
-    check_vocabulary(highest, vocabulary=model.get_input_embeddings().num_embeddings)
-    trainer = AdapterTrainer(model, rows, recipe, folder=out, base=canonical(arguments.model))
+    check_vocabulary(highest, vocabulary=model.get_input_embeddings().weight.shape[0])
+    base = canonical(arguments.model)
+    trainer = AdapterTrainer(model, rows, recipe, folder=out, base=base, base_weights=weights)
     with tqdm(desc=f"{recipe.kind} {out.name}", unit="step", file=sys.stderr) as bar:
 
         def told(done: int, total: int, loss: float) -> None:
@@ -179,7 +182,7 @@ def _evaluation_text(values: dict[str, Any], paths: list[Path]) -> str:
     if values.get("passes"):
         parts = values["uncertainty"]
         lines.append(f"  Aleatoric {parts['aleatoric']:.4f} and epistemic {parts['epistemic']:.4f} nats a token")
-    return "\n".join([*lines, rule, *(f"Written to {path}" for path in paths)])
+    return "\n".join([*values["notes"], *lines, rule, *(f"Written to {path}" for path in paths)])
 
 
 def tokens_view(arguments: Namespace) -> CommandResult:
@@ -198,7 +201,11 @@ def tokens_view(arguments: Namespace) -> CommandResult:
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text(json.dumps(values, indent=1, allow_nan=False), encoding="utf-8")
-    lines = [
+    return CommandResult(values, "\n".join([*values.get("notes", ()), *_token_lines(values)]))
+
+
+def _token_lines(values: dict[str, Any]) -> list[str]:
+    return [
         f"{row['text']!r:<20} "
         + (
             "nothing is before it"
@@ -208,4 +215,3 @@ def tokens_view(arguments: Namespace) -> CommandResult:
         )
         for row in values["tokens"]
     ]
-    return CommandResult(values, "\n".join(lines))

@@ -102,13 +102,15 @@ class DeviceScorer:
     ``batch_size`` is in questions, None for the engine's own choice. Raises :class:`OSError` if no process starts.
     """
 
-    def __init__(self, device: ScorerDevice, *, model: str, dtype: str, batch_size: int | None) -> None:
+    def __init__(
+        self, device: ScorerDevice, *, model: str, dtype: str, batch_size: int | None, fingerprint: str = ""
+    ) -> None:
         self.device = device
         self.settled = threading.Event()
         self._connection, its_end = Pipe()
         self._memory_kills = exit_reasons.MemoryKills()
         onto = "" if device.visible else device.here  # of the GPUs it sees one alone
-        how = (canonical(model), dtype, str(batch_size or ""), onto)
+        how = (canonical(model), dtype, str(batch_size or ""), onto, fingerprint)
         with its_end, open_log(LOG) as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "core.inference.scorer_process", str(its_end.fileno()), *how],

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from core import access, quotas
+from core import access, letter_mass, quotas
 from core.access import UserRole
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
@@ -25,7 +25,7 @@ from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank_names
 
-OURS = ("launched_by", "imported", "spent")
+OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
 """What only Hedge says of a run, whatever the process that read its file has sent."""
 
 
@@ -131,9 +131,16 @@ def _write(part: Path, run: ImportedRun) -> None:
     now = time.time()
     bank = bank_names.bank_record(run.spec, run.provenance, run.questions, run.roles)
     theirs = {key: value for key, value in run.provenance.items() if key not in OURS}
+    theirs |= _letter_mass(run)
     provenance = theirs | {"imported": True, "bank": bank} | access.launched()
     store.write_record(part, RunRecord(run.spec, "done", created=now, ended=now, provenance=provenance))
     store.log(part, f"imported from {run.spec.origin}")
+
+
+def _letter_mass(run: ImportedRun) -> dict[str, Any]:
+    """The letter mass of the test questions, if it is small."""
+    tests = {one.id for one, role in zip(run.questions, run.roles, strict=True) if role == "test"}
+    return letter_mass.noted(run.scored, np.flatnonzero([name in tests for name in run.scored.ids]))
 
 
 def fingerprint(*contents: bytes) -> str:

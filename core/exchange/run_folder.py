@@ -57,6 +57,7 @@ DESCRIPTION: dict[str, type] = {
     "prompts": dict,
     "python": str,
     "scored": dict,
+    "model_files": dict,
     "scoring_seconds": float,
     "self_check": dict,
     "stated": dict,

@@ -36,9 +36,15 @@ def replacing(path: Path, *, lasting: bool = True) -> Iterator[Path]:
 def guarded(guard: Callable[[], None]) -> Iterator[None]:
     """Call ``guard`` immediately before each lasting write of this thread. An exception from it prevents the write.
 
-    So a worker that was cut off and has lost its run to another worker writes nothing more of it.
+    So a worker that was cut off and has lost its run to another worker writes nothing more of it. Guards add up.
     """
-    token = _GUARD.set(guard)
+    outer = _GUARD.get()
+
+    def both() -> None:
+        outer()
+        guard()
+
+    token = _GUARD.set(both)
     try:
         yield
     finally:

@@ -64,7 +64,7 @@ def _raw(source: ModelSource, where: str) -> dict[str, Any]:
 
     try:
         with quiet():
-            path = cached_file(source.location, "config.json")
+            path = cached_file(source.location, "config.json", **source.pin)
     except Exception as error:  # the hub client passes on the errors of its HTTP library
         raise InputError(loading_sentence(source, error)) from error
     if path is None:
@@ -77,7 +77,7 @@ def _read(source: ModelSource, model_type: str, where: str) -> Any:
 
     try:
         with quiet():
-            return AutoConfig.from_pretrained(source.location, trust_remote_code=False)
+            return AutoConfig.from_pretrained(source.location, trust_remote_code=False, **source.pin)
     except Exception as error:  # each configuration class checks its own values and may raise anything
         field = getattr(error, "field", None)
         raise InputError(

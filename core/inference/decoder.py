@@ -19,6 +19,7 @@ import torch
 from transformers import DynamicCache
 
 from core.inference.output_head import give_float32
+from core.inference.rope_lengths import Regime, ropes_of_length, stated_lengths
 from core.inference.rows import check_vocabulary
 
 VOCABULARY_BYTES = {"cpu": 64 << 20, "mps": 256 << 20, "cuda": 1 << 30}
@@ -55,10 +56,15 @@ class Decoder:
     def __init__(self, model: Any) -> None:
         give_float32(model)
         self.model = model
+        self._ropes = ropes_of_length(model)
         self.device: torch.device = model.get_input_embeddings().weight.device
-        self.vocabulary = int(model.get_input_embeddings().num_embeddings)
+        self.vocabulary = int(model.get_input_embeddings().weight.shape[0])
         self._leaves_out = "logits_to_keep" in inspect.signature(model.forward).parameters
         self._parent, self._name, self._outputs = self._find_body()
+
+    def regime(self, length: int) -> Regime:
+        """What the length of a whole text decides in this model. Texts of one regime are computed in the same way."""
+        return tuple(value for rope in self._ropes for value in rope.regime(length))
 
     @property
     def splits(self) -> bool:
@@ -78,12 +84,19 @@ class Decoder:
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def hidden(
-        self, tokens: torch.Tensor, *, cache: Any = None, positions: torch.Tensor | None = None, mask: Any = None
+        self,
+        tokens: torch.Tensor,
+        *,
+        cache: Any = None,
+        positions: torch.Tensor | None = None,
+        mask: Any = None,
+        lengths: Sequence[int] | None = None,
     ) -> torch.Tensor:
         """Hidden states (rows, width, size) of ``tokens`` (rows, width), which follow what ``cache`` holds.
 
         The tokens are added to the cache. ``positions`` (rows, width) are the tokens' positions and ``mask`` is what
-        they attend to; by default each token attends to all tokens before it.
+        they attend to; by default each token attends to all tokens before it. ``lengths`` are the tokens of each row's
+        whole text, of which these are a part; by default, the longest row decides for all of them.
 
         Raises :class:`~core.errors.InputError` if a token is not in the model's vocabulary.
         """
@@ -95,9 +108,10 @@ class Decoder:
             arguments["position_ids"] = positions
         if mask is not None:
             arguments["attention_mask"] = mask
-        if not self.splits:
-            return self.model(**arguments).logits
-        return getattr(self._parent, self._name)(**arguments).last_hidden_state
+        with stated_lengths(self._ropes, lengths):
+            if not self.splits:
+                return self.model(**arguments).logits
+            return getattr(self._parent, self._name)(**arguments).last_hidden_state
 
     @torch.inference_mode()  # type: ignore[untyped-decorator]
     def log_probabilities(self, hidden: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

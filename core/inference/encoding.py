@@ -7,11 +7,12 @@ from typing import Any
 
 from core.errors import InputError
 from core.inference.chat_templates import ConfinedTemplate
-from core.inference.folder_limits import panics_as_errors
 from core.inference.letters import letter_continuations, letter_tokens
 from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_options
+from core.inference.token_ids import token_ids
 from core.prompting.chat import render
 from core.prompting.fit import fit
+from core.prompting.reasoning import has_switch, opened
 from core.records import LETTERS, Prompt
 
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
@@ -36,7 +37,11 @@ class Encoder:
         self.context = min(context or SANE_LENGTH, stated if 0 < stated < SANE_LENGTH else SANE_LENGTH)
         self.context = 0 if self.context == SANE_LENGTH else self.context
         self.vocabulary = vocabulary
+        self.template = ConfinedTemplate(tokenizer)
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
+        self.has_switch: bool | None = None
+        self.reasoning: dict[str, Any] = {}
+        """What the chat template does about reasoning, for ``run.json``; empty before it is used, and mostly."""
         self.count_anew()
 
     def count_anew(self) -> None:
@@ -45,11 +50,7 @@ class Encoder:
 
     def ids(self, texts: Sequence[str], *, chat: bool = False) -> list[Tokens]:
         """Token ids of whole strings. A chat text already contains its special tokens."""
-        if not texts:
-            return []
-        with panics_as_errors():
-            found = self.tokenizer(list(texts), add_special_tokens=not chat, verbose=False)["input_ids"]
-        rows = [tuple(row) for row in found]
+        rows = token_ids(self.tokenizer, texts, special=not chat)
         if self.vocabulary is not None:
             check_vocabulary(max((max(row) for row in rows if row), default=0), vocabulary=self.vocabulary)
         return rows
@@ -117,7 +118,15 @@ class Encoder:
         return prompt.continuations or letter_continuations(prompt.k)
 
     def _shaped(self, prompt: Prompt, text: str) -> str:
-        return render(ConfinedTemplate(self.tokenizer), text, system=prompt.system) if prompt.chat else text
+        if not prompt.chat:
+            return text
+        shaped = render(self.template, text, system=prompt.system)
+        if self.has_switch is None:
+            self.has_switch = has_switch(self.template)
+            mark = opened(shaped, text)
+            self.reasoning = {"reasoning_off": True} if self.has_switch else {}
+            self.reasoning |= {"reasoning_opened": mark} if mark else {}
+        return shaped
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:
         # An option of c characters has at most 4 c bytes and so at most 4 c tokens. Only near the limit count exactly.

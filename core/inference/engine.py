@@ -90,6 +90,15 @@ class Engine(Protocol):
 
 
 @runtime_checkable
+class DatedEngine(Protocol):
+    """An engine whose prompts may contain the date."""
+
+    def take_date(self, earlier: Mapping[str, Any]) -> None:
+        """Ask with the date of an earlier try, which has this description; any date if it names none."""
+        ...
+
+
+@runtime_checkable
 class SharingEngine(Protocol):
     """An engine whose batches other engines of the same model may score, each in a process of its own.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.inference.engine import Engine
 from core.inference.imports import language_models, uncollected
+from core.inference.model_fingerprint import pinned, revisions
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Spending
@@ -45,14 +46,15 @@ def load_engine(
     dtype: str,
     batch_size: int | None = None,
     device: str = "",
+    fingerprint: str = "",
     report: Callable[[str], None] | None = None,
 ) -> Engine:
     """Load ``model`` in ``dtype``. Raises :class:`~core.errors.InputError` if that is not possible.
 
     ``batch_size`` sets the rows of a batch by hand; by default memory decides. ``device`` names the one device to use,
-    and ``report`` is told how far the loading is.
+    ``fingerprint`` names the revision on the hub, and ``report`` is told how far the loading is.
     """
-    source = resolve(model)
+    source = resolve(model, revision=revisions(fingerprint)[0])
     if source.location == FAKE_MODEL:
         from core.inference.fake import FakeEngine
 
@@ -61,4 +63,5 @@ def load_engine(
     with uncollected():
         from core.inference.transformers_engine import TransformersEngine
 
+        source = pinned(source, fingerprint)
         return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size, device=device, report=report)

@@ -42,7 +42,7 @@ class Generator:
         self.tokenizer = tokenizer
         self.longest = longest
         self.encoder = Encoder(
-            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().num_embeddings
+            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().weight.shape[0]
         )
         self.budget = Budget(next(model.parameters()).device, geometry(model), rows=rows)
 
@@ -159,7 +159,7 @@ def end_tokens(model: Any, tokenizer: Any) -> tuple[int, ...]:
     if getattr(written, "_from_model_config", False):
         stated, derived = [], [*stated, *derived]
     stated += _ids(getattr(tokenizer, "eos_token_id", None))
-    known = model.get_input_embeddings().num_embeddings
+    known = model.get_input_embeddings().weight.shape[0]
     found = [*stated, *(token for token in derived if not _is_text(tokenizer, token))]
     return tuple(sorted({token for token in found if 0 <= token < known}))
 

@@ -1,8 +1,9 @@
 """Self-checks that are kept, so that the next run of the same model in the same way does not pay for one again.
 
-A verdict is valid for the same weights, tokenizer, configuration, precision, kind of device, versions of torch,
-transformers and Hedge, and tried paths, and for prompts that are at most as long as those that were checked. If any of
-these differs, the run checks itself.
+A verdict is valid for the same model (:mod:`core.inference.model_fingerprint`), precision, kind of device, versions of
+torch, transformers and Hedge, and tried paths, and for prompts like those that were checked: letters or texts, as many
+options, in a chat or not, on the same sides of the lengths at which the model changes its arithmetic
+(:mod:`core.inference.boundaries`), and at most as long. If any of these differs, the run checks itself.
 """
 
 from __future__ import annotations
@@ -10,64 +11,25 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.inference import model_fingerprint
 from core.inference.engine import SelfCheck
-from core.inference.hub_cache import cached_file
 from core.inference.models import ModelSource
 from core.settings import settings
 
-SAMPLED = 64
-"""Blocks of a large file that are hashed, evenly spread, besides its beginning and its end."""
-BLOCK = 1 << 16
-WHOLE = 1 << 28
-"""A file up to this many bytes is hashed whole."""
 
-
-def identity(sources: Sequence[ModelSource]) -> str | None:
-    """A hash of the files of a model, or of an adapter and its base model; None if they can't be found.
-
-    For a file above 256 MB, the hash covers its size, the time of its last change, its first and last block, and 64
-    blocks in between, because reading 140 GB takes longer than the check.
-    """
-    digest = hashlib.blake2b(digest_size=16)
-    for source in sources:
-        folder = _folder(source)
-        if folder is None:
-            return None
-        for path in sorted(path for path in folder.iterdir() if path.is_file()):
-            digest.update(f"{path.name}:{path.stat().st_size}:".encode())
-            _hash_file(path, digest)
-    return digest.hexdigest()
-
-
-def _folder(source: ModelSource) -> Path | None:
-    """The folder of the files; for a hub model, the folder of its revision in the hub's cache."""
-    if not source.is_hub:
-        return Path(source.location)
-    for name in ("config.json", "adapter_config.json"):
-        if file := cached_file(source.location, name):
-            return file.parent
-    return None
-
-
-def _hash_file(path: Path, digest: Any) -> None:
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        if size <= WHOLE:
-            while block := file.read(1 << 22):
-                digest.update(block)
-            return
-        digest.update(str(path.stat().st_mtime_ns).encode())
-        for i in range(SAMPLED + 2):
-            file.seek(i * max(size - BLOCK, 0) // (SAMPLED + 1))
-            digest.update(file.read(BLOCK))
+def identity(source: ModelSource) -> str | None:
+    """The fingerprint of a model; None if it can't be found."""
+    try:
+        return model_fingerprint.fingerprint_of(source) or None
+    except InputError:
+        return None
 
 
 def key(**holds_for: Any) -> str:

@@ -176,7 +176,7 @@ def check_left_to_right(model: Any, *, where: str) -> None:
     """
     kind = f"{where} ({model.config.model_type})"
     try:
-        size = int(model.get_input_embeddings().num_embeddings)
+        size = int(model.get_input_embeddings().weight.shape[0])
         probes = [[token % size for token in (*PROBE, last)] for last in ENDS]
         with torch.inference_mode():
             device = model.get_input_embeddings().weight.device

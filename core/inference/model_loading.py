@@ -14,16 +14,19 @@ from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM
 
 from core.errors import InputError
+from core.inference.adapter_loading import put_adapter
 from core.inference.configurations import load_configuration, refuse_quantised
-from core.inference.folders import ADAPTER, check_adapter
+from core.inference.folders import ADAPTER
 from core.inference.hub_cache import cached_file
 from core.inference.kinds import quantisation
 from core.inference.loaded import check_left_to_right, check_numbers, check_tensors, check_types
 from core.inference.loading_progress import reported
+from core.inference.model_fingerprint import pinned
 from core.inference.models import ModelSource
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.placement import Placement, check_all_placed, place
 from core.inference.quiet import quiet
+from core.inference.rope_lengths import ropes_of_length
 from core.inference.safetensors_files import INDEX, SINGLE, Stored, read_header, read_json, weight_files
 from core.inference.tokenizers import base_of, load_tokenizer, loading_sentence
 
@@ -49,7 +52,8 @@ def load_model(
     reads from left to right. Raises :class:`InputError` if one of these is not true, or if model or tokenizer can't be
     loaded as requested.
     """
-    base = base_of(source)
+    source = pinned(source)
+    base = pinned(base_of(source))
     config = load_configuration(base)
     where = f"model {base.location}"
     placed = place(base.location, dtype=dtype, device=device)
@@ -60,7 +64,7 @@ def load_model(
         model = _whole_model(base, config, arguments, where=where, report=report)
         check_all_placed(model, where=where)
         if source.is_adapter:
-            _put_adapter(model, source)
+            put_adapter(model, Path(_adapter_folder(source)), where=f"adapter {source.location}")
         if dtype == "float32":
             _be_exact(model, source)
         spread = getattr(model, "hf_device_map", None) is not None
@@ -68,6 +72,7 @@ def load_model(
         check_numbers(
             model, where=where, dtype=dtype, adapter=f"adapter {source.location}" if source.is_adapter else ""
         )
+        ropes_of_length(model)
         check_left_to_right(model, where=where)
     return model, tokenizer
 
@@ -85,7 +90,7 @@ def check_stored(source: ModelSource, base: ModelSource, config: Any) -> None:
     with quiet(), _accelerate_seen():
         model = _whole_model(base, config, arguments | {"device_map": {"": "meta"}}, where=f"model {base.location}")
         if source.is_adapter and not source.is_hub:
-            _put_adapter(model, source)
+            put_adapter(model, Path(_adapter_folder(source)), where=f"adapter {source.location}")
 
 
 @contextmanager
@@ -115,7 +120,7 @@ def _whole_model(
     try:
         with reported(report, _files(base) if report else {}) as raised:
             model, found = AutoModelForCausalLM.from_pretrained(
-                base.location, **arguments, output_loading_info=True, ignore_mismatched_sizes=True
+                base.location, **arguments, **base.pin, output_loading_info=True, ignore_mismatched_sizes=True
             )
     except Exception as error:  # a model's class may raise anything for a configuration or a tensor that it can't use
         if error in raised or is_out_of_memory(error):
@@ -126,6 +131,9 @@ def _whole_model(
             f"{where} holds a whole model and an adapter ({ADAPTER}), and it is not plain which is meant; keep each in "
             "a place of its own"
         )
+    for module in model.modules():
+        if getattr(module, "config", None) is not None:
+            module.config.return_dict = True  # otherwise its logits come without their name
     stored, quantised = _stored(base), bool(quantisation(config.to_dict()))
     check_tensors(
         missing=found["missing_keys"],
@@ -183,7 +191,7 @@ def _stored(base: ModelSource) -> dict[str, Stored]:
         from transformers.utils.hub import cached_file
 
         try:
-            folder = Path(cached_file(base.location, "config.json", local_files_only=True)).parent
+            folder = Path(cached_file(base.location, "config.json", local_files_only=True, **base.pin)).parent
         except OSError:
             return {}
         if not any((folder / name).is_file() for name in (SINGLE, INDEX)):
@@ -199,34 +207,8 @@ def _files(base: ModelSource) -> dict[str, str]:
     been downloaded yet."""
     index = Path(base.location) / INDEX
     if base.is_hub:
-        index = cached_file(base.location, INDEX) or index
+        index = cached_file(base.location, INDEX, revision=base.revision) or index
     return dict(read_json(index).get("weight_map") or {}) if index.is_file() else {}
-
-
-def _put_adapter(model: Any, source: ModelSource) -> None:
-    """Put all of an adapter's matrices into its base model, or raise :class:`InputError`."""
-    folder = _adapter_folder(source)
-    where = f"adapter {source.location}"
-    check_adapter(Path(folder))
-    before = set(model.state_dict())
-    try:
-        found = model.load_adapter(folder, is_trainable=False, ignore_mismatched_sizes=True)
-    except Exception as error:  # peft may raise anything for an adapter that it can't place
-        if is_out_of_memory(error):
-            raise
-        raise InputError(
-            f"{where} can't be put into its base model, a {type(model).__name__}: it was made for another model, or is "
-            "of a kind that transformers can't place; choose the model that it was trained on"
-        ) from error
-    check_tensors(
-        missing=found.missing_keys,
-        left_over=found.unexpected_keys,
-        reshaped=found.mismatched_keys,
-        expected=sum(name not in before and ".base_layer." not in name for name in model.state_dict()),
-        into=f"an adapter of {type(model).__name__}",
-        where=where,
-        way_out="choose the model that it was trained on, or merge both (merge_and_unload) and run the result",
-    )
 
 
 def _adapter_folder(source: ModelSource) -> str:
@@ -238,7 +220,7 @@ def _adapter_folder(source: ModelSource) -> str:
     from huggingface_hub.errors import EntryNotFoundError
 
     try:
-        weights = hf_hub_download(source.location, "adapter_model.safetensors")
+        weights = hf_hub_download(source.location, "adapter_model.safetensors", **source.pin)
     except EntryNotFoundError as error:
         raise InputError(
             f"adapter {source.location!r} has no adapter_model.safetensors; weights in a pickle may run code when read"

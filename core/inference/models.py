@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core import access, extras
 from core.errors import InputError
@@ -31,13 +32,21 @@ PATHS = (".", "/", "~")
 @dataclass(frozen=True, slots=True)
 class ModelSource:
     """The place from which a model is loaded: ``location`` is a folder, or a hub id if ``is_hub``. ``is_adapter`` says
-    that it is a PEFT adapter, which names its base model.
+    that it is a PEFT adapter, which names its base model. ``revision`` is the commit that is loaded from the hub, and
+    ``base_revision`` that of an adapter's base model; if empty, the one in the cache, or else the newest.
     """
 
     name: str
     location: str
     is_hub: bool
     is_adapter: bool = False
+    revision: str = ""
+    base_revision: str = ""
+
+    @property
+    def pin(self) -> dict[str, Any]:
+        """The argument by which the libraries load this revision; none for a folder."""
+        return {"revision": self.revision} if self.is_hub and self.revision else {}
 
 
 def bundled_models() -> list[str]:
@@ -63,10 +72,12 @@ def is_local(model: str) -> bool:
     return model in bundled_models() or model in bundled_adapters() or is_folder(model)
 
 
-def resolve(model: str) -> ModelSource:
+def resolve(model: str, *, revision: str = "") -> ModelSource:
     """Find a model or an adapter by a bundled name, a folder, or a hub id, in this order. Loads nothing. Raises
     :class:`InputError` if a folder lacks what a model needs or holds a model of another kind, or the name is none of
     the three.
+
+    ``revision`` is that of a model on the hub; by default the one in the cache, if the model is there.
     """
     if model == FAKE_MODEL and os.environ.get(FAKE_ENGINE_VARIABLE):
         return ModelSource(name=model, location=model, is_hub=False)
@@ -88,7 +99,10 @@ def resolve(model: str) -> ModelSource:
         raise InputError(
             f"model {model!r} needs code of its makers to run, which Hedge never runs; use {BY_ID[model].instead}"
         )
-    return ModelSource(model.rsplit("/", 1)[-1], model, is_hub=True, is_adapter=_check_hub(model))
+    cached = _cached_on_hub(model, revision)
+    is_adapter = cached.name == ADAPTER if cached else _check_hub(model, revision)
+    revision = revision or (cached.parent.name if cached else "")
+    return ModelSource(model.rsplit("/", 1)[-1], model, is_hub=True, is_adapter=is_adapter, revision=revision)
 
 
 LISTED_DEPTH = 3
@@ -151,18 +165,21 @@ def gated_message(model: str) -> str:
     )
 
 
-def _check_hub(model: str) -> bool:
+def _cached_on_hub(model: str, revision: str) -> Path | None:
+    """The configuration of a model or an adapter in the hub's cache."""
+    names = (CONFIGURATION, ADAPTER)
+    return next((path for name in names if (path := cached_file(model, name, revision=revision))), None)
+
+
+def _check_hub(model: str, revision: str) -> bool:
     """Whether the hub's repository is an adapter. Raises :class:`InputError` if there is no such repository."""
     extras.need("models")
     from huggingface_hub import model_info
     from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 
-    if cached_file(model, "config.json"):
-        return False
-    if cached_file(model, ADAPTER):
-        return True
     try:
-        names = {sibling.rfilename for sibling in model_info(model, timeout=HUB_TIMEOUT_S).siblings or ()}
+        about = model_info(model, revision=revision or None, timeout=HUB_TIMEOUT_S)
+        names = {sibling.rfilename for sibling in about.siblings or ()}
     except GatedRepoError as error:
         raise InputError(gated_message(model)) from error
     except (RepositoryNotFoundError, HFValidationError) as error:

@@ -18,12 +18,18 @@ float32 results."""
 
 def give_float32(model: Any) -> None:
     """Let the output matrix of a model in half precision give float32 logits, in every call of the model."""
-    head = model.get_output_embeddings()
+    head = _matrix(model.get_output_embeddings())
     if type(head) is not torch.nn.Linear or head.weight.dtype not in (torch.bfloat16, torch.float16):
         return
     # accelerate, which spreads a model over devices, has wrapped the layer and calls the original by this name.
     name = "_old_forward" if hasattr(head, "_old_forward") else "forward"
     setattr(head, name, partial(_product, head, {}))
+
+
+def _matrix(head: Any) -> Any:
+    """The layer itself, which an adapter may have wrapped or replaced by one that it trained."""
+    trained = getattr(head, "modules_to_save", None)
+    return getattr(head, "base_layer", head) if trained is None else trained[head.active_adapters[0]]
 
 
 def _product(head: torch.nn.Linear, kept: dict[str, torch.Tensor], states: torch.Tensor) -> torch.Tensor:

@@ -9,16 +9,20 @@ or before that position can see the padding, whatever kind of attention or recur
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any
 
 import torch
 
 from core.inference.decoder import Decoder
 from core.inference.masks import tree, tree_mask
 from core.inference.prefix import Prefix, after
+from core.inference.rope_lengths import Regime
 from core.inference.rows import TokenRow, Tokens
 
 Sums = list[list[float]]
+Path = Callable[..., Sums]
 
 
 class LetterSums(list[list[float]]):
@@ -78,17 +82,45 @@ def padded_options(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix
     return [[next(of_rows) for _ in row.options] for row in rows]
 
 
+def _one_regime_a_row(path: Path) -> Path:
+    """The path with each row's options scored in as many rows as they have regimes, because the options of a row share
+    the computation of its context."""
+
+    @wraps(path)
+    def split(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None, **named: Any) -> Sums:
+        start = len(prefix or ())
+        parts: list[tuple[int, list[int]]] = []
+        for i, row in enumerate(rows):
+            alike: dict[Regime, list[int]] = {}
+            for j, option in enumerate(row.options):
+                alike.setdefault(decoder.regime(start + len(row.context) + len(option) - 1), []).append(j)
+            parts += [(i, places) for places in alike.values()]
+        if len(parts) == len(rows):
+            return path(decoder, rows, prefix=prefix, **named)
+        given = [TokenRow(rows[i].context, tuple(rows[i].options[j] for j in places)) for i, places in parts]
+        sums: Sums = [[0.0] * len(row.options) for row in rows]
+        for (i, places), scored in zip(parts, path(decoder, given, prefix=prefix, **named), strict=True):
+            for j, value in zip(places, scored, strict=True):
+                sums[i][j] = value
+        return sums
+
+    return split
+
+
+@_one_regime_a_row
 def option_tree(
     decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None, kind: str = "full"
 ) -> Sums:
     """A question's context and all its options in one row; a mask of the given kind hides options from each other."""
     start = len(prefix) if prefix else 0
     laid = tree(decoder, rows, start=start)
+    lengths = [start + row.whole_length for row in rows]
     hidden = decoder.hidden(
         laid.tokens,
-        cache=prefix.cache(len(rows)) if prefix else None,
+        cache=prefix.cache(lengths) if prefix else None,
         positions=laid.positions,
         mask=tree_mask(decoder, laid, prefix=start, kind=kind),
+        lengths=lengths,
     )
     owners = [(i, j) for i, row in enumerate(rows) for j in range(len(row.options))]
     width = laid.tokens.shape[1]
@@ -102,6 +134,7 @@ def option_tree(
     return [[next(of_options) for _ in row.options] for row in rows]
 
 
+@_one_regime_a_row
 def context_cache(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix | None = None) -> Sums:
     """Contexts of one length share a pass, and its cache is repeated for each option. This needs no mask."""
     sums: Sums = [[] for _ in rows]
@@ -115,22 +148,25 @@ def context_cache(decoder: Decoder, rows: Sequence[TokenRow], *, prefix: Prefix 
 
 
 def _of_one_length(decoder: Decoder, rows: Sequence[TokenRow], prefix: Prefix | None) -> Sums:
-    cache = prefix.cache(len(rows)) if prefix else decoder.new_cache()
+    lengths = [len(prefix or ()) + row.whole_length for row in rows]
+    cache = prefix.cache(lengths) if prefix else decoder.new_cache()
     contexts = decoder.tokens([row.context for row in rows])
     width = contexts.shape[1]
     positions = after(prefix, rows=len(rows), width=width, device=decoder.device)
-    hidden = decoder.hidden(contexts, cache=cache, positions=positions)[:, -1]
+    hidden = decoder.hidden(contexts, cache=cache, positions=positions, lengths=lengths)[:, -1]
     owners = [(i, option) for i, row in enumerate(rows) for option in row.options]
     firsts = torch.tensor([[option[0]] for _, option in owners])
     states = hidden[torch.tensor([i for i, _ in owners], device=hidden.device)]
     totals = decoder.log_probabilities(states, firsts)[:, 0].tolist()
     longer = [at for at, (_, option) in enumerate(owners) if len(option) > 1]
     if longer:
-        cache.reorder_cache(torch.tensor([owners[at][0] for at in longer]))
+        places_of = [owners[at][0] for at in longer]
+        cache.reorder_cache(torch.tensor(places_of))
         tails = decoder.tokens([owners[at][1][:-1] for at in longer])
         start = width + (len(prefix) if prefix else 0)
         places_at = torch.arange(start, start + tails.shape[1], device=decoder.device)[None].expand(len(longer), -1)
-        after_tails = decoder.hidden(tails, cache=cache, positions=places_at)
+        of_tails = [lengths[i] for i in places_of]
+        after_tails = decoder.hidden(tails, cache=cache, positions=places_at, lengths=of_tails)
         places = [(r, t, token) for r, at in enumerate(longer) for t, token in enumerate(owners[at][1][1:])]
         for at, rest in zip(longer, _sum_by_row(decoder, after_tails, places, len(longer)), strict=True):
             totals[at] += rest
@@ -141,9 +177,10 @@ def _of_one_length(decoder: Decoder, rows: Sequence[TokenRow], prefix: Prefix | 
 def _forward(decoder: Decoder, rows: Sequence[Tokens], prefix: Prefix | None) -> torch.Tensor:
     tokens = decoder.tokens(rows)
     if prefix is None:
-        return decoder.hidden(tokens)
+        return decoder.hidden(tokens, lengths=[len(row) for row in rows])
+    lengths = [len(prefix) + len(row) for row in rows]
     positions = after(prefix, rows=len(rows), width=tokens.shape[1], device=decoder.device)
-    return decoder.hidden(tokens, cache=prefix.cache(len(rows)), positions=positions)
+    return decoder.hidden(tokens, cache=prefix.cache(lengths), positions=positions, lengths=lengths)
 
 
 def _sum_by_row(

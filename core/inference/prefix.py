@@ -9,30 +9,55 @@ from typing import Any
 import torch
 
 from core.inference.decoder import Decoder
+from core.inference.rope_lengths import Regime
 from core.inference.rows import TokenRow, Tokens, common_prefix
 
 WORTH_SHARING = 32
 """In tokens. Copying a shorter beginning takes longer than computing it again."""
 
 
-class Prefix:
-    """The tokens of a shared beginning and their cache, which is copied for each batch and never changed."""
+MOST_REGIMES = 4
+"""Of how many regimes (:meth:`~core.inference.decoder.Decoder.regime`) the beginning is kept at once."""
 
-    def __init__(self, decoder: Decoder, tokens: Tokens) -> None:
+
+class Prefix:
+    """The tokens of a shared beginning and their cache, which is copied for each batch and never changed.
+
+    The cache has a row for each regime of the texts that begin in this way; for most models there is one. ``lengths``
+    are those of the whole texts. A text of another regime adds its row.
+    """
+
+    def __init__(self, decoder: Decoder, tokens: Tokens, lengths: Sequence[int] = ()) -> None:
         self.tokens = tokens
-        self._cache = decoder.new_cache()
-        decoder.hidden(decoder.tokens([tokens]), cache=self._cache)
+        self._decoder = decoder
+        self._compute(dict(list({decoder.regime(n): n for n in lengths or [len(tokens)]}.items())[:MOST_REGIMES]))
 
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def cache(self, rows: int) -> Any:
-        """A copy of the cache for that many rows. It is repeated by ``reorder_cache``, which handles every kind of
-        state: keys, windows, convolutions, recurrences.
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """A length of each regime that the cache has."""
+        return tuple(self._lengths.values())
+
+    def cache(self, lengths: Sequence[int]) -> Any:
+        """A copy of the cache with a row for each of the texts of these lengths. It is repeated by ``reorder_cache``,
+        which handles every kind of state: keys, windows, convolutions, recurrences.
         """
+        regimes = [self._decoder.regime(length) for length in lengths]
+        needed = dict(zip(regimes, lengths, strict=True))
+        if not needed.keys() <= self._lengths.keys():
+            both = self._lengths | needed
+            self._compute(both if len(both) <= MOST_REGIMES else needed)
+        places = {regime: row for row, regime in enumerate(self._lengths)}
         copied = copy.deepcopy(self._cache)
-        copied.reorder_cache(torch.zeros(rows, dtype=torch.long))
+        copied.reorder_cache(torch.tensor([places[regime] for regime in regimes]))
         return copied
+
+    def _compute(self, lengths: dict[Regime, int]) -> None:
+        self._cache, self._lengths = self._decoder.new_cache(), lengths
+        tokens = self._decoder.tokens([self.tokens] * len(lengths))
+        self._decoder.hidden(tokens, cache=self._cache, lengths=list(lengths.values()))
 
 
 def shared_tokens(rows: Sequence[TokenRow]) -> Tokens:

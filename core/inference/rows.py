@@ -38,6 +38,11 @@ class TokenRow:
         """Tokens of the longest option."""
         return max(len(option) for option in self.options)
 
+    @property
+    def whole_length(self) -> int:
+        """Tokens that the model reads to score the longest option alone."""
+        return len(self.context) + self.longest_option - 1
+
     def without(self, shared: int) -> TokenRow:
         """The row without its first ``shared`` context tokens."""
         return TokenRow(self.context[shared:], self.options)

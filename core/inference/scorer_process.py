@@ -1,4 +1,4 @@
-"""The process of one scorer: ``python -m core.inference.scorer_process FD MODEL DTYPE BATCH_SIZE DEVICE``.
+"""The process of one scorer: ``python -m core.inference.scorer_process FD MODEL DTYPE BATCH_SIZE DEVICE FINGERPRINT``.
 
 A run whose questions are shared out over several devices starts one for each device but its own, and talks to it
 through a pipe (:mod:`core.inference.scorer_messages`). The scorer loads the model, scores a batch that the run has
@@ -28,13 +28,15 @@ from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, joined
 
 
-def main(connection: Connection, model: str, *, dtype: str, batch_size: int | None, device: str) -> None:
+def main(
+    connection: Connection, model: str, *, dtype: str, batch_size: int | None, device: str, fingerprint: str
+) -> None:
     """Score until the run closes its end of the pipe, or something fails."""
     raise_oom_score()
     inbox: SimpleQueue[Any] = SimpleQueue()
     threading.Thread(target=_receive, args=(connection, inbox), daemon=True, name="hedge-scorer-inbox").start()
     try:
-        engine = load_engine(model, dtype=dtype, batch_size=batch_size, device=device)
+        engine = load_engine(model, dtype=dtype, batch_size=batch_size, device=device, fingerprint=fingerprint)
         if not isinstance(engine, SharingEngine):
             raise RunError(f"the engine of model {model} can't share its work")
         connection.send(ScorerStatus("loaded"))
@@ -76,12 +78,13 @@ def _receive(connection: Connection, inbox: SimpleQueue[Any]) -> None:
 
 
 if __name__ == "__main__":
-    _fd, _model, _dtype, _batch_size, _device = sys.argv[1:]
+    _fd, _model, _dtype, _batch_size, _device, _fingerprint = sys.argv[1:]
     main(
         Connection(int(_fd)),
         _model,
         dtype=_dtype,
         batch_size=int(_batch_size) if _batch_size else None,
         device=_device,
+        fingerprint=_fingerprint,
     )
     os._exit(0)  # not sys.exit, which waits for the libraries' threads

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import torch
 
 from core.errors import InputError
+from core.inference.boundaries import boundaries, ends_of_sides, side
 from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.engine import SelfCheck
@@ -63,14 +64,19 @@ class TokenLosses:
         if shared < WORTH_SHARING:
             return
         try:
-            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared])
+            self.prefix = Prefix(self.decoder, sequences[0].tokens[:shared], [len(one.tokens) - 1 for one in sequences])
         except WRONG_PATH as error:
             self._without_prefix(f"{type(error).__name__}: {str(error).strip()[:120]}")
 
     def self_check(self, sequences: Sequence[Scored]) -> SelfCheck:
-        """Compare a batch of different lengths with the model's own call, token by token."""
+        """Compare a batch of different lengths, on both sides of the model's boundaries, with its own call, token by
+        token."""
         spread = sorted(sequences, key=lambda s: len(s.tokens))
-        picked = [spread[i] for i in sorted({round(i) for i in np.linspace(0, len(spread) - 1, CHECKED)})]
+        edges, shared = boundaries(self.decoder.model.config), len(self.prefix or ())
+        sides = [side(edges, shared, one.first, len(one.tokens) - 1) for one in spread]
+        places = {round(i) for i in np.linspace(0, len(spread) - 1, CHECKED)}
+        places |= ends_of_sides(sides, [len(one.tokens) for one in spread])
+        picked = [spread[i] for i in sorted(places)]
         truth = [self._alone(one) for one in picked]
         if self.prefix is not None:
             try:
@@ -117,11 +123,13 @@ class TokenLosses:
     def _together(self, sequences: Sequence[Scored]) -> list[Losses]:
         shared = len(self.prefix) if self.prefix else 0
         tokens = self.decoder.tokens([one.tokens[shared:-1] for one in sequences])
+        lengths = [len(one.tokens) - 1 for one in sequences]
         if self.prefix is None:
-            hidden = self.decoder.hidden(tokens)
+            hidden = self.decoder.hidden(tokens, lengths=lengths)
         else:
             positions = after(self.prefix, rows=len(sequences), width=tokens.shape[1], device=self.decoder.device)
-            hidden = self.decoder.hidden(tokens, cache=self.prefix.cache(len(sequences)), positions=positions)
+            cache = self.prefix.cache(lengths)
+            hidden = self.decoder.hidden(tokens, cache=cache, positions=positions, lengths=lengths)
         rows: list[int] = []
         columns: list[int] = []
         wanted: list[int] = []

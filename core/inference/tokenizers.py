@@ -13,6 +13,7 @@ from core.inference.folder_limits import PARTS, TAKE, check_tokenizer, panics_as
 from core.inference.folders import ADAPTER, adapter_values
 from core.inference.models import HUB_ID, PATHS, ModelSource, gated_message, resolve
 from core.inference.quiet import quiet
+from core.inference.token_ids import PROBES, AddedTokensError, token_ids
 
 READERS = {
     "tokenizer.model": "sentencepiece",
@@ -21,9 +22,6 @@ READERS = {
     "tekken.json": "mistral-common",
 }
 """Maps a file to the package that reads such a tokenizer."""
-
-PROBE = "Answer: A or ☃"
-"""A text with characters that no tokenizer has as one token."""
 
 
 def load_tokenizer(source: ModelSource, base: ModelSource | None = None) -> Any:
@@ -41,13 +39,13 @@ def read_tokenizer(source: ModelSource) -> Any:
     from transformers import AutoTokenizer
 
     if source.is_hub:
-        _check_hub_files(source.location)
+        _check_hub_files(source)
     with _explained(source):
-        tokenizer = AutoTokenizer.from_pretrained(source.location, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(source.location, trust_remote_code=False, **source.pin)
     _check_loaded(source, tokenizer)
     with _explained(source):
-        empty = not tokenizer(PROBE, verbose=False)["input_ids"]
-    if empty:
+        rows = token_ids(tokenizer, PROBES)
+    if not all(rows):
         raise InputError(
             f"the tokenizer of {source.location} makes no tokens of a text; take the tokenizer's files that came with "
             "the model"
@@ -61,18 +59,20 @@ def _explained(source: ModelSource) -> Iterator[None]:
     try:
         with quiet(), panics_as_errors():
             yield
+    except AddedTokensError:
+        raise
     except (Exception, BaseExceptionGroup) as error:
         raise InputError(_tokenizer_sentence(source, error)) from error
 
 
-def _check_hub_files(location: str) -> None:
+def _check_hub_files(source: ModelSource) -> None:
     """Check the files of a tokenizer on the hub, which folders have had checked, before they are loaded."""
     from transformers.utils.hub import cached_file
 
     for name in ("tokenizer.json", "tokenizer_config.json"):
         try:
             with quiet():
-                path = cached_file(location, name)
+                path = cached_file(source.location, name, **source.pin)
         except Exception:  # the hub client has errors of its own, and loading the tokenizer says what is wrong
             continue
         if path:
@@ -101,7 +101,7 @@ def base_of(source: ModelSource) -> ModelSource:
             f"adapter, and name the model on the hub in its {ADAPTER}"
         )
     try:
-        base = resolve(str(name))
+        base = resolve(str(name), revision=source.base_revision)
     except InputError as error:
         raise InputError(f"adapter {source.location} belongs to the model {str(name)!r}, and {error}") from error
     if base.is_adapter:
@@ -165,7 +165,7 @@ def _adapter_configuration(source: ModelSource) -> dict[str, Any]:
         from huggingface_hub import hf_hub_download
 
         try:
-            path = Path(hf_hub_download(source.location, ADAPTER))
+            path = Path(hf_hub_download(source.location, ADAPTER, **source.pin))
         except Exception as error:  # the hub client passes on the errors of its HTTP library
             raise InputError(loading_sentence(source, error, what="adapter")) from error
     return adapter_values(path)

@@ -4,8 +4,10 @@ path."""
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import transformers
 from core import __version__
 from core.errors import HedgeError, InputError
 from core.inference import kept_checks, masks
+from core.inference.boundaries import Side, boundaries, ends_of_sides, side
 from core.inference.budget import Budget, free, work_through
 from core.inference.decoder import Decoder
 from core.inference.encoding import Encoder, context_of
@@ -29,6 +32,7 @@ from core.inference.paths import LetterSums, Sums
 from core.inference.placement import devices_of
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
+from core.inference.replaced_weights import other_base
 from core.inference.rows import TokenRow, Tokens, rectangle
 from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
@@ -46,7 +50,9 @@ class EngineSetup:
     the limits of its batches, and the threads with which a processor computes."""
 
     prefix: Tokens
+    prefix_lengths: tuple[int, ...]
     rung: str
+    sides: frozenset[Side]
     letters: bool
     long: bool
     tokens: int
@@ -76,17 +82,21 @@ class TransformersEngine:
         self.dtype = dtype
         self.decoder = Decoder(model)
         self.encoder = Encoder(
-            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().num_embeddings
+            tokenizer, context=context_of(model.config), vocabulary=model.get_input_embeddings().weight.shape[0]
         )
         self.devices = devices_of(model)
         self.budget = Budget(self.decoder.device, geometry(model), rows=batch_size, also=self.devices)
         self.prefix: Prefix | None = None
         self.rungs: list[Rung] = []
         self.climb: Climb | None = None
+        self.boundaries = boundaries(model.config)
+        self._sides: frozenset[Side] = frozenset()
         self._rows: dict[str, TokenRow] = {}
         self._without: tuple[str, ...] = ()
         self.identity: str | None = None
         """A hash of the model's files, by which its self-check is kept; None: it is not kept."""
+        self.other_base = ""
+        """A clause if the model is an adapter that was trained on other weights (:func:`other_base`)."""
 
     @classmethod
     def load(
@@ -107,7 +117,9 @@ class TransformersEngine:
         try:
             with quiet():
                 made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
-                made.identity = kept_checks.identity([source, base_of(source)] if source.is_adapter else [source])
+                made.identity = kept_checks.identity(source)
+                if source.is_adapter and not source.is_hub:
+                    made.other_base = other_base(Path(source.location), base_of(source).location)
                 return made
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):
@@ -148,7 +160,25 @@ class TransformersEngine:
             "budget": self.budget.to_json(),
             "torch": torch.__version__,
             "transformers": transformers.__version__,
+        } | self._remarks()
+
+    def _remarks(self) -> dict[str, Any]:
+        """What there is to say of the chat template and of an adapter's base model; nothing for most."""
+        template = self.encoder.template
+        about = {
+            "chat_content": "parts" if template.parts else "",
+            "template_date": template.now.isoformat() if template.dated else "",
+            "template_notes": list(template.notes),
+            "other_base": self.other_base,
+            **self.encoder.reasoning,
         }
+        return {name: value for name, value in about.items() if value}
+
+    def take_date(self, earlier: Mapping[str, Any]) -> None:
+        """Ask the rest of a run with the date in its first prompts, according to the description ``earlier`` of its
+        engine."""
+        if date := earlier.get("template_date"):
+            self.encoder.template.now = datetime.fromisoformat(date)
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Tokenize all prompts, count those that are too long for the model, and compute their common beginning
@@ -163,14 +193,17 @@ class TransformersEngine:
 
     def self_check(self, prompts: Sequence[Prompt]) -> SelfCheck:
         """Find the fastest path that agrees with scoring one option at a time, on prompts from the shortest to the
-        longest."""
+        longest, and on both sides of every boundary between them (:mod:`core.inference.boundaries`)."""
         rows = sorted((self._row(prompt) for prompt in prompts), key=lambda row: row.tree_length)
         rungs = [rung for rung in self.rungs if rung.takes(rows, self.prefix)]
-        longest, kept = rows[-1].tree_length, self._kept_under(rungs)
+        sides = [self._side(row) for row in rows]
+        self._sides = frozenset(sides)
+        longest, kept = rows[-1].tree_length, self._kept_under(rungs, prompts)
         if kept and (found := kept_checks.find(kept, longest=longest)) and self._take(found, rungs):
             return found
-        spread = sorted({round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)})
-        picked = [rows[i] for i in spread]
+        spread = {round(i) for i in np.linspace(0, len(rows) - 1, CHECKED_QUESTIONS)}
+        spread |= ends_of_sides(sides, [row.whole_length for row in rows])
+        picked = [rows[i] for i in sorted(spread)]
         self.climb = climb_down(rungs, picked, prefix=self.prefix, dtype=self.dtype, budget=self.budget)
         check = SelfCheck(
             len(picked),
@@ -183,7 +216,10 @@ class TransformersEngine:
             kept_checks.keep(kept, check, longest=longest)
         return check
 
-    def _kept_under(self, rungs: Sequence[Rung]) -> str:
+    def _side(self, row: TokenRow) -> Side:
+        return side(self.boundaries, len(self.prefix or ()), len(row.context), row.whole_length)
+
+    def _kept_under(self, rungs: Sequence[Rung], prompts: Sequence[Prompt]) -> str:
         """The name under which the verdict on these rungs is kept; empty if the files of the model are not known."""
         if not self.identity:
             return ""
@@ -196,6 +232,9 @@ class TransformersEngine:
             versions=[torch.__version__, transformers.__version__, __version__],
             paths=[rung.name for rung in rungs],
             letters=[rung.letters for rung in rungs],
+            sides=sorted(self._sides),
+            options=max(prompt.k for prompt in prompts),
+            chat=sorted({prompt.chat for prompt in prompts}),
         )
 
     def _device_name(self) -> str:
@@ -259,7 +298,9 @@ class TransformersEngine:
         """How another engine of the same model scores the prepared and checked prompts as this one does."""
         return EngineSetup(
             prefix=self.prefix.tokens if self.prefix else (),
+            prefix_lengths=self.prefix.lengths if self.prefix else (),
             rung=self.climb.rung.name if self.climb else "",
+            sides=self._sides,
             letters=any(rung.letters for rung in self.rungs),
             long=not any(rung.masked for rung in self.rungs),
             tokens=self.budget.tokens,
@@ -271,7 +312,8 @@ class TransformersEngine:
     def take_setup(self, setup: EngineSetup) -> None:
         """Compute the shared prefix, and take the path and the limits of the engine that gave this setup."""
         torch.set_num_threads(setup.threads)
-        self.prefix = Prefix(self.decoder, setup.prefix) if setup.prefix else None
+        self.prefix = Prefix(self.decoder, setup.prefix, setup.prefix_lengths) if setup.prefix else None
+        self._sides = setup.sides
         self.rungs = ladder(self.decoder, letters=setup.letters, prefix=bool(setup.prefix), long=setup.long)
         rung = next((rung for rung in self.rungs if rung.name == setup.rung), None)
         self.climb = Climb(rung, 0.0, 0.0, ()) if rung else None
@@ -294,9 +336,10 @@ class TransformersEngine:
         most = room(self.encoder, context, most=WRITTEN)
         with torch.random.fork_rng(devices=[self.decoder.device] if self.device == "cuda" else []):
             torch.manual_seed(seed)
-            return continuations(
+            texts: list[str] = continuations(
                 self.model, self.encoder.tokenizer, [context], most=most, repeats=repeats, sampling=SAMPLED
             )
+        return texts
 
     def _shared(self, rows: Sequence[TokenRow]) -> tuple[Prefix | None, tuple[str, ...]]:
         """The cache of the rows' common beginning, computed once; or None, and why this model can't use one."""
@@ -306,7 +349,7 @@ class TransformersEngine:
         if self._long(rows, behind=len(shared)):
             return None, ("prefix cache: rows are so long that a mask over it would take too much memory",)
         try:
-            return Prefix(self.decoder, shared), ()
+            return Prefix(self.decoder, shared, [row.whole_length for row in rows]), ()
         except WRONG_PATH as error:
             reason = f"{type(error).__name__}: {str(error).strip()[:120]}"
         free(self.decoder.device)
@@ -317,8 +360,9 @@ class TransformersEngine:
         return not masks.fits_mask(max(row.tree_length for row in rows) - behind, behind=behind)
 
     def _rung(self, rows: Sequence[TokenRow]) -> Rung:
-        """The selected path, or one option at a time if none was selected or if it can't take these rows."""
-        if self.climb and self.climb.rung.takes(rows, self.prefix):
+        """The selected path, or one option at a time if none was selected, if it can't take these rows or if one of
+        them is on another side of a boundary than all that were checked."""
+        if self.climb and self.climb.rung.takes(rows, self.prefix) and self._sides >= {self._side(row) for row in rows}:
             return self.climb.rung
         return ladder(self.decoder, letters=all(row.is_letters for row in rows), prefix=False)[-1]
 

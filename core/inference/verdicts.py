@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.errors import InputError
 from core.inference.engine import Engine, SelfCheck
 from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
@@ -13,6 +15,9 @@ from core.inference.server.left_out import NoAnswer, missing_of
 from core.inference.server.spending import Spending
 from core.prompting.verdict import asked
 from core.records import Prompt
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
 
 Verdict = tuple[float, float]
 
@@ -51,17 +56,20 @@ def judge(
     timeout_s: float = TIMEOUT_S,
     spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
+    on_server: Callable[[ServerEngine], None] = lambda engine: None,
 ) -> Judging:
     """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
 
-    The last four arguments are those of :func:`~core.inference.engine_factory.load_server_engine`.
+    ``key_variable`` and what follows are the arguments of
+    :func:`~core.inference.engine_factory.load_server_engine`; ``on_server`` is given the engine of a model on a server
+    before it is asked.
 
-    Raises :class:`~core.errors.InputError` if it can't be loaded.
+    Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
     """
     prompts = [asked(*answer) for answer in answers]
     engine: Engine
     if there := served_model(model):
-        engine = load_server_engine(
+        served = engine = load_server_engine(
             there.name,
             servers=[there.url],
             key_variable=key_variable,
@@ -70,8 +78,12 @@ def judge(
             on_wait=on_wait,
         )
     else:
-        engine = load_engine(model, dtype=dtype)
+        served, engine = None, load_engine(model, dtype=dtype)
     try:
+        if served:
+            on_server(served)
+        elif clause := engine.description.get("other_base"):
+            raise InputError(f"{clause}; put those weights back, or tune the juror again")
         engine.prepare(prompts)
         return Judging(engine, prompts, engine.self_check(prompts))
     except BaseException:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
 from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Spending
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
 
 
 def written_answers(
@@ -20,10 +24,11 @@ def written_answers(
     timeout_s: float = TIMEOUT_S,
     spending: Spending | None = None,
     on_wait: Callable[[str], None] = lambda reason: None,
+    on_server: Callable[[ServerEngine], None] = lambda engine: None,
     on_missing: Callable[[int, NoAnswer], object] = lambda i, missing: None,
 ) -> Iterator[tuple[int, str]]:
-    """The index of each prompt with the model's answer to it, in any order; ``on_missing`` hears of those that a server
-    does not answer.
+    """The index of each prompt with the model's answer to it, in any order. ``on_server`` is given the engine of a
+    model on a server before it is asked, and ``on_missing`` hears of prompts that it does not answer.
 
     Raises :class:`~core.errors.InputError` if the model can't be loaded, and :class:`~core.errors.ServerError` if its
     server can't be asked.
@@ -38,6 +43,7 @@ def written_answers(
             on_wait=on_wait,
         )
         with closing(engine):
+            on_server(engine)
             yield from engine.answers(prompts, leave_out=on_missing)
         return
     from core.inference.generation import Generator

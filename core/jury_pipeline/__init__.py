@@ -5,6 +5,7 @@ stopped:
 
 =====================  ================================================================================
 ``path.json``          what was asked (:class:`~core.jury_pipeline.jury_spec.JurySpec`)
+``served.json``        the weights of models on servers, as they were when the models were first asked
 ``answers.jsonl``      a line an answer as soon as it is there
 ``jurors/<name>/``     the adapters that were tuned, as safetensors
 ``losses.json``        the loss curve of the juror that is or was tuned last

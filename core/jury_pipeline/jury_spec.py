@@ -16,16 +16,20 @@ from pathlib import Path
 
 from core import access, quotas
 from core.access import UserRole
-from core.errors import InputError
+from core.errors import HedgeError, InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.files.names import named
+from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
 from core.inference.server import permission
-from core.inference.server.address import check_key, key_variable, served_model, short_name
+from core.inference.server.address import ServedWeights, check_key, key_variable, served_model, short_name
 from core.settings import settings
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
+
+SERVED = "served.json"
+"""What distinguishes the weights behind each model on a server, as they were when it was first asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class JurySpec:
     shape). ``jurors`` are models to tune, or adapters that are judges already. ``tune_share`` of the answers tunes,
     where the questions do not say themselves which ones do; ``calibration_share`` of the others calibrates. The base
     and jurors may be on servers (``NAME@URL``), whose key is in the environment variable ``key_variable``; such jurors
-    judge as they are. Raises :class:`InputError` for what can't be.
+    judge as they are. ``weights`` are the fingerprints of the base and of each juror
+    (:mod:`core.inference.model_fingerprint`); an older pipeline has none. Raises :class:`InputError` for what can't be.
     """
 
     base: str
@@ -51,6 +56,7 @@ class JurySpec:
     rows: int = 32
     rank: int = 8
     rate: float = 2e-3
+    weights: tuple[str, ...] = ()
     key_variable: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -75,6 +81,8 @@ class JurySpec:
         """The name of the path's folder: readable first, content hash last."""
         content = asdict(self)
         del content["key_variable"]
+        if not self.weights:  # as in older versions, and where no weights can be replaced
+            del content["weights"]
         digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
         words = f"{short_name(self.base)}-{self.questions_name}-{len(self.jurors)}-jurors"
         return f"{re.sub(r'[^a-z0-9]+', '-', words.lower()).strip('-')}-{digest}"
@@ -122,15 +130,15 @@ def read_spec(path_id: str) -> JurySpec:
     path = folder_of(path_id) / "path.json"
     try:
         values = loads(path.read_bytes())
-        return JurySpec(**values | {"jurors": tuple(values["jurors"])})
+        return JurySpec(**values | {name: tuple(values.get(name, ())) for name in ("jurors", "weights")})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")
 def checked(spec: JurySpec) -> JurySpec:
-    """The spec with full paths. Raises :class:`InputError` or :class:`~core.errors.AccessError` if its models or its
-    questions can't be used."""
+    """The spec with full paths, and with the weights that are there now. Raises :class:`InputError` or
+    :class:`~core.errors.AccessError` if its models or its questions can't be used."""
     from core.inference.models import canonical
 
     def known(model: str) -> str:
@@ -146,7 +154,8 @@ def checked(spec: JurySpec) -> JurySpec:
         place = named(spec.questions).resolve()
         trivia.read(str(place))
         spec = replace(spec, questions=str(place))
-    return spec
+    weights = tuple(map(in_spec, (spec.base, *spec.jurors)))
+    return replace(spec, weights=weights if any(weights) else ())
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")
@@ -154,10 +163,34 @@ def create(spec: JurySpec) -> str:
     """Write the folder of a path that can be made (:func:`checked`), and return its id."""
     spec = checked(spec)
     folder = folder_of(spec.path_id)
+    _check_served(spec, folder)
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
     quotas.note_kept(folder)
     return spec.path_id
+
+
+def _check_served(spec: JurySpec, folder: Path) -> None:
+    """Raise :class:`InputError` if a server holds other weights than when a jury that is begun or done asked it."""
+    try:
+        known = loads((folder / SERVED).read_bytes())
+    except (OSError, ValueError):
+        return
+    from core.inference.server.connect import abilities_of
+
+    for model, values in known.items():
+        there, before = served_model(model), ServedWeights.from_json(values)
+        if not there or not before:
+            continue
+        try:
+            now = abilities_of(there.name, [there.url], key=spec.key_variable).weights
+        except HedgeError:  # the stages say so if they need it
+            continue
+        if not before.alike(now):
+            raise InputError(
+                f"the server {there.url} now holds other weights by the name of {there.name} than when this jury asked "
+                "it; serve those again, or take another seed (--seed)"
+            )
 
 
 def answer_prompt(question: str) -> str:

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.errors import InputError, RunCancelled
-from core.files.atomic import write_atomically
+from core.files.atomic import guarded, write_atomically
 from core.files.json_text import loads
 from core.inference.imports import language_models
-from core.inference.server.address import TIMEOUT_S, served_model
+from core.inference.model_fingerprint import ModelFiles, shipped
+from core.inference.server.address import TIMEOUT_S, served_model, short_name
 from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price, Spending
 from core.inference.verdicts import Verdict
 from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
-from core.jury_pipeline.jury_spec import JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.jury_pipeline.jury_spec import SERVED, JurySpec, answer_prompt, drawn, folder_of, own_part, split
 from core.progress import Reporter
+from core.prompting.written import without_answer
 from core.tasks import trivia
 from core.tasks.trivia import ShortQuestion
+
+if TYPE_CHECKING:
+    from core.inference.server.engine import ServerEngine
 
 WRITE_EVERY = 5
 """Steps of tuning after which the loss curve is written."""
@@ -56,10 +62,12 @@ class _Pipeline:
         questions = [*tuning, *calibration, *test]
         self._check_sides(tuning, calibration, test)
         right = {q.id: trivia.is_right(answers[q.id], q.normalized_aliases) for q in questions}
-        self.reporter.log(f"{sum(right.values())} of {len(questions)} answers are right")
+        self.reporter.log(
+            f"{sum(right.values())} of {len(questions)} answers are right{without_answer(answers.values())}"
+        )
         judged = [*calibration, *test]
         found = [
-            self._judge(name, self._juror(place, tuning, answers, right), judged, answers)
+            self._judge(place, name, self._juror(place, tuning, answers, right), judged, answers)
             for place, name in enumerate(self.spec.juror_names)
         ]
         lost = [i for i in range(len(judged)) if any(verdicts[i] is None for verdicts in found)]
@@ -86,9 +94,19 @@ class _Pipeline:
                 f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
                 "or gave no verdict; figures are those of the others, which may be easier. The log names them."
             )
-        jury_id = jury_store.save(jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=notes)
+        jury_id = jury_store.save(
+            jury, name=self.spec.jury_name, origin=jury_store.MADE_HERE, notes=notes, weights=self._weights()
+        )
         self.reporter.log(f"jury {jury_id}")
         return jury_id
+
+    def _weights(self) -> dict[str, str]:
+        """The fingerprints of the base and of each juror by their names; empty where they are not known."""
+        names = (f"{short_name(self.spec.base)} (answers)", *self.spec.juror_names)
+        models = (self.spec.base, *self.spec.jurors)
+        recorded = self.spec.weights or ("",) * len(models)
+        rows = zip(names, models, recorded, strict=True)
+        return {name: own or shipped().get(model, "") for name, model, own in rows}
 
     def _check_sides(self, *sides: Sequence[ShortQuestion]) -> None:
         """Raise :class:`~core.errors.InputError` if the server's missing answers leave one of the sides empty."""
@@ -104,6 +122,30 @@ class _Pipeline:
         self.reporter.stop_if_cancelled()
         if reason:
             self.reporter.report(f"waiting: {reason}")
+
+    @contextmanager
+    def _unchanged(self, place: int) -> Iterator[Callable[[], None]]:
+        """Raise :class:`~core.errors.InputError` if the base (0) or a juror (from 1 on) is not the model with which the
+        jury was begun: before and after the body, before each lasting write in it, and whenever the yielded function
+        is called. Answers, tuning and verdicts of different weights are not mixed."""
+        model = (self.spec.base, *self.spec.jurors)[place]
+        if served_model(model):
+            yield lambda: None
+            return
+        recorded = self.spec.weights[place] if self.spec.weights else "" if model in shipped() else None
+        files = ModelFiles(model, recorded, report=self.reporter.report)
+        with guarded(files.check):
+            yield files.check
+            files.check()
+
+    def _check_served(self, engine: ServerEngine) -> None:
+        """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
+        path, name = self.folder / SERVED, f"{engine.model}@{engine.client.urls[0]}"
+        known: dict[str, Any] = loads(path.read_bytes()) if path.is_file() else {}
+        engine.check_weights({"weights": known.get(name)}, what="jury")
+        if name not in known:
+            known[name] = asdict(engine.able.weights)
+            write_atomically(path, json.dumps(known).encode())
 
     def _say_missing(self, name: str, missing: NoAnswer) -> None:
         self.reporter.log(f"question {name} is left out ({missing.kind}): {missing.reason}")
@@ -125,10 +167,12 @@ class _Pipeline:
                 timeout_s=self.timeout_s,
                 spending=self.spending,
                 on_wait=self._waiting,
+                on_server=self._check_served,
                 on_missing=lambda place, missing: self._say_missing(waiting[place].id, missing),
             )
-            with path.open("a", encoding="utf-8", newline="\n") as out:
+            with self._unchanged(0) as check, path.open("a", encoding="utf-8", newline="\n") as out:
                 for place, text in coming:
+                    check()
                     known[waiting[place].id] = text
                     out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
                     out.flush()
@@ -162,6 +206,7 @@ class _Pipeline:
         losses: list[float] = []
 
         def report(done: int, total: int, loss: float) -> None:
+            check()
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
                 write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
@@ -170,7 +215,8 @@ class _Pipeline:
                 self.reporter.report(f"tuning {name}")
 
         dtype = self.spec.dtype
-        fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
+        with self._unchanged(1 + place) as check:
+            fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
         self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
@@ -186,7 +232,7 @@ class _Pipeline:
         return f"{answers} other answers tuned the jurors{kept}."
 
     def _judge(
-        self, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
+        self, place: int, name: str, model: str, judged: Sequence[ShortQuestion], answers: dict[str, str]
     ) -> list[Verdict | None]:
         """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
         none."""
@@ -198,15 +244,23 @@ class _Pipeline:
         self._load(name, done=len(found), total=len(judged))
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
-            self._ask_juror(name, model, waiting, part, found)
+            with self._unchanged(1 + place) as check:
+                self._ask_juror(name, model, waiting, part, found, check)
         rows = [found.get(q.id) for q in judged]
         write_atomically(path, json.dumps(rows).encode())
         return rows
 
     def _ask_juror(
-        self, name: str, model: str, waiting: Sequence[tuple[str, str, str]], part: Path, found: dict[str, Verdict]
+        self,
+        name: str,
+        model: str,
+        waiting: Sequence[tuple[str, str, str]],
+        part: Path,
+        found: dict[str, Verdict],
+        check: Callable[[], None],
     ) -> None:
-        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file."""
+        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file.
+        ``check`` is called before each is written."""
         from core.inference.verdicts import judge
 
         judging = judge(
@@ -217,11 +271,13 @@ class _Pipeline:
             timeout_s=self.timeout_s,
             spending=self.spending,
             on_wait=self._waiting,
+            on_server=self._check_served,
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
         with part.open("a", encoding="utf-8", newline="\n") as out:
             for question, said in judging.verdicts():
+                check()
                 found[question] = said
                 out.write(json.dumps({"id": question, "verdict": said}) + "\n")
                 out.flush()

@@ -11,8 +11,8 @@ import json
 import re
 import shutil
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +23,8 @@ from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.inference.model_fingerprint import short
+from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
@@ -33,7 +35,8 @@ MADE_HERE = "made with Hedge"
 
 @dataclass(frozen=True, slots=True)
 class JuryRecord:
-    """``jury.json``: ``origin`` says what made it, ``notes`` what a person should know of that, a sentence each."""
+    """``jury.json``: ``origin`` says what made it, ``notes`` what a person should know of that, a sentence each.
+    ``weights`` are the fingerprints of its models by their names, as far as they were recorded."""
 
     jury_id: str
     name: str
@@ -44,11 +47,23 @@ class JuryRecord:
     notes: tuple[str, ...] = ()
     launched_by: str = ""
     """Who brought it in or had it made; empty for the person at this machine."""
+    weights: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def weights_note(self) -> str:
+        """The weights of its models in a sentence; empty for a jury that was imported or ships with Hedge."""
+        if not self.weights:
+            return f"{NOT_RECORDED.capitalize()}." if self.origin == MADE_HERE and not _ships(self.jury_id) else ""
+        return f"Weights: {', '.join(f'{name} {short(one)}' for name, one in self.weights.items())}."
 
 
 def folders() -> tuple[Path, ...]:
     """Where juries are looked for: the person's own, then those that ship with Hedge."""
     return settings().home / "juries", ASSETS / "juries"
+
+
+def _ships(jury_id: str) -> bool:
+    return folder_of(jury_id).parent == folders()[1]
 
 
 def jury_ids() -> list[str]:
@@ -73,7 +88,14 @@ def folder_of(jury_id: str) -> Path:
 
 
 @access.needs(UserRole.LAUNCHER, "bring juries in")
-def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str] = ()) -> str:
+def save(
+    judgements: Judgements,
+    *,
+    name: str,
+    origin: str,
+    notes: Sequence[str] = (),
+    weights: Mapping[str, str] | None = None,
+) -> str:
     """Write a jury, whole or not at all, and return its id; the same judgements and name are written once."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "jury"
     table = judgements.table()
@@ -91,6 +113,7 @@ def save(judgements: Judgements, *, name: str, origin: str, notes: Sequence[str]
     record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
     del values["launched_by"]
+    values["weights"] = {model: found for model, found in (weights or {}).items() if found}
     values |= access.launched()
     write_atomically(part / "jury.json", json.dumps(values, indent=1, ensure_ascii=False).encode())
     shutil.rmtree(parent / jury_id, ignore_errors=True)
@@ -126,7 +149,7 @@ def read(jury_id: str) -> Judgements:
 def delete(jury_id: str) -> None:
     """Delete a jury of the person's own; :class:`InputError` for one that ships with Hedge."""
     folder = folder_of(jury_id)
-    if folder.parent == folders()[1]:
+    if _ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
     access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

@@ -14,13 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InputError
-from core.inference.chat_templates import ConfinedTemplate
+from core.inference.chat_templates import ConfinedTemplate, named_without_default
 from core.perplexity.conversations import COUNSELOR, PERSON, Message
+from core.prompting.chat import LeftOutError, conversation
 
 MODES = ("standard", "published")
 NO_TEMPLATE = "the model has no chat template, so the messages stand in lines of “role: text”"
 FOLDED = "the model's chat template takes no system prompt as such, so it stands at the head of the first user message"
 REFUSED = "the model's chat template refuses these conversations, so the messages stand in lines of “role: text”"
+NO_DEFAULT = (
+    "the model has several chat templates and none named default, so the messages stand in lines of “role: text”"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +69,30 @@ def layouts(mode: str, tokenizer: Any) -> list[tuple[Layout, tuple[str, ...]]]:
         return [(published, ())]
     if not getattr(tokenizer, "chat_template", None):
         return [(lines, (NO_TEMPLATE,))]
-    return [(_chat(tokenizer, _plain_turns), ()), (_chat(tokenizer, _folded), (FOLDED,)), (lines, (REFUSED,))]
+    if named_without_default(tokenizer):
+        return [(lines, (NO_DEFAULT,))]
+    template = ConfinedTemplate(tokenizer)
+    return [(ChatLayout(template, _plain_turns), ()), (ChatLayout(template, _folded), (FOLDED,)), (lines, (REFUSED,))]
 
 
-def _chat(tokenizer: Any, turns: Callable[[str, Sequence[Message]], list[dict[str, str]]]) -> Layout:
-    def lay(prompt: str, context: Sequence[Message], reply: str) -> Laid:
-        before = turns(prompt, context)
-        asked = _rendered(tokenizer, before, asks=True)
-        whole = _rendered(tokenizer, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
+@dataclass(frozen=True, slots=True)
+class ChatLayout:
+    """The layout of a chat template. Raises :class:`~core.prompting.chat.LeftOutError` if it leaves a text out."""
+
+    template: ConfinedTemplate
+    turns: Callable[[str, Sequence[Message]], list[dict[str, str]]]
+
+    def __call__(self, prompt: str, context: Sequence[Message], reply: str) -> Laid:
+        before = self.turns(prompt, context)
+        asked = conversation(self.template, before)
+        try:
+            whole = conversation(self.template, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
+        except LeftOutError:  # it writes the reply in another way, and the reply itself is scored
+            whole = ""
         # A space or line break that the template puts between the assistant's mark and the message is not scored.
         at = whole.find(reply, len(asked)) if whole.startswith(asked) else -1
         lead = whole[:at] if at >= 0 and not whole[len(asked) : at].strip() else asked
         return Laid(lead + reply, len(lead), chat=True)
-
-    return lay
-
-
-def _rendered(tokenizer: Any, turns: list[dict[str, str]], *, asks: bool) -> str:
-    # Models that think aloud first would not answer with their next token; other templates ignore the word.
-    return ConfinedTemplate(tokenizer).apply_chat_template(turns, add_generation_prompt=asks, enable_thinking=False)
 
 
 def _plain_turns(prompt: str, context: Sequence[Message]) -> list[dict[str, str]]:

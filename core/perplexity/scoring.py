@@ -9,6 +9,7 @@ import numpy as np
 
 from core.errors import InputError, RunError
 from core.inference.engine import SelfCheck
+from core.inference.model_fingerprint import pinned, revisions
 from core.inference.models import FAKE_MODEL, resolve
 from core.perplexity.conversations import Message as Said
 from core.perplexity.figures import ScoredMessage
@@ -48,13 +49,15 @@ class Scorer:
         dtype: str,
         batch_size: int | None = None,
         device: str = "",
+        fingerprint: str = "",
         report: Callable[[str], None] | None = None,
     ) -> Scorer:
-        """Load a model onto ``device``, if one is named; ``report`` is told how far that is.
+        """Load a model onto ``device``, if one is named; ``fingerprint`` names the revision on the hub, and ``report``
+        is told how far the loading is.
 
         Raises :class:`InputError` if it can't be loaded.
         """
-        source = resolve(model)
+        source = pinned(resolve(model, revision=revisions(fingerprint)[0]), fingerprint)
         if source.location == FAKE_MODEL:
             raise InputError("the fake engine has no words to score; choose a model")
         from core.inference.transformers_engine import TransformersEngine

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import InputError
-from core.perplexity.layout import Laid, Layout, layouts
+from core.inference.rows import Tokens
+from core.inference.token_ids import Spans, token_ids, token_spans
+from core.perplexity.layout import ChatLayout, Laid, Layout, layouts
 from core.perplexity.request import Part
 from core.perplexity.windows import Window
+from core.prompting.chat import LeftOutError
 
 TOGETHER = 256
 """Texts tokenized in one call."""
-
-Tokens = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,10 @@ def encode(
     """
     for layout, notes in layouts(mode, tokenizer):
         try:
-            return [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts], notes
+            made = [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
         except Refused:
             continue
+        return made, (*notes, *(layout.template.notes if isinstance(layout, ChatLayout) else ()))
     raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
 
 
@@ -82,7 +84,7 @@ def _lay(layout: Layout, prompt: str, window: Window, dropped: int) -> Laid:
 
     try:
         laid = layout(prompt, window.context[dropped:], window.reply)
-    except (TemplateError, TypeError, ValueError) as error:
+    except (TemplateError, TypeError, ValueError, LeftOutError) as error:
         raise Refused(str(error)) from error
     if prompt not in laid.text[: laid.start]:
         raise Refused("the system prompt is not in the text")
@@ -96,25 +98,16 @@ def _words(laid: Sequence[Laid], tokenizer: Any) -> list[Words]:
         if not getattr(tokenizer, "is_fast", False):
             made += [_without_offsets(one, tokenizer) for one in some]
             continue
-        found = tokenizer(
-            [one.text for one in some],
-            add_special_tokens=not some[0].chat,
-            return_offsets_mapping=True,
-            verbose=False,
-        )
-        made += [
-            _cut(one, tuple(ids), offsets)
-            for one, ids, offsets in zip(some, found["input_ids"], found["offset_mapping"], strict=True)
-        ]
+        encoded = token_spans(tokenizer, [one.text for one in some], special=not some[0].chat)
+        made += [_cut(one, ids, spans) for one, (ids, spans) in zip(some, encoded, strict=True)]
     return made
 
 
-def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
+def _cut(laid: Laid, ids: Tokens, spans: Spans) -> Words:
     """Scored is every token that ends behind ``laid.start``; one that begins before it is the message's first.
 
     Without a token before it the message's first can't be scored, and its text goes to the next.
     """
-    spans = [tuple(span) for span in offsets]
     ends = [i for i, (begin, end) in enumerate(spans) if end > laid.start and end > begin]
     if not ends:
         return Words(ids, len(ids), ())
@@ -129,10 +122,7 @@ def _cut(laid: Laid, ids: Tokens, offsets: Sequence[tuple[int, int]]) -> Words:
 
 def _without_offsets(laid: Laid, tokenizer: Any) -> Words:
     """For tokenizers without character offsets: the tokens that differ from those of the text before the message."""
-    whole, before = (
-        tuple(tokenizer(text, add_special_tokens=not laid.chat, verbose=False)["input_ids"])
-        for text in (laid.text, laid.text[: laid.start])
-    )
+    whole, before = token_ids(tokenizer, [laid.text, laid.text[: laid.start]], special=not laid.chat)
     shorter = min(len(whole), len(before))
     same = next((i for i in range(shorter) if whole[i] != before[i]), shorter)
     first = max(1, same)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from core.records import LETTERS
 
@@ -111,6 +111,18 @@ def _stripped(line: str) -> str:
 def is_unfinished(text: str) -> bool:
     """Whether a text has no answer because it ends while a reasoning model still thinks aloud."""
     return OPENS.search(text) is not None and not answer_line(text)
+
+
+def without_answer(answers: Iterable[str]) -> str:
+    """How many answers are empty, as the end of a sentence about them; empty if all have text.
+
+    >>> without_answer(["Rome", ""]), without_answer(["Rome"])
+    ('; 1 is empty: the model wrote nothing, or its reasoning did not end', '')
+    """
+    empty = sum(not answer for answer in answers)
+    if not empty:
+        return ""
+    return f"; {empty:,} {'is' if empty == 1 else 'are'} empty: the model wrote nothing, or its reasoning did not end"
 
 
 def find_answer(text: str, options: Sequence[str]) -> int:

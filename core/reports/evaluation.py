@@ -18,6 +18,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, log_
 from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
+from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
@@ -48,6 +49,7 @@ class Evaluation:
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
     calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
+    ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
@@ -69,6 +71,7 @@ class Evaluation:
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     letters_left_out: str = ""
+    unanswered: Mapping[str, str] = field(default_factory=dict)
     recorded: Caveats = ()
 
     def __post_init__(self) -> None:
@@ -188,13 +191,16 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
 def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluation:
     """The run's probabilities, with its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
 
-    Raises :class:`InputError` if the run does not have that normalisation, or its logits do not fit its questions.
+    Raises :class:`InputError` if the run does not have that normalisation, its logits do not fit its questions, or its
+    letters have almost no probability (:mod:`core.letter_mass`).
     """
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
+    mass = letter_mass(scored, test)
+    check_answers(record.run_id, record.spec, mass)
     own, left_out = calibrating(calibrates, test, clusters, seed=record.spec.seed)
     if normalisation == "raw":
         probabilities, log_probabilities = option_shares(scored)
@@ -217,12 +223,22 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         bank=bank_names.bank_name(record.spec, record.provenance),
         clusters=clusters,
         left_out=_frozen(left_out),
+        unanswered=unanswered(scored),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
-            *of_letters(scored.letter_mass[test]),
+            *of_letters(mass, record.spec),
             *of_other_orders(np.array(scored.ids)[roles == "rotation"]),
         ),
     )
+
+
+def check_answers(run_id: str, spec: RunSpec, mass: LetterMass | None) -> None:
+    """Raise :class:`InputError` if the letters have so little probability that the run has no figures."""
+    if mass is not None and mass.is_no_answer:
+        raise InputError(
+            f"run {run_id} has no answers, so it has no figures: {mass.without}; "
+            f"{way_out(mass.first, chat=spec.prompt_format == 'chat')}"
+        )
 
 
 def _clusters(answers: StoredAnswers) -> IntArray | None:

@@ -10,8 +10,9 @@ from core.calibration import metrics
 from core.conformal.probabilities import check_labels, check_probabilities, option_shares
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
+from core.letter_mass import letter_mass
 from core.records import LETTERS, OptionLogits
-from core.reports.evaluation import Evaluation, calibrating
+from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
 from core.runs import store
@@ -39,9 +40,11 @@ class ImportedFigures:
 def figures(run: ImportedRun) -> ImportedFigures:
     """The figures of a run, computed from its logits as its report will compute them.
 
-    Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right.
+    Raises :class:`~core.errors.InputError` for labels or probabilities that can't be right, and for letters that are no
+    answers.
     """
     made = evaluation(run)
+    check_answers(run.spec.run_id, run.spec, letter_mass(run.scored, made.test))
     sets = form(made, SHOWN_SCORE, SHOWN_ALPHA)
     roles = dict(zip((question.id for question in run.questions), run.roles, strict=True))
     asked = np.flatnonzero([roles[name] != "rotation" for name in run.scored.ids])
@@ -83,7 +86,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
         left_out=left_out,
         recorded=(
             *of_record(run.spec, run.provenance, questions=n),
-            *of_letters(run.scored.letter_mass[roles == "test"]),
+            *of_letters(letter_mass(run.scored, test), run.spec),
         ),
     )
 

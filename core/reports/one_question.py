@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,7 +97,7 @@ class CalibratedRun:
     """A finished run by which questions are judged: its answers, and the calibration of every score.
 
     ``rows`` finds a test question's row by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for
-    options that a question lacks.
+    options that a question lacks. ``unanswered`` is that of the evaluation.
     """
 
     run_id: str
@@ -107,6 +107,7 @@ class CalibratedRun:
     labels: IntArray
     rows: dict[str, int]
     scores: dict[str, ScoreCalibration]
+    unanswered: Mapping[str, str]
 
     @property
     def places(self) -> int:
@@ -134,6 +135,7 @@ def bench(run: Evaluation) -> CalibratedRun:
         labels=run.labels,
         rows={str(run.ids[row]): int(row) for row in run.test},
         scores={name: _calibrated(run, name) for name in SCORES},
+        unanswered=run.unanswered,
     )
 
 

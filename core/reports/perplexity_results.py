@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.errors import InputError
+from core.inference.server.address import ServedWeights
 from core.perplexity import scored_parts
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Request
@@ -19,7 +20,8 @@ class PerplexityRun:
     """A finished run: its request, and the messages of each (prompt, source), choices ending by ending.
 
     ``dropped`` counts the context messages, over all windows, that did not fit the model's context. ``vocabulary`` is
-    the size of the model's vocabulary, None for an older run that did not record it.
+    the size of the model's vocabulary, None for an older run that did not record it. ``served`` are the weights of a
+    model on a server, None for another and where they are not known.
     """
 
     spec: RunSpec
@@ -28,6 +30,7 @@ class PerplexityRun:
     dropped: int
     notes: tuple[str, ...]
     vocabulary: int | None = None
+    served: ServedWeights | None = None
 
 
 def asked_of(record: RunRecord) -> Request:
@@ -52,5 +55,11 @@ def read(run_id: str) -> PerplexityRun:
     engine = record.provenance.get("engine", {})
     request = asked_of(record)
     return PerplexityRun(
-        record.spec, request, messages, dropped, tuple(engine.get("notes", ())), engine.get("vocabulary")
+        record.spec,
+        request,
+        messages,
+        dropped,
+        tuple(engine.get("notes", ())),
+        engine.get("vocabulary"),
+        ServedWeights.from_json(engine.get("weights")),
     )

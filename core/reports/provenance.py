@@ -66,7 +66,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (
             f"Run {i}" if len(runs) > 1 else "Run",
-            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)})",
+            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)}{_weights(run)})",
         )
         for i, run in enumerate(runs, start=1)
     ]
@@ -80,6 +80,12 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
 
 def _left_out(run: Evaluation) -> str:
     return f"; without {' and '.join(run.letters_left_out)}, which other runs lack" if run.letters_left_out else ""
+
+
+def _weights(run: Evaluation) -> str:
+    """The whole fingerprint of the model's files, by which somebody else can tell whether theirs are the same."""
+    whole = run.spec.model_fingerprint
+    return f"; the model's fingerprint is {whole}" if whole else ""
 
 
 def made_by() -> str:

@@ -79,6 +79,10 @@ def _questions(record: RunRecord) -> str:
         return ""
 
 
+OTHERWISE = ("model", "model_fingerprint", "task", "fingerprint")
+"""Fields of a spec that are not counted as settings."""
+
+
 def _apart(spec: RunSpec, other: RunSpec) -> int:
-    compared = (field.name for field in fields(RunSpec) if field.name not in ("model", "task", "fingerprint"))
+    compared = (field.name for field in fields(RunSpec) if field.name not in OTHERWISE)
     return sum(getattr(spec, name) != getattr(other, name) for name in compared)

@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from core.inference.model_fingerprint import revisions, shipped, short
+from core.inference.models import FAKE_MODEL
+from core.runs.model_files import has_files
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
 from core.tasks import POCKET_BANK, TASKS
@@ -94,16 +97,20 @@ def record_task_title(record: RunRecord) -> str:
 
 
 def details(spec: RunSpec) -> str:
-    """All settings of a run in words, including those at their defaults, as secondary text next to a title.
+    """All settings of a run in words, including those at their defaults, as secondary text next to a title; and which
+    files its model had, unless they are those that ship with Hedge.
 
-    >>> details(RunSpec(model="m", task="qa"))
+    >>> details(RunSpec(model="pocket-1m", task="qa"))
     'no instruction · 0 shots · by letter · 32-bit'
+    >>> details(RunSpec(model="m", task="qa", model_fingerprint="3f2a91" + 26 * "0"))
+    'no instruction · 0 shots · by letter · 32-bit · weights 3f2a91'
     """
+    weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
         made = STUDY_DETAILS.get(spec.task_name)
-        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype])))
+        return " · ".join(filter(None, (made, PRECISION_TITLES[spec.dtype], weights)))
     said = [STRATEGY_TITLES[spec.strategy], shots_title(spec.shots), FORM_TITLES[spec.form]]
-    return " · ".join([*said, PRECISION_TITLES[spec.dtype], *_additions(spec)])
+    return " · ".join(filter(None, (*said, PRECISION_TITLES[spec.dtype], *_additions(spec), weights)))
 
 
 def differences(spec: RunSpec) -> list[str]:
@@ -126,6 +133,39 @@ def run_title(spec: RunSpec, bank: str) -> str:
     return " · ".join([spec.model_name, spec_task_title(spec, bank), *differences(spec)])
 
 
+def weights_title(spec: RunSpec) -> str:
+    """Which files of its model a run was computed with, in words; empty for a model on a server and imported runs
+    without a fingerprint.
+
+    >>> weights_title(RunSpec(model="m", task="qa", model_fingerprint="3f2a91" + 26 * "0"))
+    'weights 3f2a91'
+    >>> weights_title(RunSpec(model="org/m", task="qa", model_fingerprint="1a2b3c" + 34 * "0"))
+    'revision 1a2b3c'
+    >>> weights_title(RunSpec(model="/models/m", task="qa"))
+    'weights not recorded'
+    """
+    if spec.model_fingerprint:
+        of_hub = all(revisions(spec.model_fingerprint))
+        return f"{'revision' if of_hub else 'weights'} {short(spec.model_fingerprint)}"
+    if not has_files(spec) or spec.model == FAKE_MODEL:
+        return ""
+    return "weights as shipped" if spec.model in shipped() else "weights not recorded"
+
+
+def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:
+    """What tells runs of one model with different weights apart, by the keys of ``specs``; empty for all other runs."""
+    fingerprints: dict[str, set[str]] = defaultdict(set)
+    for spec in specs.values():
+        fingerprints[spec.asked_model].add(spec.model_fingerprint)
+    return {key: weights_title(spec) if len(fingerprints[spec.asked_model]) > 1 else "" for key, spec in specs.items()}
+
+
+def model_titles(specs: Mapping[str, RunSpec]) -> dict[str, str]:
+    """The name of each run's model, with its weights where runs of one model have different ones."""
+    apart = weights_apart(specs)
+    return {key: " · ".join(filter(None, (spec.model_name, apart[key]))) for key, spec in specs.items()}
+
+
 def record_title(record: RunRecord) -> str:
     """The title of a stored run."""
     return run_title(record.spec, bank_name(record.spec, record.provenance))
@@ -134,11 +174,15 @@ def record_title(record: RunRecord) -> str:
 def distinct_titles(runs: Mapping[str, tuple[RunSpec, str]]) -> dict[str, str]:
     """A title for each run, no two of them alike. ``runs`` maps each run's id to its spec and its questions' bank.
 
-    If two runs have the same title, what differs between them is added: the location of the model or the questions, the
-    seed, the share of calibration questions, or the tool that made the run. If nothing of this differs, the end of the
-    id is added.
+    If runs of one model have different weights, each of them says which. If two runs have the same title, what differs
+    between them is added: the location of the model or the questions, the seed, the share of calibration questions, or
+    the tool that made the run. If nothing of this differs, the end of the id is added.
     """
-    titles = {run_id: run_title(spec, bank) for run_id, (spec, bank) in runs.items()}
+    weights = weights_apart({run_id: spec for run_id, (spec, _) in runs.items()})
+    titles = {
+        run_id: " · ".join(filter(None, (run_title(spec, bank), weights[run_id])))
+        for run_id, (spec, bank) in runs.items()
+    }
     alike: dict[str, list[str]] = defaultdict(list)
     for run_id, title in titles.items():
         alike[title].append(run_id)

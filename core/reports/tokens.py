@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pandas as pd
 from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
 from core.files.json_text import loads
+from core.inference.model_fingerprint import short
 from core.settings import ASSETS, settings
 
 KINDS = {"base": "base", "lora": "LoRA", "ard-lora": "ARD-LoRA"}
@@ -33,6 +35,16 @@ class TokenResult:
         """``base``, ``lora`` or ``ard-lora``."""
         return str(self.values["kind"])
 
+    @property
+    def ships(self) -> bool:
+        """Whether it ships with Hedge."""
+        return self.path.is_relative_to(ASSETS)
+
+    @property
+    def weights(self) -> str:
+        """The model's fingerprint; empty in files of older versions, which do not record it."""
+        return str(self.values.get("weights", ""))
+
 
 def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
     """All evaluations, bundled ones first, and a sentence for each file that can't be read."""
@@ -43,7 +55,16 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
                 found.append(read(path))
             except InputError as error:
                 problems.append(str(error))
-    return tuple(found), tuple(problems)
+    return _with_distinct_names(found), tuple(problems)
+
+
+def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:
+    """The evaluations; the weights are added to names that are alike, as far as they were recorded."""
+    times = Counter(one.name for one in found)
+    return tuple(
+        replace(one, name=f"{one.name}, weights {short(one.weights)}") if times[one.name] > 1 and one.weights else one
+        for one in found
+    )
 
 
 def read(path: Path) -> TokenResult:

@@ -8,14 +8,16 @@ returned with the run's id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from core import access
 from core.access import UserRole
-from core.errors import AccessError, InputError
+from core.errors import AccessError, HedgeError, InputError
 from core.inference.server import permission
 from core.runs import engine, groups, store
 from core.runs.groups import Group
+from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.storage import trash
@@ -41,11 +43,15 @@ def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
 
 
 @access.needs(UserRole.LAUNCHER, "launch runs")
-def launch(specs: Sequence[RunSpec], *, name: str = "") -> tuple[Group | None, ActionResult]:
-    """Launch all of these runs as one group.
+def launch(
+    specs: Sequence[RunSpec], *, name: str = "", report: Callable[[str], None] | None = None
+) -> tuple[Group | None, ActionResult]:
+    """Launch all of these runs as one group. ``report`` receives the progress of reading their models' files.
 
     The group is None if no run starts, because each of them is done, already at work, or invalid.
     """
+    with suppress(HedgeError):  # each run is refused with its own reason below
+        specs = identified(specs, report=report)
     wanted = {spec.run_id: spec for spec in specs}
     settled = {run_id for run_id, now in existing(specs).items() if now.state in SETTLED}
     outcome = _to_each(list(wanted), lambda run_id: engine.submit(wanted[run_id]))
@@ -77,8 +83,10 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
         permission.check_recorded(spec.servers, spec.key_variable, launched_by=record.launched_by)
         engine.check_fits(spec)
         engine.check_room()
-        delete(run_id)
-        engine.submit(spec)
+        (now,) = identified([replace(spec, model_fingerprint="")])
+        if now.run_id == run_id:  # of a model that has changed, the earlier run is another one, and stays
+            delete(run_id)
+        engine.submit(now)
 
     return _to_each(run_ids, again)
 

@@ -15,19 +15,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core import letter_mass
 from core.errors import plain
 from core.inference.engine import cut_short
 from core.inference.models import FAKE_MODEL
+from core.letter_mass import LetterMass
+from core.prompting.reasoning import opened_sentence
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
 
-LITTLE_MASS = 0.5
-"""With a smaller share of the next token's probability on the letters, a model hardly answers by letter."""
 COLUMN = "caveats"
 """The column of a table, and the key of ``run.json``, that holds them as text."""
 MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
+NO_ANSWER = "no answer"
+"""The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
 NAMED, LONGEST_ID = 5, 60
 """How many missing questions a caveat names, and the characters of each name."""
 LONGEST = 1_000
@@ -39,9 +42,10 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``demonstration`` (no model answered), ``stated`` (by the file that was imported), ``few`` and ``repeated``
-    (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their number differs), ``ties``
-    (at the top), and ``infinite`` (NLL).
+    ``no answer`` (the letters have almost none, so the run has no figures), ``base`` (an adapter was trained on
+    another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``demonstration`` (no model
+    answered), ``stated`` (by the file that was imported), ``few`` and ``repeated`` (questions), ``orders`` (of options,
+    in rows that repeat a question), ``options`` (their number differs), ``ties`` (at the top), and ``infinite`` (NLL).
     """
 
     kind: str
@@ -92,6 +96,27 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    engine = provenance.get("engine") if not spec.is_imported else None
+    if clause := _texts(engine).get("other_base"):
+        clause = plain(clause, one_line=True)[:LONGEST]
+        caveats.append(
+            Caveat("base", f"{clause[:1].upper()}{clause[1:]}.", "Put those weights back, or train the adapter again.")
+        )
+    notes = engine.get("template_notes") if isinstance(engine, Mapping) else None
+    if isinstance(notes, list):
+        caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
+    if mark := _texts(engine).get("reasoning_opened"):
+        mark = plain(mark, one_line=True)[: letter_mass.LONGEST_TOKEN]
+        caveats.append(Caveat("letters", opened_sentence(mark), "Ask in the plain format."))
+    if spec.repeats and (unstated := _texts(engine).get("sampling_unstated")):
+        unstated = plain(unstated, one_line=True)[:LONGEST]
+        caveats.append(
+            Caveat(
+                "sampling",
+                f"The server does not accept {unstated}, so its own values may have changed the written answers.",
+                "A server such as vLLM accepts all of these.",
+            )
+        )
     if spec.model == FAKE_MODEL and not spec.is_imported:
         caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
     if stated := provenance.get(COLUMN):
@@ -103,22 +128,25 @@ def of_run_record(record: RunRecord) -> Caveats:
     """The caveats that the ``run.json`` of a finished run knows; none of a run that answers no questions."""
     if record.state != "done" or not record.spec.answers:
         return ()
-    return of_record(record.spec, record.provenance)
+    return (*of_record(record.spec, record.provenance), *of_letters(record.letter_mass, record.spec))
 
 
-def of_letters(mass: npt.NDArray[np.float32]) -> Caveats:
-    """A caveat on the share (n,) of the next token's probability that fell on the letters; none if it is not known."""
-    mean = float(mass.mean()) if len(mass) else 1.0
-    if not mean < LITTLE_MASS:  # NaN: the source does not say it, or texts were scored
+def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
+    """A caveat on letters that have little of the next token's probability, or that are no answer; none where their
+    mass is not known (None)."""
+    if mass is None or not mass.is_small:
         return ()
-    return (
-        Caveat(
-            "letters",
-            f"On average, only {mean:.0%} of the next token's probability falls on the letters of the options, so the "
-            "model hardly reads these as questions with options.",
-            "Ask by text, or in the model's chat format.",
-        ),
-    )
+    clause = letter_mass.way_out(mass.first, chat=spec.prompt_format == "chat")
+    way_out = f"{clause[0].upper()}{clause[1:]}."
+    if mass.is_no_answer:
+        return (Caveat(NO_ANSWER, f"No answer: {mass.without}.", way_out),)
+    if mass.mean < letter_mass.LITTLE:
+        sentence = (
+            f"On average, only {mass.known(mass.mean)} of the next token's probability falls on the "
+            f"letters of the options, so the model hardly reads these as questions with options{mass.instead}."
+        )
+        return (Caveat("letters", sentence, way_out),)
+    return (Caveat("letters", f"Some questions have no answer: {mass.without}.", way_out),)
 
 
 def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
@@ -166,6 +194,12 @@ def _numbers(values: object) -> dict[str, int]:
     """The whole numbers of a mapping, which may come from a file of another person."""
     pairs = values.items() if isinstance(values, Mapping) else ()
     return {name: value for name, value in pairs if isinstance(value, int) and value >= 0}
+
+
+def _texts(values: object) -> dict[str, str]:
+    """The texts of a mapping, which may come from a file of another person."""
+    pairs = values.items() if isinstance(values, Mapping) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
 
 
 def _counted(number: int, noun: str) -> str:

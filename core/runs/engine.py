@@ -23,6 +23,7 @@ from core.runs import status as states
 from core.runs import store
 from core.runs.agent import host_reports, liveness
 from core.runs.agent.worker_process import start_agent
+from core.runs.model_files import identified
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.spec import RunSpec
@@ -35,7 +36,8 @@ STOPS_WITHIN_S = 4.0
 
 @access.needs(UserRole.LAUNCHER, "launch runs")
 def submit(spec: RunSpec) -> str:
-    """Submit a run and return its id. Equal specs are the same run.
+    """Submit a run and return its id. Equal specs are the same run. The spec gets the fingerprint of its model's files
+    if it has none (:func:`~core.runs.model_files.identified`), so a model whose files were replaced makes another run.
 
     A run that is queued, running or done is left as it is. One that failed, paused or was cancelled is resumed, with
     the budget and the key of ``spec``, if the actor may change it. Raises :class:`~core.errors.InputError`, and writes
@@ -49,6 +51,7 @@ def submit(spec: RunSpec) -> str:
         )
     if spec.is_imported:
         raise InputError(f"run {spec.run_id} was imported, so it can't be executed; choose its settings on New run")
+    (spec,) = identified([spec])
     if spec.run_id in store.run_ids():
         store.check_same(spec)
         now = status(spec.run_id)

@@ -1,4 +1,23 @@
-"""The spec of a run: one model × task × strategy × shots × dtype × form, on a random sample with a random split."""
+"""The spec of a run: one model × task × strategy × shots × dtype × form, on a random sample with a random split.
+
+What a run's identity contains; another value of any of it makes another run, with another id:
+
+=========================  ==========================================================================================
+the model's name           ``model``: a bundled name, a folder or a hub id; ``servers`` for a model on servers
+the model's content        ``model_fingerprint``: weights, configuration, generation configuration, tokenizer, chat
+                           template, an adapter and its base model, or the revisions on the hub
+                           (:mod:`core.inference.model_fingerprint`)
+the precision              ``dtype``
+the questions              ``task``, ``samples``, ``seed``, ``calibration_share``; ``fingerprint`` for a person's file
+the prompt                 ``strategy``, ``shots``, ``form``, ``prompt_format``, ``system``
+what else is asked         ``rotations``, ``orders``, ``repeats``
+where it was computed      ``origin`` for imported runs
+=========================  ==========================================================================================
+
+The weights of a model on a server can't be read, so they are no part of it; a server that holds other weights under the
+same name is noticed when the run is asked for again or resumed
+(:class:`~core.inference.server.address.ServedWeights`).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +30,7 @@ from pathlib import PurePath
 from typing import Any
 
 from core.errors import InputError, plain
+from core.inference.model_fingerprint import FINGERPRINT
 from core.inference.models import DTYPES
 from core.inference.server.address import (
     TIMEOUT_S,
@@ -63,6 +83,7 @@ LATER: dict[str, Any] = {
     "system": "",
     "repeats": 0,
     "servers": (),
+    "model_fingerprint": "",
 }
 """Keys added after the first version, with the value that older runs imply. That value does not change a run's id."""
 
@@ -80,7 +101,9 @@ class RunSpec:
     ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats``
     is the number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of
     the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on
-    two servers means two models. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
+    two servers means two models. ``model_fingerprint`` is that of the model's files; it is empty for models that are as
+    they ship with Hedge, for those on servers, and for runs of older versions, whose weights were not recorded. The
+    fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
     only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one device that may
     execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``), ``key_variable`` names the
     environment variable of the servers' key, and the prices and the budget are those of
@@ -107,6 +130,7 @@ class RunSpec:
     system: str = ""
     repeats: int = 0
     servers: tuple[str, ...] = ()
+    model_fingerprint: str = ""
     batch_size: int | None = field(default=None, compare=False)
     device: str = field(default="", compare=False)
     key_variable: str = field(default="", compare=False)
@@ -128,6 +152,8 @@ class RunSpec:
         _among("dtype", self.dtype, (SERVED,) if self.servers else (*DTYPES, *[SERVED] * self.is_imported))
         _among("form", self.form, (*FORMS, PERPLEXITY, JURY))
         _among("format", self.prompt_format, FORMATS)
+        if self.model_fingerprint and (self.servers or not FINGERPRINT.match(self.model_fingerprint)):
+            raise InputError(f"{self.model_fingerprint[:80]!r} is no fingerprint of a model's files; leave it out")
         self._check_asking()
         self._check_servers()
         if self.batch_size is not None and self.batch_size < 1:

@@ -26,12 +26,13 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from core import record_tables
+from core import letter_mass, record_tables
 from core.errors import InputError, plain
 from core.files import tables
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.files.tables import read_table, write_table
+from core.letter_mass import LetterMass
 from core.record_tables import logits_table, option_logits
 from core.records import OptionLogits, Question, Role
 from core.runs.shared_questions import FILE, questions_file
@@ -45,6 +46,8 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
 BARE = "bare.parquet"
+WRITTEN = "written.jsonl"
+"""The written answers of a run that is at work, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
 LONGEST_NAME = 255
@@ -101,6 +104,16 @@ class RunRecord:
     def bounded(self) -> int:
         """The number of questions with letters of which the server gave only an upper bound."""
         return int(self.provenance.get("bounded_questions", 0))
+
+    @property
+    def letter_mass(self) -> LetterMass | None:
+        """The letter mass of the run's test questions if it is small; None if it is not, or if nothing was noted."""
+        return LetterMass.from_json(self.provenance.get(letter_mass.NAME))
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether the letters have so little probability that the run has no figures."""
+        return self.letter_mass is not None and self.letter_mass.is_no_answer
 
     @property
     def at_budget(self) -> bool:

@@ -16,6 +16,7 @@ from core.doctor import Finding
 from core.errors import RunError
 from core.inference.speed import measure
 from core.settings import ROOT
+from tests.flawed_runs import unanswered_run
 
 NAMES = [
     *("versions", "torch", "driver", "gpu", "memory", "disk", "bundled", "reading files", "database", "agent", "hub"),
@@ -167,3 +168,14 @@ def test_a_home_that_is_no_folder_is_one_sentence(quick, monkeypatch):
     assert found()["disk"].value.startswith(
         "HEDGE_HOME must be a folder that this machine has mounted, got s3://bucket"
     )
+
+
+def test_runs_without_an_answer_are_named(quick):
+    assert doctor._without_answer() == []
+    unanswered_run(noted=False)
+    assert doctor._without_answer() == []  # an earlier version's run is noticed when it is read
+    unanswered_run(model="a-reasoner")
+    (finding,) = doctor._without_answer()
+    assert finding.value.startswith("1 run; in the last one, of a-reasoner, the letters of the options have less than")
+    assert finding.meaning.startswith("They have no figures. The model begins with its reasoning")
+    assert finding.good is False

@@ -31,7 +31,7 @@ from core.runs import store
 from core.runs.caveats import Caveat, of_run_record
 from core.runs.status import RunStatus
 from tests.conftest import synthetic_run
-from tests.flawed_runs import flawed_run
+from tests.flawed_runs import flawed_run, unanswered_run
 from tests.light_environment import needs_models
 from tests.pages.conftest import Open, components, said
 from tests.served import served_run
@@ -94,6 +94,25 @@ def test_every_page_names_all_caveats_of_its_run(open_page: Open, run: str, page
     if page in PRESENTED:
         (data,) = [one for one in map(mounted_data, components(app)) if "caveats" in one]
         assert missing(data["caveats"], caveats) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_shows_figures_of_letters_that_are_no_answer(
+    open_page: Open, page: str, monkeypatch: pytest.MonkeyPatch
+):
+    """Neither of a run that says so nor of one of an earlier version, which is only noticed when it is read."""
+    synthetic_run()
+    for noted in (True, False):
+        run = unanswered_run(noted=noted)
+        record = store.read_record(run)
+        if page == "new_run":
+            monkeypatch.setattr("core.runs.engine.statuses", lambda record=record: [RunStatus(record, "done", "")])
+        app = open_page(page, **PAGES[page](run))
+        assert not app.exception
+        if noted or page not in ("data", "new_run"):  # these two show no figures
+            assert "have less than 1% of the next token's probability for 30 of 30" in words(said(app))
+        if page in PRESENTED and not noted:
+            assert [one for one in map(mounted_data, components(app)) if "caveats" in one] == []
 
 
 def test_the_overviews_matrix_marks_a_run_and_its_hover_names_the_caveats(open_page: Open, run: str):

@@ -41,6 +41,29 @@ def test_without_runs_it_offers_the_first_one(open_page: Open):
     assert "once a run has ended" in said(app)
 
 
+def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
+    run_id, other = synthetic_run(n=40), synthetic_run(n=40, model="other")
+    scored = store.read_logits(run_id)
+    mass = scored.letter_mass.copy()
+    mass[27] = 0.0004
+    tops = ("<think>",) * 40
+    store.write_logits(store.folder_of(run_id), replace(scored, letter_mass=mass, top_tokens=tops))
+    app = open_page("one_question", run=run_id, question=scored.ids[27])
+    assert not app.exception
+    (warning,) = app.warning
+    assert warning.value.replace("\\", "") == (
+        "No answer, so there is no set: the letters of the options have 0.04% of the next token's probability; the "
+        "most probable token is “<think>”."
+    )
+    with pytest.raises(AssertionError, match="no component of kind question"):
+        sent(app, "question")
+    app.button[1].click().run()  # the next question has its set
+    assert not app.warning
+    assert sent(app, "question")["scores"]
+    there = open_page("one_question", run=other, question=scored.ids[27])
+    assert "In 1 other run, the letters are no answer to this question" in said(there)
+
+
 def test_a_question_of_a_link_with_its_p_values(open_page: Open):
     run = evaluation.load(synthetic_run(n=40))
     row = int(run.test[7])

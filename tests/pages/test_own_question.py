@@ -375,3 +375,18 @@ def test_an_answer_that_is_not_as_recorded_is_told(open_page: Open, run_id: str)
     assert "its log-probabilities differ by 0.4" in said(app)
     assert "2 examples were left out" in said(app)
     assert "Only 10% of the next word's probability fell on the letters" in said(app)
+
+
+def test_an_answer_in_letters_that_have_no_probability_is_no_set(open_page: Open, run_id: str):
+    app = answered(fill(open_page("one_question", ask="own", run=run_id), "What?", "x\ny\nz\nw"))
+    answer = custom_question.read_answer(app.query_params["answer"])
+    assert sent(app, "question")["scores"]
+    custom_question.write_answer(replace(answer, letter_mass=0.0002, first="<think>"))
+    app.run()
+    assert not app.exception
+    words = said(app).replace("\\", "")
+    assert "No answer, so there is no set: the letters of the options have 0.02% of the next token's" in words
+    assert "the most probable token is “<think>”; the model begins with its reasoning" in words
+    with pytest.raises(AssertionError, match="no component of kind question"):
+        sent(app, "question")
+    assert "fell on the letters" not in words

@@ -106,6 +106,19 @@ def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopbac
     assert asked[0].prompt_format == "chat"
 
 
+def test_a_server_that_begins_with_its_reasoning_is_said_before_the_launch(open_page: Open, server: Loopback):
+    server.reset(opens="<think>")
+    app = connected(open_page, server.url)
+    assert "the most probable token is" not in said(app)
+    app.segmented_control(key="launch_format").set_value("chat").run()
+    words = said(app).replace("\\", "")
+    assert (
+        "pocket-3m was asked one question in chat format: the letters of the options have less than 0.001% of" in words
+    )
+    assert "the most probable token is “<think>”. The model begins with its reasoning" in words
+    assert "A run stops if its first questions have less than 1%." in words
+
+
 def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback, asked: list[Any]):
     app = connected(open_page, server.url)
     app.segmented_control(key="launch_format").set_value("chat").run()
@@ -221,6 +234,13 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
     assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
     assert "not measured yet" not in said(app)
     assert any(spec.asked_model in table.to_string().replace("\u2060", "") for table in static_tables(app))
+    assert "Whether the server still holds the weights that were measured is known once it is connected" in said(app)
+    app = on_server(open_page, server, "perplexity", "words")
+    assert app.metric
+    assert "holds" not in said(app)
+    with server.other_weights():
+        text = said(on_server(open_page, server, "perplexity", "words"))
+    assert "The server holds other weights by this name now than when these words were measured" in text
 
 
 def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):

@@ -69,7 +69,9 @@ def _choices(record: RunRecord) -> Choices:
     own = record.spec
     for other in run_cache.runs().finished:
         spec = other.spec
-        alike = (spec.model_name, spec.form, spec.strategy) == (own.model_name, own.form, own.strategy)
+        alike = (spec.model_name, spec.model_fingerprint, spec.form, spec.strategy) == (
+            own.model_name, own.model_fingerprint, own.form, own.strategy
+        )  # fmt: skip
         if alike and record_task_title(other) != record_task_title(record):
             found[OTHER_RUN + other.run_id] = (other.run_id, None)
     if any(name.startswith(OTHER_RUN) for name in found):

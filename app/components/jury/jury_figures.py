@@ -46,7 +46,7 @@ def section(record: JuryRecord, view: JuryView) -> None:
             "Each row is a pair of answers. A verdict says which of the two is better. Accuracy is the share of "
             "verdicts that agree with the label."
         )
-    for note in (record.origin, *record.notes, *found.notes):
+    for note in filter(None, (record.origin, *record.notes, record.weights_note, *found.notes)):
         st.caption(plain(sentence(note)))
     agreement_figures(record, pairwise)
     gains(record, view, protocol)

@@ -121,6 +121,7 @@ def form() -> Combination | None:
         combination = _prompt_choices(asked, served)
         st.markdown("**How the answers are computed**")
         combination = _computing_choices(combination, on_server=on_server)
+    server_form.letters_warning(served, combination)
     if not (chosen and tasks):
         missing = "task" if chosen else "model"
         st.caption(

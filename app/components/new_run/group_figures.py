@@ -10,7 +10,7 @@ from app.caches import overview_cache
 from app.components.shared.caveat_notes import footnote_caption
 from app.formatting import plain
 from core.reports.caveats import marked
-from core.reports.titles import differences, record_task_title
+from core.reports.titles import differences, model_titles, record_task_title
 from core.runs.caveats import COLUMN
 from core.runs.store import RunRecord
 
@@ -27,6 +27,7 @@ def group_figures(records: Sequence[RunRecord]) -> None:
     for problem in problems:
         st.warning(plain(problem))
     found = {row["run"]: row for row in table.to_dict("records")} if not table.empty else {}
+    models = model_titles({record.run_id: record.spec for record in records})
     settings = {record.run_id: differences(record.spec) for record in records}
     shared = set.intersection(*map(set, settings.values()))  # not repeated in every row
     rows: dict[str, dict[str, str]] = {}
@@ -35,7 +36,7 @@ def group_figures(records: Sequence[RunRecord]) -> None:
         if record.run_id in found:
             figures = found[record.run_id]
             own = [setting for setting in settings[record.run_id] if setting not in shared]
-            asked = " · ".join([record.spec.model_name, *own])
+            asked = " · ".join([models[record.run_id], *own])
             said = f"{figures['lac_set_size']:.2f} ({figures['accuracy']:.0%})"
             task = record_task_title(record)
             rows.setdefault(asked, {"Model": asked})[task] = marked(said, figures[COLUMN])

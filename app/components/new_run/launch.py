@@ -9,9 +9,11 @@ import streamlit as st
 
 from app.caches import run_cache
 from app.caches.forecast_cache import Plan
+from app.components.shared.reading import reading
 from app.components.shared.runs import links_to, title
 from app.formatting import counted, plain, sentence, shortened
 from core.runs import store
+from core.runs.model_files import identified
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -51,9 +53,12 @@ def launch(combination: Combination) -> None:
     """Submit the runs to the engine and report the outcome of each. Submits none if any of them can't start."""
     from core.runs import actions, engine
     from core.runs.execution.execute import preflight
+    from core.runs.execution.served import check_finished
 
-    with st.spinner("Launching …"):
-        specs = combination.specs()
+    with st.spinner("Launching …"), reading() as report:
+        specs = identified(combination.specs(), report=report)
+        for note in check_finished(specs):
+            st.info(plain(sentence(note)))
         known = {record.run_id: record for record in run_cache.runs().records if record.state in actions.SETTLED}
         new = [spec for spec in specs if spec.run_id not in known]
         for spec in _one_of_each(new) if len(new) > 1 else ():  # a single run is checked when it is submitted

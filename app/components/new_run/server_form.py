@@ -17,7 +17,9 @@ from core.inference.server.abilities import COMPLETIONS, TEXTS, Abilities
 from core.inference.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
 from core.inference.server.known_servers import RememberedServers, remember, remembered
 from core.inference.server.spending import MILLION, Price
+from core.letter_mass import LITTLE, way_out
 from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 
 HERE, SERVER = "here", "server"
@@ -213,6 +215,19 @@ def served_models(
     return found
 
 
+def letters_warning(served: ServedModels | None, combination: Combination) -> None:
+    """Warn of models that give the letters little of the next token's probability after a first question."""
+    if served is None or not any(form not in TEXT_FORMS for form in combination.forms):
+        return
+    for model, able in zip(served.models, served.able, strict=True):
+        for chat in (name == "chat" for name in combination.formats):
+            mass = able.chat_letters if chat else able.letters
+            if mass and mass.mean < LITTLE:
+                words = f"{model} was asked one question in {'chat' if chat else 'plain'} format: {mass.without}"
+                stops = " A run stops if its first questions have less than 1%." if mass.is_no_answer else ""
+                st.warning(plain(f"{words}. {sentence(way_out(mass.first, chat=chat))}{stops}"))
+
+
 def able_words(able: Abilities) -> str:
     """What a server can do, in a sentence or two."""
     kind = "" if able.kind == UNTOLD_KIND else able.kind
@@ -221,8 +236,10 @@ def able_words(able: Abilities) -> str:
     context = f" It reads at most {able.context:,} tokens." if able.context else ""
     sure = able.echo or -1 in (able.listed, able.chat_listed)
     bounds = "" if sure else " A letter that it does not list has only an upper bound, so figures may be ranges."
+    reasoning = " In chat format, the model's reasoning is switched off." if able.reasoning_off else ""
     named = f" ({who})" if who else ""
-    return f"This server{named} gives the log-probabilities of {_most_listed(able)}, {texts}.{bounds}{context}"
+    given = f"gives the log-probabilities of {_most_listed(able)}, {texts}"
+    return f"This server{named} {given}.{bounds}{context}{reasoning}"
 
 
 def failure_words(able: Abilities) -> str:

@@ -8,15 +8,26 @@ from app.caches import bounded_cache, question_cache, run_cache
 from app.components.one_question.embedded import embed_question
 from app.components.one_question.option_bars import AskedQuestion, option_bars
 from app.components.one_question.own_examples import what_to_see
-from app.components.one_question.question import RANGES_SAID, RANGES_SCORE, SCORE_WIDTH, options_in_full, scores_shown
+from app.components.one_question.question import (
+    RANGES_SAID,
+    RANGES_SCORE,
+    SCORE_WIDTH,
+    no_answer,
+    options_in_full,
+    scores_shown,
+)
 from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
+from core import letter_mass
 from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
+from core.inference.model_fingerprint import short
+from core.inference.models import is_local, ships
+from core.inference.replaced_weights import NOT_RECORDED, replaced
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.bounded import asked_bounds
@@ -24,7 +35,6 @@ from core.reports.question_kind import QuestionKind
 from core.runs.store import RunRecord
 from core.tasks.bank_names import bank_name, task_title
 
-LITTLE_MASS = 0.5
 NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."
 
 
@@ -48,10 +58,16 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
             st.text(own.context)
     if said := what_to_see(own):
         st.markdown(plain(said))
-    for warning in _warnings(answer, record, question_cache.question_kind(own.run_id)):
+    with st.spinner("Reading the model's files …"):
+        by_others = weights_warnings(answer, record)
+    for warning in (*by_others, *_warnings(answer, record, question_cache.question_kind(own.run_id))):
         st.warning(plain(warning))
+    if reason := _no_answer(answer, record):
+        no_answer(reason, answer.options)
+        _prompt(answer)
+        return
     version = f"{run_cache.version(own.run_id)}:{answer.answer_id}:{answer.asked_at}"
-    said = f"{plain(own.model)} {_took(answer)}. Calibrated by {plain(title(record))}."
+    said = f"{plain(own.model)} {_took(answer)}{_weights(answer)}. Calibrated by {plain(title(record))}."
     if as_ranges:
         controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
         question_ranges(answer.options, between.options, between.probabilities, label=None, version=version, view=view)
@@ -63,13 +79,46 @@ def show_answer(answer: ModelAnswer, view: OneQuestionView) -> None:
         embed_question(asked, found, by, record=record, view=view)
         options_in_full(probabilities, answer.options, found, by, label=None, view=view)
     caveat_notes([record])
+    _prompt(answer)
+
+
+def _prompt(answer: ModelAnswer) -> None:
     with st.expander("The prompt, as the model read it"):
         st.code(answer.prompt, language=None, wrap_lines=True)
+
+
+def _no_answer(answer: ModelAnswer, record: RunRecord) -> str:
+    """Why the letters are no answer, as a clause; empty if they are."""
+    mass = answer.mass
+    if mass is None or not mass.is_no_answer:
+        return ""
+    return f"{mass.without}; {letter_mass.way_out(mass.first, chat=record.spec.prompt_format == 'chat')}"
 
 
 def _took(answer: ModelAnswer) -> str:
     after = f", after {answer.loading_s:.1f} s of loading" if answer.loading_s else ""
     return f"answered in {answer.milliseconds:,.0f} ms{after}"
+
+
+def _weights(answer: ModelAnswer) -> str:
+    """Which weights of a person's own model answered."""
+    if ships(answer.own.model) or not is_local(answer.own.model):
+        return ""
+    return f", weights {short(answer.weights)}" if answer.weights else f" ({NOT_RECORDED})"
+
+
+def weights_warnings(answer: ModelAnswer, record: RunRecord) -> list[str]:
+    """A warning if the model has other weights now than when it answered, and one if the run's were others."""
+    model, said = answer.own.model, []
+    if clause := replaced(model, answer.weights, those="that gave this answer"):
+        said.append(f"{sentence(clause)} Ask again, and those that are there now answer.")
+    recorded = record.spec.model_fingerprint
+    if recorded and answer.weights not in ("", recorded) and model == record.spec.asked_model:
+        said.append(
+            f"The weights of {record.spec.model_name} that answered ({short(answer.weights)}) are not those of the run "
+            f"that calibrates ({short(recorded)}). {NO_GUARANTEE} Launch the run again on the New run page."
+        )
+    return said
 
 
 def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> list[str]:
@@ -104,10 +153,11 @@ def _warnings(answer: ModelAnswer, record: RunRecord, kind: QuestionKind) -> lis
             f"{counted(answer.dropped, 'example was', 'examples were')} left out so that the question fits into the "
             "model's context."
         )
-    if answer.letter_mass < LITTLE_MASS:
+    if answer.letter_mass < letter_mass.LITTLE and not _no_answer(answer, record):
         said.append(
-            f"Only {answer.letter_mass:.0%} of the next word's probability fell on the letters of the options. The "
-            "model hardly read this as a question with options, so its preference among them means little."
+            f"Only {letter_mass.share_text(answer.letter_mass)} of the next word's probability fell on the letters of "
+            "the options. The model hardly read this as a question with options, so its preference among them means "
+            "little."
         )
     return said
 

@@ -24,6 +24,8 @@ from core.answering import client, custom_question
 from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.errors import HedgeError, InputError
 from core.inference import models
+from core.inference.model_fingerprint import in_spec
+from core.inference.replaced_weights import is_here
 from core.inference.server.address import ON_SERVERS
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
@@ -89,7 +91,7 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
     # A model on a server is calibrated by runs of its own, and Hedge loads no model in a server's precision.
     here = [record for record in records if not record.spec.servers or record.spec.asked_model == model]
     return best_run(
-        here or records,
+        _with_these_weights(here, model) or here or records,
         question_cache.question_kind,
         model=model,
         typed=len(options) if options else None,
@@ -97,6 +99,18 @@ def calibrating_run(records: Sequence[RunRecord], view: OneQuestionView) -> RunR
         has_context=bool((st.session_state.get(CONTEXT_KEY) or "").strip()),
         prefer=asked.run_id,
     )
+
+
+def _with_these_weights(records: Sequence[RunRecord], model: str) -> list[RunRecord]:
+    """The runs of a model with the weights that are there now."""
+    of_model = [record for record in records if record.spec.asked_model == model]
+    if not any(record.spec.model_fingerprint for record in of_model) or not is_here(model):
+        return []
+    try:
+        now = in_spec(model)
+    except InputError:  # asking it says what is wrong
+        return []
+    return [record for record in of_model if record.spec.model_fingerprint == now]
 
 
 def _extra() -> bool:

@@ -26,7 +26,7 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
-from core.records import FloatArray, Question
+from core.records import LETTERS, FloatArray, Question
 from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
@@ -73,6 +73,10 @@ def question_of_a_run(view: OneQuestionView, place: DeltaGenerator) -> None:
     options, label = shown.question.options, shown.question.label
     with st.container():  # one place on the page, whatever a question has: what follows stays where it is
         show_question(shown.question)
+    if shown.no_answer:
+        no_answer(shown.no_answer, options)
+        other_runs(shown, record, view)
+        return
     version = f"{run_cache.version(record.run_id)}:{shown.question.id}"
     asked = AskedQuestion(shown.question.question, shown.question.context, options, label)
     ids = questions["id"]
@@ -99,6 +103,9 @@ def _question_with_ranges(record: RunRecord, view: OneQuestionView) -> None:
     row = int(questions["row"].iloc[place])
     question = bounded_cache.question(record.run_id, row)
     show_question(question)
+    if reason := run.run.unanswered.get(question.id):
+        no_answer(reason, question.options)
+        return
     controls.score_of(view, "bars", RANGES_SCORE, width=SCORE_WIDTH)
     question_ranges(
         question.options,
@@ -214,6 +221,12 @@ def show_question(question: Question) -> None:
             st.caption(plain(question.group), width="content")
 
 
+def no_answer(reason: str, options: Sequence[str]) -> None:
+    """Show the options, and in place of their sets why the letters are no answer."""
+    st.text("\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)))
+    st.warning(plain(f"No answer, so there is no set: {reason}."))
+
+
 def options_in_full(
     probabilities: FloatArray,
     options: tuple[str, ...],
@@ -325,6 +338,8 @@ def _left_out(found: QuestionInOtherRuns) -> str:
             f"In {counted(found.untested, 'other run')}, the question calibrates or is shown as an example, so it "
             "has no set there."
         )
+    if found.unanswered:
+        said.append(f"In {counted(found.unanswered, 'other run')}, the letters are no answer to this question.")
     if found.left_out:
         said.append(
             f"{counted(found.left_out, 'more run')} asked this question and "

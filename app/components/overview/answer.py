@@ -23,7 +23,7 @@ from core.reports.overview.matrix import Matrix, by_model_and_task, leads, matri
 from core.reports.overview.published import PublishedResult
 from core.reports.report import shown_with
 from core.reports.run_filter import SETTINGS, RunFilter, is_own, offered, record_task_key, with_filtered_at_defaults
-from core.reports.titles import differences
+from core.reports.titles import differences, model_titles
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -95,7 +95,8 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
     if not table.empty:
         table = table.assign(shots=table["run"].map({record.run_id: record.spec.shots for record in kept}))
     specs = {record.run_id: with_filtered_at_defaults(record.spec, active) for record in kept}
-    names = {run: _named(spec) for run, spec in specs.items()}
+    models = model_titles(specs)
+    names = {run: " · ".join([models[run], *differences(spec)]) for run, spec in specs.items()}
     return Section(
         table=table,
         problems=problems,
@@ -107,10 +108,6 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         words=filters.in_words(active, values),
         hidden=sum(is_own(one) for one in finished if one.run_id not in specs),
     )
-
-
-def _named(spec: RunSpec) -> str:
-    return " · ".join([spec.model_name, *differences(spec)])
 
 
 def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:

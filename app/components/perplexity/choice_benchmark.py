@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library, ScoringSetup
+from app.caches.perplexity_library import Library
 from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared import figures, wrong_place
@@ -114,14 +114,10 @@ def _prompts(chosen: PerplexityForm, of: tuple[Choice, ...]) -> tuple[SystemProm
     return tuple({one.digest: one for one in (*more, *chosen.prompts)}.values())
 
 
-def _setup(chosen: PerplexityForm, model: str) -> ScoringSetup:
-    return ScoringSetup(model, chosen.precision(model), chosen.mode)
-
-
 def _missing(
     chosen: PerplexityForm, model: str, prompts: tuple[SystemPrompt, ...], source: str, found: Library
 ) -> list[SystemPrompt]:
-    gaps = found.missing(_setup(chosen, model), [one.digest for one in prompts], [source])
+    gaps = found.to_measure(chosen.setup(model).of_choices, [one.digest for one in prompts], [source])
     return [one for one in prompts if (one.digest, source) in gaps]
 
 
@@ -160,7 +156,7 @@ def _figures(
     rows, note = [], ""
     for model in chosen.models:
         for prompt in prompts:
-            messages = found.messages(_setup(chosen, model), prompt.digest, source)
+            messages = found.messages(chosen.setup(model).of_choices, prompt.digest, source)
             if messages is None:
                 continue
             made = reports.chosen(messages, labels, rule=rule)

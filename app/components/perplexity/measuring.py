@@ -13,6 +13,7 @@ from app.caches.perplexity_library import Library
 from app.components.perplexity import perplexity_form
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared.only_looking import only_looking
+from app.components.shared.reading import reading
 from app.components.shared.resume import resume_button
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
@@ -60,7 +61,7 @@ def measure(chosen: PerplexityForm, found: Library) -> bool:
 
 def _request(chosen: PerplexityForm, model: str, found: Library) -> Request | None:
     """The request for a model's missing measurements, or None if nothing is missing."""
-    gaps = found.missing(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+    gaps = found.to_measure(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
     if not gaps:
         return None
     return Request(
@@ -100,9 +101,9 @@ def launch(specs: Sequence[RunSpec]) -> None:
 
     for spec in specs:  # a link may name a server that nobody has connected to
         permission.check_recorded(spec.servers, spec.key_variable, launched_by=access.actor().name)
-    with st.spinner("Asking for the runs …"):
-        _, outcome = actions.launch(specs, name="Perplexity")
-    st.session_state[LAUNCHED] = tuple(spec.run_id for spec in specs)
+    with st.spinner("Asking for the runs …"), reading() as report:
+        _, outcome = actions.launch(specs, name="Perplexity", report=report)
+    st.session_state[LAUNCHED] = outcome.done
     if outcome.refused:
         raise InputError(next(iter(outcome.refused.values())))
 

@@ -54,9 +54,10 @@ def shown(chosen: PerplexityForm, view: PerplexityView, found: Library, *, is_me
         model = str(st.segmented_control("Model", ready, default=model, required=True, key=SHOWN_KEY))
     setup = chosen.setup(model)
     measured = measured_messages(chosen, found, setup)
-    for note in found.notes(setup, [one.digest for one in chosen.prompts], chosen.talks):
+    digests = [one.digest for one in chosen.prompts]
+    for note in found.notes(setup, digests, chosen.talks, served=chosen.served_weights(model)):
         st.caption(plain(f"{note[:1].upper()}{note[1:]}."))
-    vocabulary = found.vocabulary(setup, [one.digest for one in chosen.prompts], chosen.talks)
+    vocabulary = found.vocabulary(setup, digests, chosen.talks)
     about = About([model])
     _headline(measured, chosen)
     _against_uniform(measured, vocabulary, served=setup.dtype == SERVED)

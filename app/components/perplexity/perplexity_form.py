@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -20,7 +20,7 @@ from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
 from core.inference.models import bundled_models, canonical
-from core.inference.server.address import asked_parts
+from core.inference.server.address import ServedWeights, asked_parts
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
@@ -65,7 +65,8 @@ CHAT = "-instruct"
 class PerplexityForm:
     """The form's request: the models as they are typed, prompts A and B, and conversations by hash.
 
-    ``served`` is the server that is connected, if its models are chosen.
+    ``weights`` are those of each model as they are now, and ``served`` is the server that is connected, if its models
+    are chosen.
     """
 
     models: tuple[str, ...]
@@ -75,6 +76,7 @@ class PerplexityForm:
     mode: str
     exchanges: int | None
     dtype: str
+    weights: Mapping[str, str]
     served: ServedModels | None = None
 
     @property
@@ -84,11 +86,17 @@ class PerplexityForm:
 
     def setup(self, model: str) -> ScoringSetup:
         """How a model's words are scored."""
-        return ScoringSetup(model, self.precision(model), self.mode, self.exchanges)
+        return ScoringSetup(model, self.precision(model), self.mode, self.exchanges, self.weights[model])
 
     def precision(self, model: str) -> str:
         """The precision in which a model computes: a server's own, or the chosen one."""
         return SERVED if asked_parts(model)[1] else self.dtype
+
+    def served_weights(self, model: str) -> ServedWeights | None:
+        """The weights of a model on the server that is connected; None for any other."""
+        if self.served is None or model not in self.served.asked_models:
+            return None
+        return self.served.able[self.served.asked_models.index(model)].weights
 
     def spec(self, request: Request, model: str) -> RunSpec:
         """The spec of a run that measures a request."""
@@ -128,7 +136,8 @@ def form(view: PerplexityView, found: Library) -> PerplexityForm:
         with st.expander("How words are scored, and your own conversations"):
             mode, exchanges, dtype = _setup(view)
             _upload(found)
-    return PerplexityForm(of, a, b, sources, mode, exchanges, dtype, served)
+    weights = {model: found.weights_of(model) for model in of}
+    return PerplexityForm(of, a, b, sources, mode, exchanges, dtype, weights, served)
 
 
 def _prompt(place: str, view: PerplexityView, found: Library) -> SystemPrompt:

@@ -162,6 +162,7 @@ def _form(shown: ShownExperiment | None) -> Combination | None:
         repeats=int(repeats),
         **_unchanged(shown),
     )
+    server_form.letters_warning(served, made)
     return replace(made, **served.fields()) if served else made
 
 

@@ -99,13 +99,18 @@ def span(ends: tuple[float, float], digits: int = 1) -> str:
 
 def _spread(made: Spread) -> None:
     each = ", ".join(f"{share:.1%}" for share in made.accuracy)
+    thinking = (
+        f" {made.unfinished:.1%} ended while the model still thought aloud; switch its reasoning off to get answers."
+        if made.unfinished
+        else ""
+    )
     deviation = "" if math.isnan(made.deviation) else f", standard deviation {made.deviation:.1%}"
     st.markdown(
         plain(
             f"{counted(len(made.accuracy), 'sampled answer')} per question: "
             f"{'it is' if len(made.accuracy) == 1 else 'they are'} right on {each}{deviation}, and scoring is "
             f"right on {made.scored:.1%} every time. In {made.not_found:.1%} of the written answers no option "
-            f"could be found, which counts as wrong. Answers to the same question agree in {made.agreement:.1%} "
-            "of cases."
+            f"could be found, which counts as wrong.{thinking} Answers to the same question agree in "
+            f"{made.agreement:.1%} of cases."
         )
     )

@@ -30,6 +30,7 @@ FIRST_ROWS = 60
 """The runs that the list shows at first, and how many more each click adds. The cost grows with what is shown."""
 HEIGHT = 420
 RANGES_ONLY = "its figures are ranges"
+NO_ANSWER = "its letters are no answer"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class Picker:
     def by_id(self) -> dict[str, RunRecord]:
         """The runs that can be chosen, by their id."""
         done = (record for record in self.records if record.state == "done")
-        return {record.run_id: record for record in done if self.ranges or not record.bounded}
+        with_figures = (record for record in done if not record.has_no_answer)
+        return {record.run_id: record for record in with_figures if self.ranges or not record.bounded}
 
     @cached_property
     def names(self) -> Mapping[str, str]:
@@ -216,7 +218,9 @@ def _runs(picker: Picker, group: RunGroup, shown: Sequence[RunRecord]) -> None:
         st.pills(_heading(group), list(labels), required=True, **drawn)
     for one in shown:
         if one.run_id not in picker.by_id:
-            why = RANGES_ONLY if one.state == "done" else STATE_TITLES[one.state]
+            why = STATE_TITLES[one.state]
+            if one.state == "done":
+                why = NO_ANSWER if one.has_no_answer else RANGES_ONLY
             st.caption(f"{label(one, picker.names[one.run_id])} ({why})")
 
 

@@ -21,6 +21,7 @@ from app.formatting import counted, plain, shortened
 from app.showcase import default_comparison, default_run
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
+from core.reports.caveats import in_one
 from core.reports.run_groups import sharing_questions
 from core.reports.titles import details, record_task_title
 from core.runs.store import RunRecord
@@ -209,7 +210,7 @@ def _add_sharing(picker: Picker) -> None:
 
 
 def _why_left_out(run_id: str) -> str:
-    if any(record.run_id == run_id for record in run_cache.runs().ranges):
+    if any(record.run_id == run_id for record in (*run_cache.runs().ranges, *run_cache.runs().without_answer)):
         return _why_not(run_id)
     return f"There is no finished run {shortened(run_id)} here (it may have been deleted)."
 
@@ -221,6 +222,9 @@ def _why_not(run_id: str) -> str:
                 f"The figures of {title(record)} are ranges, because its server did not list all letters, and this "
                 "page needs every letter's probability. The Alpha lab shows them."
             )
+    for record in run_cache.runs().without_answer:
+        if record.run_id == run_id:
+            return f"{title(record)} has no figures. {in_one(run_cache.caveats(run_id))}"
     known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
         return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."

@@ -59,7 +59,7 @@ def second_runs(record: RunRecord) -> list[RunRecord]:
     alike = [
         other
         for other in run_cache.runs().finished
-        if (spec := other.spec).model_name == own.model_name
+        if ((spec := other.spec).model_name, spec.model_fingerprint) == (own.model_name, own.model_fingerprint)
         and (spec.form, spec.strategy, spec.shots) == (own.form, own.strategy, own.shots)
         and record_task_title(other) != task
     ]

@@ -14,6 +14,7 @@ from app.formatting import plain
 from charts.rank_variances import rank_variances
 from charts.token_reliability import MOST, token_reliability
 from core.calibration.estimate import CalibrationEstimate
+from core.inference.model_fingerprint import short
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.reports.tokens import TokenResult
@@ -78,11 +79,16 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
                 "ECE by luck": row.get("ece_luck"),
                 "Active ranks": f"{row['active_ranks']} of {row['ranks']}" if row["ranks"] else "–",
                 "Adapter": row["kind"],
+                "Weights": short(one.weights) or "not recorded",
                 "Tokens": row["tokens"],
             }
             for one, row in zip(picked, frame.to_dict("records"), strict=True)
         ]
     )
+    if all(one.ships for one in picked):
+        shown = shown.drop(columns="Weights")
+    for note in dict.fromkeys(note for one in picked for note in one.values.get("notes", ())):
+        st.warning(plain(note))
     st.dataframe(
         shown,
         hide_index=True,
@@ -94,6 +100,9 @@ def _table(picked: tuple[TokenResult, ...], names: Mapping[str, str]) -> None:
             "ECE seen": st.column_config.NumberColumn(format="%.3f", help="The ECE of these tokens, luck included."),
             "ECE by luck": st.column_config.NumberColumn(
                 format="%.3f", help="What a calibrated model with these confidences shows on average."
+            ),
+            "Weights": st.column_config.TextColumn(
+                width=100, help="The fingerprint of the model's files. Other weights have another one."
             ),
             "Active ranks": st.column_config.TextColumn(
                 width=100, help="Ranks that add at least 1% of the variance that the largest rank of their layer adds."

@@ -20,6 +20,7 @@ from core import access
 from core.access import UserRole
 from core.answering import client
 from core.answering import token_text as token_texts
+from core.inference.model_fingerprint import short
 from core.inference.server.address import ServedWeights, short_name
 from core.reports import tokens as reports
 from core.reports.file_names import About
@@ -91,6 +92,8 @@ def text_by_token() -> None:
     if chosen in views:
         _warm(_location(chosen))
     if view:
+        for note in view.get("notes", ()):
+            st.warning(plain(note))
         token_text(view, key="token_text_view")
         rows = pd.DataFrame([{k: v for k, v in row.items() if k != "alternatives"} for row in view["tokens"]])
         st.caption(
@@ -98,6 +101,7 @@ def text_by_token() -> None:
             "the model expected instead."
             + (WINDOWS_SAID.format(view["window"]) if view.get("window") else "")
             + (_served_said(view) if view.get("kind") == "server" else "")
+            + (f" Read with weights {short(view['weights'])}." if chosen == own and view.get("weights") else "")
         )
         figures.download("Tokens as CSV", rows, "tokens", About([short_name(model or "")]))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from core.inference.server.client import (
 from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, next_tokens
 from core.inference.server.reply_body import clean, count
+from core.letter_mass import LetterMass
 
 Found = TypeVar("Found")
 
@@ -33,6 +35,11 @@ MOST_FOLLOWED = 1_000
 """The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
+NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
+"""Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
+FAR_MORE = 10
+"""Times the letter mass; a server that ignores the switch gives the same."""
+PROBE_LETTERS = frozenset("AB")
 SAID = " A"
 FAILED = 500
 NO_SUCH_PATH = (404, 405)
@@ -57,8 +64,9 @@ class Abilities:
     tokens that are named by their ids (vLLM). ``probe`` is the most probable token after :data:`PROBE`, with its
     log-probability, and ``text_log_p`` the mean log-probability of the tokens of that text (0: no echo). ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
-    :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses, by the
-    same names.
+    :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses,
+    by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints.
+    ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
     """
 
     kind: str
@@ -74,6 +82,9 @@ class Abilities:
     probe: tuple[str, float] = ("", 0.0)
     text_log_p: float = 0.0
     failing: tuple[tuple[str, str], ...] = ()
+    letters: LetterMass | None = None
+    chat_letters: LetterMass | None = None
+    reasoning_off: bool = False
     refused: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -83,9 +94,9 @@ class Abilities:
         return ServedWeights(told, round(self.probe[1], 2), round(self.text_log_p, 2))
 
     @property
-    def does(self) -> tuple[int, int, bool, bool]:
+    def does(self) -> tuple[int, int, bool, bool, bool]:
         """The values that must be equal if several servers share the work."""
-        return self.listed, self.chat_listed, self.echo, self.by_id
+        return self.listed, self.chat_listed, self.echo, self.by_id, self.reasoning_off
 
 
 def models(client: ServerClient) -> list[str]:
@@ -152,6 +163,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     chat_listed, said = _most(
         client, url, "/chat/completions", lambda n: chat_body(model, messages, listed=n), failing, refused
     )
+    quiet = _without_reasoning(client, url, model, said, chat_listed)
     if not listed and not chat_listed:
         for error in failing.values():
             raise error
@@ -174,11 +186,42 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         root=clean(entry.get("root")),
         quantisation=quantisation,
         by_id=listed > 0 and _gives_by_id(client, url, model),
-        probe=probe or said or ("", 0.0),
+        probe=next((given.tokens[0] for given in (probe, said) if given), ("", 0.0)),
         text_log_p=text_log_p,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
         refused=tuple(refused.items()),
+        letters=_letters(probe),
+        chat_letters=_letters(quiet or said),
+        reasoning_off=quiet is not None,
     )
+
+
+def _without_reasoning(
+    client: ServerClient, url: str, model: str, said: NextTokens | None, listed: int
+) -> NextTokens | None:
+    """What the chat endpoint says after :data:`PROBE` with :data:`NO_REASONING`, if letters are no answer without it
+    and have far more probability with it; else None."""
+    before = _letters(said)
+    if before is None or not before.is_no_answer:
+        return None
+
+    def ask() -> NextTokens:
+        body = {**chat_body(model, [{"role": "user", "content": PROBE}], listed=listed), **NO_REASONING}
+        return client.post("/chat/completions", body, lambda reply: next_tokens(reply, chat=True, asked=listed), of=url)
+
+    found = _able(ask)
+    after = _letters(found)
+    return found if after is not None and after.mean > FAR_MORE * before.mean else None
+
+
+def _letters(given: NextTokens | None) -> LetterMass | None:
+    """The letter mass after :data:`PROBE`, with each letter that is not listed at its upper bound."""
+    if given is None:
+        return None
+    listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in given.tokens]
+    missing = len(PROBE_LETTERS - {text for text, _ in listed})
+    mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(given.floor)
+    return LetterMass.of_one(min(1.0, mass), is_bound=missing > 0, first=given.tokens[0][0])
 
 
 def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
@@ -265,8 +308,8 @@ def _most(
     body: Callable[[int], Body],
     failing: dict[str, PassingError | UnreadableError],
     refused: dict[str, str],
-) -> tuple[int, tuple[str, float] | None]:
-    """The most next tokens that an endpoint gives, or 0 if it gives none, and the most probable of them.
+) -> tuple[int, NextTokens | None]:
+    """The most next tokens that an endpoint gives, or 0 if it gives none, and the tokens after :data:`PROBE`.
 
     An endpoint that fails even on a request without log-probabilities is put into ``failing``. If it refuses them all,
     its words are put into ``refused``.
@@ -310,7 +353,7 @@ def _most(
                 numbers.appendleft(most)
             continue
         if asked > 0 or len(given.tokens) > max(MOST_LISTED):  # otherwise the server understood -1 in another way
-            return asked, given.tokens[0]
+            return asked, given
     if words:
         refused[what] = words[-1]
     return 0, None

@@ -170,6 +170,16 @@ class ServedWeights:
     log_p: float = 0.0
     text_log_p: float = 0.0
 
+    @classmethod
+    def from_json(cls, values: object) -> ServedWeights | None:
+        """What a record says of the weights; None if that can't be read."""
+        try:
+            found = cls(**values) if isinstance(values, dict) else None
+        except TypeError:
+            return None
+        numbers = (found.log_p, found.text_log_p) if found else ()
+        return found if all(isinstance(one, (int, float)) for one in numbers) else None
+
     def alike(self, other: ServedWeights) -> bool:
         """Whether the other fingerprint may belong to the same weights."""
         heard = self.text_log_p and other.text_log_p

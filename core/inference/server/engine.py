@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -30,6 +30,7 @@ from core.inference.server.abilities import (
     CHAT,
     COMPLETIONS,
     FAILED,
+    NO_REASONING,
     PROBE,
     TEXTS,
     Abilities,
@@ -51,8 +52,9 @@ from core.inference.server.client import (
 from core.inference.server.left_out import LeftOut, NoAnswer
 from core.inference.server.replies import EchoedText, NextTokens, echoed, echoed_rows, next_tokens, written
 from core.inference.server.spending import Spending
+from core.letter_mass import check_first, letter_mass, spelled, way_out
 from core.prompting.written import answer_line
-from core.records import LETTERS, OptionLogits, Prompt
+from core.records import LETTERS, OptionLogits, Prompt, joined
 
 Answer = TypeVar("Answer")
 
@@ -143,6 +145,7 @@ class ServerEngine:
             "quantisation": able.quantisation,
             "endpoint": self.endpoint,
             "template": "the server's own" if self.endpoint == "chat" else "",
+            **({"reasoning_off": True} if self.endpoint == "chat" and able.reasoning_off else {}),
             "context": able.context,
             "listed_tokens": able.chat_listed if self.endpoint == "chat" else able.listed,
             "echo": able.echo,
@@ -159,14 +162,14 @@ class ServerEngine:
             "sampling_unstated": ", ".join(self.client.unstated),
         }
 
-    def check_weights(self, earlier: Mapping[str, Any]) -> None:
-        """Raise :class:`~core.errors.InputError` if the run already has answers of other weights, according to the
-        description ``earlier`` of its engine. They must not be mixed."""
-        before = earlier.get("weights")
-        if before and not ServedWeights(**before).alike(self.able.weights):
+    def check_weights(self, earlier: Mapping[str, Any], *, what: str = "run") -> None:
+        """Raise :class:`~core.errors.InputError` if the run, or ``what`` else is made, already has answers of other
+        weights, according to the description ``earlier`` of its engine. They must not be mixed."""
+        before = ServedWeights.from_json(earlier.get("weights"))
+        if before and not before.alike(self.able.weights):
             raise InputError(
                 f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
-                "run began; serve those again and resume it, or repeat it"
+                f"{what} began; serve those again and resume it, or repeat it"
             )
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
@@ -224,6 +227,10 @@ class ServerEngine:
         self.left_out.confirm(len(both))
         self.bounded, self.left_out = bounded, left_out
         self._refuse_equal([alone[prompt.question_id] for prompt in both])
+        first = joined(
+            [alone[p.question_id] for p in both], [p.question_id for p in both], k=max(prompt.k for prompt in both)
+        )
+        check_first(letter_mass(first), chat=both[0].chat)
         difference, allowed = 0.0, TOLERANCE
         for name, one in ((prompt.question_id, alone[prompt.question_id]) for prompt in both):
             exact = ~_bounds(one) & ~_bounds(together[name]) & np.isfinite(one.logits)
@@ -311,13 +318,22 @@ class ServerEngine:
                 texts = found.pop(i)
                 yield i, [texts[repeat] for repeat in range(repeats)]
 
+    @property
+    def _chat_options(self) -> Body:
+        """What every request to the chat endpoint says besides its messages."""
+        return NO_REASONING if self.able.reasoning_off else {}
+
     def answers(
         self, prompts: Sequence[str], *, leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None
     ) -> Iterator[tuple[int, str]]:
         """The index of each prompt with the model's greedy answer, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
-        asked = [{"messages": [{"role": "user", "content": text}]} if chat else {"prompt": text} for text in prompts]
+        options = self._chat_options
+        asked: list[Body] = [
+            {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
+            for text in prompts
+        ]
         bodies = [greedy_body(self.model, one, most=WRITTEN) for one in asked]
         self.left_out = LeftOut(len(prompts))
 
@@ -457,7 +473,7 @@ class ServerEngine:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
         body = (
-            chat_body(self.model, _messages(prompt), listed=listed)
+            {**chat_body(self.model, _messages(prompt), listed=listed), **self._chat_options}
             if prompt.chat
             else letter_body(self.model, prompt.text, listed=listed)
         )
@@ -514,10 +530,11 @@ class ServerEngine:
         }
         best = max(mass, key=lambda spelling: mass[spelling])
         if not mass[best]:
+            first = Counter(listed.tokens[0][0] for _, listed in answers).most_common(1)[0][0]
             raise SelfCheckError(
                 f"the server lists none of the answer letters among its most probable tokens after {len(answers)} "
-                "questions, so nothing is known of them; ask in the other format (--format), or with demonstrations "
-                "(--shots)"
+                f"questions, so nothing is known of them; the most probable token is mostly {spelled(first)}, and "
+                f"{way_out(first, chat=answers[0][0].chat)}, or with demonstrations (--shots)"
             )
         return best
 

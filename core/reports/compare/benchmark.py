@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,8 +13,10 @@ from core.reports import question_identity
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES, Report, finite, report
+from core.reports.titles import model_titles
 from core.runs import store
 from core.runs.caveats import COLUMN
+from core.runs.spec import RunSpec
 from core.tasks import short_task
 
 GUARANTEE_AT = 0.05
@@ -44,7 +46,15 @@ def run_rows(runs: Sequence[Evaluation], made: Sequence[Report]) -> pd.DataFrame
     (:mod:`core.conformal.set_sizes`). The interval of the ECE (:func:`core.calibration.binned.ece_estimate`) is that of
     ``ece_excess``; ``ece`` is the observed error and ``ece_luck`` the error that chance alone produces.
     """
-    return pd.DataFrame([row for run, of in zip(runs, made, strict=True) for row in rows_of(run, of)])
+    rows = [row for run, of in zip(runs, made, strict=True) for row in rows_of(run, of)]
+    return pd.DataFrame(with_weights(rows, {run.run_id: run.spec for run in runs}))
+
+
+def with_weights(rows: Sequence[dict[str, Any]], specs: Mapping[str, RunSpec]) -> list[dict[str, Any]]:
+    """The rows, whose models are named with their weights where runs of one model have different ones, so that nothing
+    takes them for one model. ``specs`` has the spec of each row's run."""
+    names = model_titles(specs)
+    return [row | {"model": names[row["run"]]} for row in rows]
 
 
 def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
@@ -101,12 +111,13 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
 def results_json(runs: Sequence[Evaluation], made: Sequence[Report]) -> list[dict[str, Any]]:
     """``results_<time>.json``: one object for each model, task, dtype, strategy and conformal method."""
     rows = []
+    names = model_titles({run.run_id: run.spec for run in runs})
     for run, of in zip(runs, made, strict=True):
         record = store.read_record(run.run_id)
         took = (record.ended or 0) - (record.started or 0) if record.started and record.ended else None
         rows += [
             {
-                "model": of.model,
+                "model": names[of.run],
                 "task": of.task,
                 "bank": of.bank,
                 "dtype": of.dtype,

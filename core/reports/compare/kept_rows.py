@@ -19,7 +19,7 @@ import pandas as pd
 
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
-from core.reports.compare.benchmark import SetRule, reports, rows_of
+from core.reports.compare.benchmark import SetRule, reports, rows_of, with_weights
 from core.reports.compare.common_options import wider, without_extra
 from core.reports.evaluation import Evaluation
 from core.runs import store
@@ -41,7 +41,8 @@ def compared_rows(run_ids: Sequence[str], rule: SetRule, load: Callable[[str], E
     options = [(run_id, rows[0]["k"]) for run_id, rows in found.items()]
     if len({k for _, k in options}) > 1:
         found |= {run_id: _rows(run_id, rule, load, narrow=True) for run_id in wider(options)}
-    return pd.DataFrame([row for run_id in run_ids for row in found[run_id]])
+    rows = [row for run_id in run_ids for row in found[run_id]]
+    return pd.DataFrame(with_weights(rows, {run_id: store.read_record(run_id).spec for run_id in run_ids}))
 
 
 def _rows(

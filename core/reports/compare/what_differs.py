@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.reports.titles import setting_title
+from core.reports.titles import setting_title, weights_apart
 from core.runs.spec import RunSpec
 
 SETTINGS = {
@@ -38,10 +38,12 @@ def what_differs(specs: Sequence[RunSpec], *, calibrate: Sequence[int] = (), nor
     values: dict[str, list[str]] = {
         title: [_words(field, getattr(spec, field)) for spec in specs] for field, title in SETTINGS.items()
     }
+    apart = weights_apart({str(i): spec for i, spec in enumerate(specs)})
+    values["weights"] = [words.removeprefix("weights ").removeprefix("revision ") for words in apart.values()]
     values["normalisation of texts"] = list(normalisations)
     if max(calibrate, default=1) > ABOUT * min(calibrate, default=1):
         values["calibration questions"] = [f"{n:,}" for n in calibrate]
-    different = {title: list(dict.fromkeys(each)) for title, each in values.items() if len(set(each)) > 1}
+    different = {title: list(dict.fromkeys(filter(None, each))) for title, each in values.items() if len(set(each)) > 1}
     models = len({spec.asked_model for spec in specs}) > 1
     if not different or (not models and len(different) == 1):
         return ""

@@ -11,6 +11,7 @@ import pandas as pd
 from core.conformal.pvalues import holm
 from core.estimates import Estimate
 from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
+from core.reports.titles import model_titles
 from core.runs.caveats import COLUMN
 from core.runs.spec import HOW, RunSpec
 from core.tasks.bank_names import task_title
@@ -103,8 +104,9 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
     for record in marked.to_dict("records"):
         place = row_of[settings[record["run"]]], column_of[keys[record["run"]], record["k"]]
         cells.setdefault(place, _cell(record, score))
+    names = model_titles({run: specs[run] for run in table["run"]})
     return Matrix(
-        tuple(Row(specs[runs[0]].model_name, runs[0], own.issuperset(runs)) for runs in (runs_of[row] for row in rows)),
+        tuple(Row(names[runs[0]], runs[0], own.issuperset(runs)) for runs in (runs_of[row] for row in rows)),
         tuple(_column(table, keys, *of) for of in columns),
         cells,
     )
@@ -160,7 +162,8 @@ def _row_order(row: Settings) -> tuple[Any, ...]:
     """Models by name, then the settings nearest to the defaults."""
     of = dict(row)
     name = RunSpec(model=of["model"], task="any").model_name
-    changed = [key for key, value in row if key != "model" and value != getattr(DEFAULTS, key)]
+    of_model = ("model", "model_fingerprint")
+    changed = [key for key, value in row if key not in of_model and value != getattr(DEFAULTS, key)]
     return name_order(name), len(changed), str(row)
 
 

@@ -72,11 +72,13 @@ class PromptingExperiment:
     seed: int
     calibration_share: float
     fingerprint: str
+    model_fingerprint: str = ""
 
     @property
     def key(self) -> str:
         """A hash of these values, ten hexadecimal digits."""
-        return hashlib.sha256(json.dumps(astuple(self)).encode()).hexdigest()[:10]
+        values = astuple(self) if self.model_fingerprint else astuple(self)[:-1]  # links of older versions stay
+        return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:10]
 
     @classmethod
     def of(cls, spec: RunSpec) -> PromptingExperiment:
@@ -92,6 +94,7 @@ class PromptingExperiment:
             spec.seed,
             spec.calibration_share,
             spec.fingerprint,
+            spec.model_fingerprint,
         )
 
 

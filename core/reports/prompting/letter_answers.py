@@ -12,6 +12,7 @@ import numpy as np
 from core.calibration.metrics import correct
 from core.clusters import within
 from core.conformal.coverage import clustered_share_interval
+from core.prompting.written import is_unfinished
 from core.reports.evaluation import evaluate, load, read_answers
 from core.runs import store
 
@@ -61,12 +62,14 @@ def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
 @dataclass(frozen=True, slots=True)
 class Spread:
     """Sampled answers compared with the scores: ``accuracy`` of each repeat over the n test questions (an answer that
-    is not found is wrong), ``not_found`` the share of all answers in which no option could be found, ``agreement`` the
-    mean share of a question's repeats that gave its most frequent answer, ``scored`` the accuracy of the letters."""
+    is not found is wrong), ``not_found`` the share of all answers in which no option could be found, ``unfinished`` the
+    share of those that ended while a reasoning model still thought aloud, ``agreement`` the mean share of a question's
+    repeats that gave its most frequent answer, ``scored`` the accuracy of the letters."""
 
     n: int
     accuracy: tuple[float, ...]
     not_found: float
+    unfinished: float
     agreement: float
     scored: float
 
@@ -92,6 +95,7 @@ def spread(run_id: str) -> Spread | None:
         n=len(answers),
         accuracy=tuple(float(share) for share in right.mean(axis=0)),
         not_found=float((answers < 0).mean()),
+        unfinished=float(np.mean([is_unfinished(text) for text in written["text"].to_pylist()])),
         agreement=float(np.mean(modes)),
         scored=float(correct(run.probabilities[run.test], run.labels[run.test]).mean()),
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import access, extras
+from core import access, extras, letter_mass
 from core.devices.fitting import check_fits
 from core.devices.scorers import DeviceScorer
 from core.devices.shared_scoring import SharedScoring, shared_devices
@@ -31,7 +31,7 @@ from core.errors import (
 from core.files.file_lock import take
 from core.files.tables import drop_chunks, finished_chunks, join_chunks
 from core.inference import memory_estimate
-from core.inference.engine import CUT_COUNTS, Engine, SelfCheck, cut_short
+from core.inference.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
@@ -46,6 +46,7 @@ from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.execution.written_run import write_answers
+from core.runs.model_files import identified, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
@@ -84,6 +85,9 @@ def execute(
 def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, worker: str) -> str:
     folder = settings().runs / spec.run_id
     if not (folder / "run.json").exists():
+        (spec,) = identified([spec])
+        folder = settings().runs / spec.run_id
+    if not (folder / "run.json").exists():
         preflight(spec)
         check_memory(spec, slots())
         store.create(RunRecord(spec=spec, state="queued", created=time.time()))
@@ -102,7 +106,7 @@ def _execute(spec: RunSpec, cancelled: IsCancelled, on_progress: OnProgress, wor
             store.update_record(spec.run_id, spec=spec)
         reporter = ProgressReporter(folder, cancelled=cancelled, on_progress=on_progress, worker=worker)
         try:
-            with extras.missing_packages_explained():
+            with extras.missing_packages_explained(), unchanged(spec, folder, reporter):
                 made = kind_of(spec).perform(spec, folder, reporter)
             store.end(spec.run_id, "done", **made, python=platform.python_version(), host=platform.node())
             drop_chunks(folder)
@@ -158,6 +162,10 @@ def memory_gib(spec: RunSpec, *, ask: bool = False) -> float:
     return memory_estimate.memory_gib(kind_of(spec).models(spec), dtype=spec.dtype, ask=ask)
 
 
+WATCHED = 4
+"""The first questions whose letter mass is looked at."""
+
+
 class _Execution:
     """One attempt at a run that answers questions."""
 
@@ -168,6 +176,7 @@ class _Execution:
         self.drawn = draw_questions(spec, self.data)
         self.reporter = reporter
         self.reporter.total = len(self.drawn.scored)
+        self.first: list[OptionLogits] = []
         self.served: ServerEngine | None = None
         self.missing: dict[str, list[str]] = {}
         self.shared: SharedScoring | None = None
@@ -182,6 +191,8 @@ class _Execution:
     def _loaded(self) -> Iterator[Engine]:
         """The engine that scores the run."""
         spec = self.spec
+        begun = (self.folder / "chunks").exists()
+        earlier = store.read_record(spec.run_id).provenance.get("engine", {}) if begun else {}
         if not spec.servers:
             with self._shared() as self.shared:
                 engine = load_engine(
@@ -189,16 +200,16 @@ class _Execution:
                     dtype=spec.dtype,
                     batch_size=spec.batch_size,
                     device=self.shared.here if self.shared else self.reporter.device_of(spec),
+                    fingerprint=spec.model_fingerprint,
                     report=self.reporter.report,
                 )
+                if isinstance(engine, DatedEngine):
+                    engine.take_date(earlier)
                 if self.shared:
                     self.shared.loaded()
                 yield engine
             return
-        begun = (self.folder / "chunks").exists()
-        with server_engine(spec, self.reporter, all_needed=not begun) as engine:
-            if begun:
-                engine.check_weights(store.read_record(spec.run_id).provenance.get("engine", {}))
+        with server_engine(spec, self.reporter) as engine:
             self.served = engine
             yield engine
 
@@ -211,7 +222,13 @@ class _Execution:
             spec.device,
             devices,
             self.reporter,
-            start=partial(DeviceScorer, model=spec.model, dtype=spec.dtype, batch_size=spec.batch_size),
+            start=partial(
+                DeviceScorer,
+                model=spec.model,
+                dtype=spec.dtype,
+                batch_size=spec.batch_size,
+                fingerprint=spec.model_fingerprint,
+            ),
             needs_gib=lambda: memory_gib(spec, ask=True),
             busy=lambda: liveness.busy_slots(devices),
         )
@@ -250,7 +267,17 @@ class _Execution:
             self._note_missing(asked)
         join_chunks(self.folder, "logits.parquet")
         self._leave_out()
-        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._bounds()
+        return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._notes()
+
+    def _notes(self) -> dict[str, Any]:
+        """How many questions have letters of which the server gave only an upper bound, and the letter mass of the test
+        questions if it is small."""
+        scored = store.read_logits(self.spec.run_id)
+        tests = {q.id for q, role in zip(self.drawn.questions, self.drawn.roles, strict=True) if role == "test"}
+        notes = letter_mass.noted(scored, np.flatnonzero([name in tests for name in scored.ids]))
+        if scored.bounded is not None:
+            notes["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+        return notes
 
     def _note_missing(self, asked: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
@@ -285,11 +312,6 @@ class _Execution:
         self.drawn = without(self.drawn, self.missing)
         store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
         store.keep_logits(self.folder, [question.id for question in self.drawn.scored])
-
-    def _bounds(self) -> dict[str, int]:
-        """How many questions have letters of which the server gave only an upper bound."""
-        bounded = store.read_logits(self.spec.run_id).bounded
-        return {} if bounded is None else {"bounded_questions": int(bounded.any(axis=1).sum())}
 
     def _begin(self) -> None:
         before = store.read_record(self.spec.run_id).provenance
@@ -350,6 +372,7 @@ class _Execution:
                 for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
+                    self._watch(batch, k=k)
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
                 scoring.finish()
@@ -362,6 +385,19 @@ class _Execution:
             return measured | {"scored": {"questions": rate.questions, "characters": rate.read}}
         by_device = {"devices": dict(self.shared.questions)} if len(self.shared.questions) > 1 else {}
         return measured | {"scored": self.shared.scored_here} | by_device
+
+    def _watch(self, batch: OptionLogits, *, k: int) -> None:
+        """Look at the letter mass of the first questions: stop if the model begins with its reasoning, and say in the
+        log if the letters are no answers. A server's has been looked at by the self-check, before it is paid."""
+        if self.spec.servers or sum(len(of.ids) for of in self.first) >= WATCHED:
+            return
+        self.first.append(batch)
+        names = [name for of in self.first for name in of.ids]
+        mass = letter_mass.letter_mass(joined(self.first, names, k=k)) if len(names) >= WATCHED else None
+        if mass and mass.reasons_first:
+            letter_mass.check_first(mass, chat=self.spec.prompt_format == "chat")
+        if mass and mass.is_no_answer:
+            self.reporter.log(f"the run will have no figures: {mass.without}")
 
     def _scores(self, engine: Engine, chunks: Sequence[Sequence[Prompt]]) -> Iterator[OptionLogits]:
         """The scores of these chunks, batch by batch, from one device or from several."""

@@ -86,5 +86,11 @@ def _loaded(spec: RunSpec, reporter: ProgressReporter) -> Iterator[Scorer | Serv
         with server_engine(spec, reporter) as engine:
             yield ServerScorer(engine)
         return
-    device = reporter.device_of(spec)
-    yield Scorer.load(spec.model, dtype=spec.dtype, batch_size=spec.batch_size, device=device, report=reporter.report)
+    yield Scorer.load(
+        spec.model,
+        dtype=spec.dtype,
+        batch_size=spec.batch_size,
+        device=reporter.device_of(spec),
+        fingerprint=spec.model_fingerprint,
+        report=reporter.report,
+    )

@@ -1,13 +1,15 @@
-"""The engine of a run whose model is on servers: it says what it waits for, and what the servers were paid is kept."""
+"""Runs whose model is on servers: their engine, and whether a server still holds the weights of a finished run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from core import access
+from core.errors import HedgeError, InputError
 from core.inference.engine_factory import load_server_engine
+from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
@@ -17,13 +19,49 @@ if TYPE_CHECKING:
     from core.inference.server.engine import ServerEngine
 
 
+def check_finished(specs: Sequence[RunSpec]) -> list[str]:
+    """Raise :class:`InputError` if one of these runs is done and its servers now hold other weights under the same
+    name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each model that
+    could not be asked.
+    """
+    from core.inference.server.connect import abilities_of
+
+    stored, now, notes = set(store.run_ids()), dict[object, ServedWeights | None](), []
+    for spec in specs:
+        if not spec.servers or spec.run_id not in stored:
+            continue
+        record = store.read_record(spec.run_id)
+        before = ServedWeights.from_json(record.provenance.get("engine", {}).get("weights"))
+        if record.state != "done" or not before:
+            continue
+        model = spec.asked_model, spec.key_variable
+        if model not in now:
+            try:
+                now[model] = abilities_of(spec.model, spec.servers, key=spec.key_variable).weights
+            except HedgeError as error:
+                now[model] = None
+                notes.append(
+                    f"run {record.run_id} is done, and whether {spec.servers[0]} still holds the same weights of "
+                    f"{spec.model} can't be checked: {error}"
+                )
+        weights = now[model]
+        if weights and not before.alike(weights):
+            raise InputError(
+                f"the server {spec.servers[0]} now holds other weights by the name of {spec.model} than when run "
+                f"{record.run_id} asked it; delete that run first, or take another seed (--seed)"
+            )
+    return notes
+
+
 @contextmanager
-def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool = True) -> Iterator[ServerEngine]:
+def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerEngine]:
     """The engine that asks the run's servers. At its end connections are closed, and what was paid is noted.
 
-    ``all_needed`` refuses to begin while one of the servers can't be reached.
+    A run begins only when all of its servers can be reached. Raises :class:`~core.errors.InputError` if an earlier try
+    has results of other weights.
     """
     record = store.read_record(spec.run_id)
+    begun = (store.folder_of(spec.run_id) / "chunks").exists()
     with access.acting_as(access.launcher(record.launched_by)):
         engine = load_server_engine(
             spec.model,
@@ -31,7 +69,7 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool
             key_variable=spec.key_variable,
             spending=Spending(spec.price, record.spent),
             timeout_s=spec.timeout_s,
-            all_needed=all_needed,
+            all_needed=not begun,
             on_wait=reporter.wait_for_server,
         )
     with closing(engine):
@@ -39,6 +77,10 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter, *, all_needed: bool
             reporter.log(f"the address {url} is used as {used}")
         for url in set(spec.servers) - set(engine.client.urls) - engine.client.corrected.keys():
             reporter.log(f"the server {url} can't be reached; the others do its work")
+        if begun:
+            engine.check_weights(record.provenance.get("engine", {}))
+        else:
+            store.note(spec.run_id, engine=engine.description)
         try:
             yield engine
         finally:

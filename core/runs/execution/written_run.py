@@ -40,7 +40,7 @@ def write_answers(
     the server does not answer.
     """
     test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
-    path = folder / "chunks" / "written.jsonl"
+    path = folder / "chunks" / store.WRITTEN
     known = _read(path, repeats=spec.repeats)
     waiting = [(number, question) for number, question in enumerate(test) if question.id not in {*known, *missing}]
     prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in waiting]

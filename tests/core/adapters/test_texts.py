@@ -14,8 +14,8 @@ from core.errors import InputError
 class Letters:
     """A tokenizer with a token a character."""
 
-    def __call__(self, text):
-        return {"input_ids": [ord(letter) for letter in text]}
+    def __call__(self, texts, **how):
+        return {"input_ids": [list(map(ord, text)) for text in texts]}
 
 
 @pytest.mark.parametrize("name", texts.BUNDLED)

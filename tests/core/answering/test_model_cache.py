@@ -9,6 +9,11 @@ import pytest
 from core.answering.model_cache import MOST, ModelCache
 
 
+def cache(**options: Any) -> ModelCache:
+    """Models without files."""
+    return ModelCache(weights=lambda model: "", **options)
+
+
 class Sized:
     """An engine of so many parameters."""
 
@@ -33,7 +38,7 @@ class Loader:
 
 def test_a_model_is_loaded_once():
     load = Loader()
-    models = ModelCache(limit=1000, load=load)
+    models = cache(limit=1000, load=load)
     assert models.get(("30", "float32")) is models.get(("30", "float32"))
     assert load.loaded == ["30"]
     assert models.get(("30", "float32")).size == 120
@@ -43,7 +48,7 @@ def test_a_model_is_loaded_once():
 
 def test_the_one_asked_longest_ago_goes_first():
     load = Loader()
-    models = ModelCache(limit=400, load=load)
+    models = cache(limit=400, load=load)
     for model in ("20", "21", "20", "22"):  # 80, 84, 88 bytes; half of the limit must be free for the next
         models.get((model, "float32"))
     models.get(("23", "float32"))
@@ -52,7 +57,7 @@ def test_the_one_asked_longest_ago_goes_first():
 
 
 def test_one_that_is_too_large_is_kept_alone():
-    models = ModelCache(limit=100, load=Loader())
+    models = cache(limit=100, load=Loader())
     models.get(("10", "float32"))
     models.get(("1000", "float32"))
     assert len(models) == 1
@@ -60,7 +65,7 @@ def test_one_that_is_too_large_is_kept_alone():
 
 
 def test_there_are_never_more_than_a_few():
-    models = ModelCache(limit=10**9, load=Loader())
+    models = cache(limit=10**9, load=Loader())
     for i in range(10):
         models.get((f"1.{i}", "float32"))
         assert len(models) <= MOST
@@ -68,7 +73,7 @@ def test_there_are_never_more_than_a_few():
 
 def test_where_memory_runs_out_the_others_go_and_it_is_tried_again():
     load = Loader()
-    models = ModelCache(limit=10**9, load=load)
+    models = cache(limit=10**9, load=load)
     models.get(("10", "float32"))
     load.fails = 1
     models.get(("20", "float32"))
@@ -81,7 +86,7 @@ def test_where_memory_runs_out_the_others_go_and_it_is_tried_again():
 
 
 def test_another_error_costs_no_other_model():
-    models = ModelCache(limit=10**9, load=Loader())
+    models = cache(limit=10**9, load=Loader())
     models.get(("10", "float32"))
     with pytest.raises(ValueError, match="invalid literal"):
         models.get(("x", "float32"))

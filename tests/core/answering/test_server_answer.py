@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.answering import custom_question
+from core.answering import custom_question, worker
 from core.answering.custom_question import CustomQuestion
 from core.answering.model_cache import ModelCache
 from core.answering.worker import answer
@@ -109,3 +109,16 @@ def test_a_server_that_is_gone_is_one_sentence_without_a_run(server: Loopback, m
         answer(other, models, lambda stage, **values: None)
     assert "resume" not in str(caught.value)
     assert server.url in str(caught.value)
+
+
+def test_a_server_that_was_restarted_with_other_weights_is_found_out(
+    server: Loopback, models: ModelCache, monkeypatch: pytest.MonkeyPatch
+):
+    spec = finished(server)
+    own, _ = typed_again(spec)
+    assert answer(own, models, lambda stage, **values: None).is_as_recorded
+    with server.other_weights():
+        monkeypatch.setattr(worker, "SERVED_AGAIN_S", 0.0)
+        told: list[str] = []
+        assert not answer(own, models, lambda stage, **values: told.append(stage)).is_as_recorded
+    assert told == ["checking", "answering"]

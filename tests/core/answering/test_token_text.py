@@ -64,11 +64,13 @@ def test_models_that_read_and_models_that_answer_share_the_room(home: Path):
     assert len(models) == 1
 
 
-def test_a_model_that_was_trained_again_is_asked_again(tmp_path: Path):
-    (tmp_path / "adapter.json").write_text("{}")
+def test_a_model_that_was_trained_again_is_asked_again(home: Path, tmp_path: Path):
+    (tmp_path / "adapter.json").write_text('{"base": "pocket-1m"}')
     before = token_text.token_text(str(tmp_path), "a text")
     assert token_text.token_text(str(tmp_path), "a text") == before
     (tmp_path / "adapter.json").touch()
+    assert token_text.token_text(str(tmp_path), "a text") == before
+    (tmp_path / "adapter.safetensors").write_bytes(b"trained again")
     assert token_text.token_text(str(tmp_path), "a text").answer_id != before.answer_id
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 from jinja2 import TemplateError
 
@@ -75,3 +77,47 @@ def test_what_reaches_out_is_refused(tokenizer, template):
 def test_a_text_without_end_is_refused(tokenizer):
     with pytest.raises(TemplateError, match=r"it writes 30,000,000 characters"):
         written(tokenizer, "{{ 'x' * 30000000 }}")
+
+
+EACH = "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"
+
+
+def notes(tokenizer, template: str) -> tuple[str, ...]:
+    tokenizer.chat_template = template
+    confined = ConfinedTemplate(tokenizer)
+    confined.now = datetime(2026, 3, 1)
+    assert confined.notes == ()
+    render(confined, "Question: Why?\nAnswer:")
+    return confined.notes
+
+
+def test_what_readers_of_the_figures_must_know_of_a_template(tokenizer):
+    header = "{% if add_generation_prompt %}[assistant]{% endif %}"
+    assert notes(tokenizer, EACH + header) == ()
+    assert notes(tokenizer, EACH.replace("[{{ m.role }}]", "")) == ()  # no header before any message
+    assert notes(tokenizer, EACH) == (
+        "The model's chat template writes no header for the assistant's turn, so the answer follows the user's turn.",
+    )
+    dated = "{{ strftime_now('%d %b %Y') }}" + EACH + header
+    assert notes(tokenizer, dated) == (
+        "The model's chat template writes today's date into each prompt, here 2026-03-01; with another date the "
+        "figures may differ.",
+    )
+
+
+def test_the_date_is_the_same_for_all_prompts(tokenizer):
+    tokenizer.chat_template = "{{ strftime_now('%d %b %Y') }}" + EACH
+    confined = ConfinedTemplate(tokenizer)
+    confined.now = datetime(1999, 12, 31, 23, 59)
+    assert render(confined, "Question: Why?\nAnswer:") == "31 Dec 1999[user]Question: Why?\nAnswer:"
+    assert confined.dated
+
+
+def test_named_templates_without_a_default_are_one_sentence(tokenizer):
+    tokenizer.chat_template = {"rag": EACH, "tool_use": EACH}
+    with pytest.raises(
+        InputError, match=r"chat templates named rag, tool_use, and none named default, .*; name one of"
+    ):
+        render(ConfinedTemplate(tokenizer), "Question: Why?\nAnswer:")
+    tokenizer.chat_template = {"default": EACH, "tool_use": "no"}
+    assert render(ConfinedTemplate(tokenizer), "Question: Why?\nAnswer:") == "[user]Question: Why?\nAnswer:"

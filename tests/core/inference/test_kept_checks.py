@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.inference import kept_checks, transformers_engine
@@ -12,8 +15,10 @@ from core.inference.engine import SelfCheck
 from core.inference.engine_factory import load_engine
 from core.inference.models import ModelSource, resolve
 from core.prompting.strategies import prompt
+from core.records import Prompt
 from core.settings import ASSETS
 from tests.conftest import synthetic_questions
+from tests.core.inference.zoo import LLAMA, LONGROPE, bank_words, model
 
 CHECK = SelfCheck(4, 1e-6, 1e-4, "padded rows", ("prefix cache: no",))
 MODEL = "pocket-1m"
@@ -42,21 +47,16 @@ def test_a_file_that_is_not_whole_is_no_verdict(home):
     assert kept_checks.find("x", longest=1) is None
 
 
-def test_one_changed_byte_of_the_weights_is_another_model(tmp_path, monkeypatch):
+def test_one_changed_byte_of_the_weights_is_another_model(home, tmp_path):
     shutil.copytree(ASSETS / "models" / MODEL, tmp_path / "m")
     source = ModelSource("m", str(tmp_path / "m"), is_hub=False)
-    before = kept_checks.identity([source])
-    assert before == kept_checks.identity([resolve(MODEL)])
+    before = kept_checks.identity(source)
+    assert before == kept_checks.identity(resolve(MODEL))
     weights = tmp_path / "m" / "model.safetensors"
     content = bytearray(weights.read_bytes())
     content[-1] ^= 1
     weights.write_bytes(content)
-    assert kept_checks.identity([source]) != before
-    monkeypatch.setattr(kept_checks, "WHOLE", 1)  # as a large file is hashed
-    sampled = kept_checks.identity([source])
-    content[0] ^= 1
-    weights.write_bytes(content)
-    assert kept_checks.identity([source]) not in (sampled, None)
+    assert kept_checks.identity(source) != before
 
 
 def test_the_second_run_takes_the_verdict_of_the_first(home, monkeypatch: pytest.MonkeyPatch):
@@ -80,6 +80,60 @@ def test_the_second_run_takes_the_verdict_of_the_first(home, monkeypatch: pytest
     monkeypatch.setattr(transformers_engine, "__version__", "another")
     with pytest.raises(AssertionError, match="checked anew"):
         checked()
+
+
+LIMIT = 48
+
+
+@pytest.fixture(scope="module")
+def longrope(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "longrope"
+    rope = LONGROPE["rope_parameters"] | {"original_max_position_embeddings": LIMIT}
+    model("phi3", LLAMA | {"rope_parameters": rope, "original_max_position_embeddings": LIMIT})(folder)
+    return folder
+
+
+def asked(lengths: Sequence[int], *, shared: int = 36, k: int = 4) -> list[Prompt]:
+    """Prompts of so many tokens, of which the first ``shared`` are equal."""
+    rng = np.random.default_rng(1)
+    words = [word for word in bank_words() if word.isalpha() and len(word) > 1][:50]
+    begin = " ".join(words[:shared])
+    return [Prompt(f"q{i}", " ".join([begin, *rng.choice(words, n - shared)]), k) for i, n in enumerate(lengths)]
+
+
+def test_a_verdict_holds_only_on_the_sides_that_were_checked(longrope, home):
+    """The first run has the longest prompts, so length alone would let the others pass."""
+    above = asked(range(LIMIT + 20, LIMIT + 30), shared=LIMIT + 2)
+    crossing = asked(range(LIMIT - 6, LIMIT + 6))
+    below = asked(range(LIMIT - 10, LIMIT - 2))
+    for texts in (False, True):
+        for prompts in (above, crossing, below):
+            prompts = [replace(one, continuations=(" A B", " B A C", " C", " D") if texts else ()) for one in prompts]
+            for kept in (False, True):
+                engine = load_engine(str(longrope), dtype="float32")
+                engine.prepare(prompts)
+                assert bool(engine.self_check(prompts).kept) == kept
+
+
+def test_a_verdict_holds_for_as_many_options(longrope, home):
+    for k in (4, 5):
+        engine = load_engine(str(longrope), dtype="float32")
+        engine.prepare(prompts := asked(range(40, 46), k=k))
+        assert not engine.self_check(prompts).kept
+
+
+def test_what_was_not_checked_is_scored_one_by_one(longrope, home):
+    """A question that a warm engine gets after its check, on the other side of the limit."""
+    engine = load_engine(str(longrope), dtype="float32")
+    prompts = asked(range(40, 46))
+    engine.prepare(prompts)
+    assert engine.self_check(prompts).rung == engine._rung([engine._row(prompts[0])]).name == "prefix cache"
+    other = replace(asked([LIMIT + 20])[0], question_id="other")
+    assert engine._rung([engine._row(other)]).name == "one by one"
+    warm = load_engine(str(longrope), dtype="float32")
+    warm.take_setup(engine.setup())
+    assert warm._rung([engine._row(other)]).name == "one by one"
+    assert warm._rung([engine._row(prompts[0])]).name == "prefix cache"
 
 
 def _never(*args: object, **named: object) -> None:

@@ -1,6 +1,7 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 from transformers import AutoTokenizer
 
@@ -8,6 +9,7 @@ from core.cli import main
 from core.errors import InputError
 from core.inference.preview import preview
 from core.prompting.strategies import prompt
+from core.runs import store
 from core.settings import settings
 from core.tasks import bank
 from tests.conftest import synthetic_questions
@@ -89,9 +91,12 @@ def test_a_run_in_the_chat_format(home, questions, chat_model, capsys):
         "--json",
     ]
     assert main(words) == 0
-    first, second = json.loads(capsys.readouterr().out)["reports"]
-    assert first["run"] != second["run"]
-    assert first["nll"] != second["nll"]
+    values = json.loads(capsys.readouterr().out)
+    first, second = values["runs"]
+    assert first != second
+    assert not np.array_equal(store.read_logits(first).logits, store.read_logits(second).logits)
+    figures = {report["run"] for report in values["reports"]}
+    assert figures | set(values["without_answer"]) == {first, second}  # its weights are random, so letters get little
 
 
 def test_a_base_model_has_no_chat_format(home, questions, tiny_model, capsys):

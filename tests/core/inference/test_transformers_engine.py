@@ -318,7 +318,7 @@ def test_a_pretrained_model(real_models):
 def test_a_model_that_can_not_keep_a_prefix_goes_without(tiny_model, monkeypatch):
     from core.inference import transformers_engine as module
 
-    def refuse(decoder, tokens):
+    def refuse(decoder, tokens, lengths):
         raise ValueError("the state has the wrong shape")
 
     asked, engine = prompts(6, shared=SHARED), load(tiny_model)

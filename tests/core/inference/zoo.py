@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from tests.core.inference.architectures import SETTINGS, TYPES, VOCABULARY
@@ -98,6 +98,16 @@ def characters_tokenizer(folder: Path) -> None:
     _save(made, folder)
 
 
+def ended_tokenizer(folder: Path) -> None:
+    """The tokenizer of words, which begins and ends every text with tokens of its own."""
+    words_tokenizer(folder)
+    made = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    made.post_processor = processors.TemplateProcessing(
+        single="<bos> $A E", special_tokens=[(name, made.token_to_id(name)) for name in ("<bos>", "E")]
+    )
+    _save(made, folder)
+
+
 def _save(made: Tokenizer, folder: Path) -> None:
     PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>", bos_token="<bos>").save_pretrained(folder)
 
@@ -129,6 +139,37 @@ def model(model_type: str, settings: dict[str, Any], *, auto: Any = AutoModelFor
 
 llama = model("llama", LLAMA)
 TIED = LLAMA | {"tie_word_embeddings": True}
+TIED_LLAMA = model("llama", TIED)
+SOME_TOKENS = {"trainable_token_indices": [3, 40]}
+ROPE_LIMIT = 40
+_ROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 10000.0,
+    "short_factor": [1.0] * 4,
+    "long_factor": [4.0, 5.0, 6.0, 7.0],
+    "original_max_position_embeddings": ROPE_LIMIT,
+    "factor": 8.0,
+}
+LONGROPE = {"rope_parameters": _ROPE, "original_max_position_embeddings": ROPE_LIMIT}
+LONGROPE_SCALED = {"rope_parameters": _ROPE | {"short_mscale": 1.0, "long_mscale": 1.7}}
+LONGROPE_GEMMA = SETTINGS["gemma3_text"] | {
+    "rope_parameters": {
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+        "full_attention": _ROPE,
+    }
+}
+DYNAMIC = {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 4.0}
+CHUNKS = {
+    "head_dim": 8,
+    "attention_chunk_size": ROPE_LIMIT,
+    "floor_scale": 24,
+    "attn_scale": 0.5,
+    "num_local_experts": 2,
+    "num_experts_per_tok": 1,
+    "intermediate_size_mlp": 48,
+    "no_rope_layers": [1, 0],
+    "layer_types": ["chunked_attention", "full_attention"],
+}
 
 
 def configured(make: Make, **changes: Any) -> Make:
@@ -198,24 +239,32 @@ def adapted(
     change: Callable[[dict[str, torch.Tensor]], dict[str, torch.Tensor]] = lambda all_: all_,
     config: dict[str, Any] | None = None,
     under: Make | None = None,
+    kind: str = "Lora",
+    tokens: int = VOCABULARY,
+    **how: Any,
 ) -> Make:
-    """A LoRA adapter of ``base``, which lies beside it; ``under`` is another model put in its place afterwards."""
+    """An adapter of ``base``, which lies beside it; ``under`` is another model put in its place afterwards. ``kind``
+    and ``how`` name a configuration of peft and its values; ``tokens`` is the number of tokens after some were added.
+    """
 
     def make(folder: Path) -> None:
-        from peft import LoraConfig, get_peft_model
+        import peft
 
         place = folder.parent / f"{folder.name}-base"
         base(place)
+        values = ({"r": 2} if kind == "Lora" else {}) | {"target_modules": ["q_proj", "v_proj"]} | how
+        adapter = getattr(peft, f"{kind}Config")(**{name: value for name, value in values.items() if value is not None})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made = get_peft_model(
-                AutoModelForCausalLM.from_pretrained(place), LoraConfig(r=2, target_modules=["q_proj", "v_proj"])
-            )
+            plain = AutoModelForCausalLM.from_pretrained(place)
             with torch.random.fork_rng(), torch.no_grad():
                 torch.manual_seed(8)
-                for name, weight in made.named_parameters():
-                    if "lora_" in name:
-                        weight.normal_(0, 0.5)
+                if tokens != VOCABULARY:
+                    plain.resize_token_embeddings(tokens)
+                made = peft.get_peft_model(plain, adapter)
+                for weight in made.parameters():
+                    if weight.requires_grad:
+                        weight.add_(torch.randn_like(weight), alpha=0.3)
             made.save_pretrained(folder)
         path = folder / "adapter_model.safetensors"
         save_file(change(load_file(path)), path, {"format": "pt"})
@@ -409,6 +458,8 @@ WHOLE = (
     ),
     Kept("pieces", "a tokenizer like sentencepiece's", filed(llama, pieces_tokenizer)),
     Kept("characters", "a tokenizer of characters: letters are two tokens", filed(llama, characters_tokenizer)),
+    Kept("tuples", "return_dict: false, so its outputs have no names", configured(llama, return_dict=False)),
+    Kept("ended", "a tokenizer that ends every text with a token", filed(llama, ended_tokenizer)),
     Kept("few words", "a vocabulary far smaller than the model's", filed(llama, lambda f: words_tokenizer(f, size=30))),
     Kept(
         "sees images",
@@ -427,6 +478,27 @@ WHOLE = (
         ),
     ),
     Kept("adapter", "a LoRA adapter of the model beside it", adapted()),
+    Kept("adapter of embeddings", "LoRA on the embeddings", adapted(target_modules=["embed_tokens", "lm_head"])),
+    Kept("DoRA", "LoRA with magnitudes, which transformers loses", adapted(use_dora=True)),
+    Kept("longrope", "other frequencies from 41 tokens on, and prompts on both sides", model("phi3", LLAMA | LONGROPE)),
+    Kept("trained tokens", "a tied model, two tokens trained beside LoRA", adapted(TIED_LLAMA, **SOME_TOKENS)),
+    Kept(
+        "added tokens",
+        "LoRA of a model with eight more tokens",
+        adapted(tokens=VOCABULARY + 8, modules_to_save=["embed_tokens", "lm_head"]),
+    ),
+    Kept("chunks", "chunks of attention, and a scale that grows", model("llama4_text", LLAMA | CHUNKS)),
+    Kept("VeRA", "vectors between random matrices", adapted(kind="Vera", target_modules=["q_proj"])),
+    Kept(
+        "a trained head",
+        "LoRA of a tied model with a head of its own",
+        adapted(TIED_LLAMA, modules_to_save=["lm_head"]),
+    ),
+    Kept("longrope in one layer", "a Gemma 3 whose full attention alone has it", model("gemma3_text", LONGROPE_GEMMA)),
+    Kept("IA3", "factors of keys and values", adapted(kind="IA3", feedforward_modules=[])),
+    Kept("OFT", "rotations", adapted(kind="OFT", oft_block_size=4)),
+    Kept("phimoe", "longrope with another scale for long texts", model("phimoe", LLAMA | _EXPERTS | LONGROPE_SCALED)),
+    Kept("dynamic", "frequencies for each length above 512", model("llama", LLAMA | {"rope_parameters": DYNAMIC})),
 )
 
 BROKEN = (
@@ -758,6 +830,12 @@ BROKEN = (
         "weights of adapter .* 4 tensors are left over",
     ),
     Kept(
+        "prompt tuning",
+        "an adapter that is text in front of the text",
+        adapted(kind="PromptTuning", target_modules=None, task_type="CAUSAL_LM", num_virtual_tokens=3),
+        r"can't score \(PROMPT_TUNING\): it puts learned vectors in front of each text",
+    ),
+    Kept(
         "adapter of none",
         "an adapter whose base model is gone",
         adapted(config={"base_model_name_or_path": "/no/such/model"}),
@@ -892,8 +970,11 @@ def _difference(folder: Path) -> float:
     from core.inference.models import canonical
     from core.runs import store
     from core.runs.spec import RunSpec
+    from core.settings import settings
 
-    scored = store.read_logits(RunSpec(model=canonical(str(folder)), task=TASK, samples=SAMPLES).run_id)
+    begin = RunSpec(model=canonical(str(folder)), task=TASK, samples=SAMPLES).run_id.rpartition("-")[0]
+    (place,) = (settings().home / "runs").glob(f"{begin}-*")  # the name ends with what the model's files hold
+    scored = store.read_logits(place.name)
     asked = _asked()
     with warnings.catch_warnings(), terminal():
         warnings.simplefilter("ignore")
@@ -914,19 +995,25 @@ def one_by_one(folder: Path, texts: Sequence[str], k: int) -> np.ndarray:
     made, info = AutoModelForCausalLM.from_pretrained(
         place, dtype=torch.float32, output_loading_info=True, ignore_mismatched_sizes=True
     )
+    made.config.return_dict = True
     if info["missing_keys"] or info["mismatched_keys"]:
         return np.full((len(texts), k), np.nan)
     if place != folder:
         from peft import PeftModel
 
+        trained = load_file(folder / "adapter_model.safetensors").get("base_model.model.model.embed_tokens.weight")
+        if trained is not None:
+            made.resize_token_embeddings(len(trained))
         made = PeftModel.from_pretrained(made, folder)
     tokenizer = AutoTokenizer.from_pretrained(place)
+    added = len(tokenizer(texts[0])["input_ids"]) - len(tokenizer(texts[0], add_special_tokens=False)["input_ids"])
+    end = -1 if added == 2 else None  # one in front and one behind
     rows = np.empty((len(texts), k))
     for i, text in enumerate(texts):
-        context = tokenizer(text)["input_ids"]
+        context = tokenizer(text)["input_ids"][:end]
         read: dict[tuple[int, ...], torch.Tensor] = {}
         for j, letter in enumerate("ABCDEFGHIJ"[:k]):
-            whole = tokenizer(f"{text} {letter}")["input_ids"]
+            whole = tokenizer(f"{text} {letter}")["input_ids"][:end]
             assert whole[: len(context)] == context
             before = tuple(whole[:-1])
             if before not in read:

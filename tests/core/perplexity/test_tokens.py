@@ -11,7 +11,7 @@ from transformers import AutoTokenizer
 from core.errors import InputError
 from core.perplexity import conversations, layout
 from core.perplexity.conversations import Conversation, Message
-from core.perplexity.layout import FOLDED, NO_TEMPLATE, REFUSED
+from core.perplexity.layout import FOLDED, NO_DEFAULT, NO_TEMPLATE, REFUSED
 from core.perplexity.prompts import EMPTY, FITTING, SystemPrompt
 from core.perplexity.request import Request
 from core.perplexity.tokens import encode
@@ -31,6 +31,16 @@ DEAF = (
     "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
 )
 """Leaves the system prompt out without a word."""
+PARTS = (
+    "{% for m in messages %}<|{{ m['role'] }}|>\n{% for c in m['content'] %}{{ c['text'] }}{% endfor %}<|end|>\n"
+    "{% endfor %}{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+"""Takes the texts as lists of parts, and writes nothing for a text itself."""
+LAST = (
+    "{% if messages[0].role == 'system' %}{{ messages[0].content }}{% endif %}{{ messages[-1].content }}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+"""Leaves all messages out but the last one."""
 BROKEN = "{{ raise_exception('never') }}"
 
 
@@ -127,3 +137,15 @@ def test_a_tokenizer_without_offsets_scores_the_same_tokens(tokenizer):
     assert [words.tokens for words in slow] == [words.tokens for words in fast]
     # The line ends with a space, which belongs to the message's first token: the two agree about that one too.
     assert [words.first for words in slow] == [words.first for words in fast]
+
+
+@pytest.mark.parametrize(
+    ("template", "note"), [(PARTS, ()), (LAST, (REFUSED,)), ({"rag": TEMPLATE, "tools": TEMPLATE}, (NO_DEFAULT,))]
+)
+def test_a_template_must_write_every_message(tokenizer, template, note):
+    part, made, notes = encoded(tokenizer, template=template)
+    assert notes == note
+    for window, words in zip(part.windows, made, strict=True):
+        text = tokenizer.decode(words.tokens, skip_special_tokens=False)
+        assert all(message.text in text for message in window.context)
+        assert text.endswith(window.reply)

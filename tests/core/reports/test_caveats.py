@@ -8,20 +8,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.cli import main
 from core.commands.runs import runs as list_runs
 from core.conformal.probabilities import log
+from core.errors import InputError
 from core.exchange import run_folder, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
+from core.letter_mass import letter_mass
+from core.records import OptionLogits
 from core.reports.array_evaluation import of_arrays
 from core.reports.caveats import FEWEST, few_questions, first_footnotes, footnotes, marked, of_run
 from core.reports.evaluation import calibrating, load
 from core.reports.report import report
 from core.runs import store
-from core.runs.caveats import of_letters, of_record
+from core.runs.caveats import NO_ANSWER, of_letters, of_record, of_run_record
 from core.runs.spec import RunSpec
 from tests.conftest import synthetic_run
-from tests.flawed_runs import STATED, flawed_run
+from tests.flawed_runs import STATED, flawed_run, unanswered_run
 from tests.served import served_run
 
 pytestmark = pytest.mark.quick
@@ -91,10 +95,66 @@ def test_what_a_file_of_another_person_says_is_read_or_left_out(junk):
 
 
 def test_letters_with_little_probability_are_told_and_unknown_ones_are_not():
-    (caveat,) = of_letters(np.array([0.1, 0.3], dtype=np.float32))
+    (caveat,) = of_letters(mass_of(0.1, 0.3), SPEC)
     assert caveat.sentence.startswith("On average, only 20% of the next token's probability")
-    assert of_letters(np.array([0.4, 0.7], dtype=np.float32)) == ()
-    assert of_letters(np.full(3, np.nan, dtype=np.float32)) == of_letters(np.zeros(0, dtype=np.float32)) == ()
+    assert of_letters(mass_of(0.4, 0.7), SPEC) == ()
+    assert mass_of(np.nan, np.nan) is mass_of() is None
+    assert of_letters(None, SPEC) == ()
+
+
+def test_some_questions_without_an_answer_are_told_and_most_of_them_are_no_answer():
+    assert of_letters(mass_of(*[1.0] * 99, 0.001), SPEC) == ()  # one in a hundred, as every model has them
+    (some,) = of_letters(mass_of(*[1.0] * 98, 0.001, 0.001), SPEC)
+    assert some.kind == "letters"
+    assert "have less than 1% of the next token's probability for 2 of 100 questions" in some.sentence
+    (half,) = of_letters(mass_of(0.001, 0.5), SPEC)
+    assert half.kind == "letters"
+    (none,) = of_letters(mass_of(0.001, 0.001, 0.5), replace(SPEC, prompt_format="chat"))
+    assert (none.kind, none.way_out) == (NO_ANSWER, "Ask by text, or in the plain format.")
+    assert none.sentence == (
+        "No answer: the letters of the options have less than 1% of the next token's probability for 2 of 3 questions "
+        "(median: 0.1%)."
+    )
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_a_run_whose_letters_are_no_answer_has_no_figures(home, capsys, noted):
+    run_id = unanswered_run(noted=noted)
+    sentence = "the letters of the options have less than 1% of the next token's probability for 30 of 30 questions"
+    with pytest.raises(InputError, match=f"has no answers, so it has no figures: {sentence}"):
+        load(run_id)
+    assert kinds(of_run_record(store.read_record(run_id))) == [NO_ANSWER] * noted
+    for command in (["report", run_id], ["export", run_id, "--format", "csv", "--out", str(home)]):
+        assert main(command) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert "the most probable token is “<think>” for 100% of the questions" in said.err
+        assert "switch that off in its chat template or on its server" in said.err
+
+
+def test_an_import_without_answers_has_no_figures(home, tmp_path, capsys):
+    path = tmp_path / "shares.csv"
+    rows = [f"{i},q{i},A,B,A,0.002,0.001" for i in range(40)]
+    path.write_text("\n".join(["id,question,option_A,option_B,label,p_A,p_B", *rows]))
+    main(["import", str(path), "--model", "m", "--task", "t"])
+    out = capsys.readouterr().out
+    assert "has no answers, so it has no figures" in out
+    assert "accuracy" not in out
+
+
+def test_a_template_that_leaves_reasoning_open_is_a_caveat():
+    (caveat,) = of_record(SPEC, {"engine": {"reasoning_opened": "<think>\x1b[2J"}})
+    assert caveat.sentence == (
+        "The chat template leaves the model's reasoning open (<think>\\x1b[2J), so the letters are read inside the "
+        "reasoning and not in the answer."
+    )
+
+
+def mass_of(*masses):
+    """The letter mass of questions of which nothing else is known."""
+    n = len(masses)
+    scored = OptionLogits(tuple(map(str, range(n))), np.zeros((n, 2), np.float32), np.array(masses, np.float32))
+    return letter_mass(scored)
 
 
 def test_few_questions_say_the_smallest_alpha():

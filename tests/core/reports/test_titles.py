@@ -115,5 +115,5 @@ def test_no_two_runs_that_ship_have_one_title():
 
 
 def test_details_say_the_defaults_too():
-    assert details(PLAIN) == "no instruction · 0 shots · by letter · 32-bit"
-    assert details(replace(PLAIN, form="cloze", samples=100)).endswith("by text · 32-bit · up to 100 questions")
+    assert details(PLAIN) == "no instruction · 0 shots · by letter · 32-bit · weights not recorded"
+    assert details(replace(PLAIN, form="cloze", samples=100)).endswith("up to 100 questions · weights not recorded")

@@ -6,6 +6,7 @@ It shares no code with the engine that asks it: the model's own call, one text a
 from __future__ import annotations
 
 import json
+import math
 import threading
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from core.settings import ASSETS
 
 KNOWN = 300
 """Texts whose log-probabilities are kept."""
+REST = 1e-4
 TEMPLATE = "<user>{text}<assistant>"
 
 
@@ -30,9 +32,10 @@ class Behaviour:
     """What the server does. ``fault`` says, by the number of a request for tokens (from 0), what goes wrong with it:
     ``429``, ``429 SECONDS``, ``503``, ``500``, ``cut``, ``stall``, ``malformed``, ``list``, ``no choice``,
     ``redirect``, ``short`` (lists that lack their end); or nothing. ``breaks_on`` says, by path and body, which
-    requests always end in HTTP status 500, and ``strict`` the status and the reply to what it does not accept, with
-    these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before`` begins each written
-    text. ``base`` is the path of its API, and ``listing`` makes the reply about models."""
+    requests always end in HTTP status 500. ``opens`` is the token with which all but :data:`REST` of its chat answers
+    begin, unless it has a ``switch`` for reasoning that is off. ``strict`` gives the status and the reply to what it
+    does not accept, with these ``headers``. ``beside`` is what it answers beside the protocol, by path, and ``before``
+    begins each written text. ``base`` is the path of its API, and ``listing`` makes the reply about models."""
 
     most: int = 20
     all_tokens: bool = False
@@ -51,6 +54,8 @@ class Behaviour:
     delay_s: float = 0.0
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
+    opens: str = ""
+    switch: bool = False
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
     strict: Callable[[str, dict[str, Any]], tuple[int, Any] | None] = field(default=lambda path, body: None)
     before: str = ""
@@ -94,6 +99,21 @@ class Loopback:
         self.behaviour = Behaviour(**behaviour)
         self.texts.clear()
         self.number = self.most_in_flight = 0
+
+    @contextmanager
+    def other_weights(self, model: str = "pocket-3m-instruct") -> Iterator[None]:
+        """Hold the weights of another model under the same name, as a server that was restarted."""
+        own, other = self.model, AutoModelForCausalLM.from_pretrained(ASSETS / "models" / model, dtype=torch.float32)
+        self._hold(other.eval())
+        try:
+            yield
+        finally:
+            self._hold(own)
+
+    def _hold(self, model: Any) -> None:
+        with self.compute:
+            self.model = model
+            self.known.clear()
 
     def log_p(self, tokens: tuple[int, ...]) -> torch.Tensor:
         """Log-probabilities (tokens, vocabulary) of the next token after each token."""
@@ -163,6 +183,10 @@ class Loopback:
             top = [
                 {"token": self.pieces[i], "logprob": value} for i, value in self.top(log_p[-1], body["top_logprobs"])
             ]
+            off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
+            if (opens := self.behaviour.opens) and not off:
+                first = {"token": opens, "logprob": math.log(1 - REST)}
+                top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
         return self.reply(choice, tokens, written)
 

@@ -11,7 +11,7 @@ import pytest
 from core.errors import InputError, SelfCheckError, ServerError
 from core.inference.models import resolve
 from core.inference.server.client import PassingError, Patience, ServerClient
-from core.inference.server.engine import ServerEngine
+from core.inference.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.inference.server.provenance import told
 from core.inference.transformers_engine import TransformersEngine
 from core.prompting.cloze import cloze_prompt
@@ -154,6 +154,33 @@ def test_equal_scores_of_every_option_are_refused(server, load, asked):
     server.behaviour.equal = True
     with pytest.raises(SelfCheckError, match=r"gives every (token|option) the same score"):
         engine.self_check(asked)
+
+
+@pytest.mark.parametrize("most", [20, 2, 1])
+def test_a_server_that_begins_with_its_reasoning_is_refused_before_it_is_scored(server, load, most):
+    server.reset(opens="<think>", most=most)
+    engine = load(server)
+    assert engine.able.chat_letters.is_no_answer
+    assert engine.able.chat_letters.first == "<think>"
+    assert not engine.able.letters.is_no_answer
+    asked = [replace(one, chat=True) for one in letters(12)]
+    engine.prepare(asked)
+    with pytest.raises(SelfCheckError, match=r"“<think>”.*switch that off in its chat template or on its server"):
+        engine.self_check(asked)
+    assert len(server.texts) <= 2 + CHECKED_QUESTIONS  # the probe, its echo, and the checked questions
+
+
+def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(server, load):
+    asked = [replace(one, chat=True) for one in letters(6)]
+    server.reset(all_tokens=True)
+    exact = scored(engine := load(server), asked)
+    assert "reasoning_off" not in engine.description
+    server.reset(all_tokens=True, opens="<think>", switch=True)
+    found = scored(engine := load(server), asked)
+    assert engine.description["reasoning_off"]
+    assert np.array_equal(found.logits, exact.logits)
+    server.reset(all_tokens=True, opens="<think>")
+    assert not load(server).able.reasoning_off
 
 
 def test_what_a_server_failed_on_ends_in_a_pause_and_not_in_can_not(server, load):

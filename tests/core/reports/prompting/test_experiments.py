@@ -163,7 +163,7 @@ def test_the_spread_of_written_answers_by_hand(home):
     table = {
         "id": ids * 2,
         "repeat": [0] * TESTED + [1] * TESTED,
-        "text": ["x"] * (2 * TESTED),
+        "text": ["<think>So it is B", *["x"] * (2 * TESTED - 1)],
         "answer": [*labels.tolist(), *other.tolist()],
     }
     store.write_written(store.folder_of(name), list(zip(*table.values(), strict=True)))
@@ -171,6 +171,7 @@ def test_the_spread_of_written_answers_by_hand(home):
     assert made.accuracy == (1.0, 0.5)
     assert made.deviation == pytest.approx(np.sqrt(0.125))
     assert made.not_found == pytest.approx(5 / 60)
+    assert made.unfinished == pytest.approx(1 / 60)
     assert made.agreement == pytest.approx((15 * 1 + 15 * 0.5) / TESTED)
     assert spread(written_run(seed=3)) is None
 

@@ -13,6 +13,7 @@ from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.files.file_lock import take
 from core.inference.generation import Generator
+from core.inference.model_fingerprint import fingerprint, short
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation, perplexity_results
@@ -23,6 +24,7 @@ from core.runs.execution.execute import execute, memory_gib
 from core.runs.spec import RunSpec
 from tests.core.runs.conftest import until
 from tests.processes import living
+from tests.replaced import own_model, replace_weights
 
 SPEC = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 3, samples=60, steps=4, rows=8, rank=2)
 """Of 60 questions about a quarter is answered rightly; four steps teach little, but go the whole way."""
@@ -199,3 +201,43 @@ def test_the_stages_on_the_command_line(home, tmp_path, capsys) -> None:
     assert jury_store.read(name).jurors == ("juror", "pocket-1m")
     assert main(["jury", "judge", "--juror", str(adapter), "--answers", str(answers)]) == 2
     assert "at least two jurors" in capsys.readouterr().err
+
+
+def test_a_jury_does_not_mix_weights_and_made_again_begins_anew(home, tmp_path) -> None:
+    base = own_model(tmp_path / "base")
+    asked = replace(SPEC, base=str(base), jurors=(str(base), "pocket-1m"), samples=40, steps=2)
+    path_id, seen = jury_spec.create(asked), []
+    with pytest.raises(RunCancelled):
+        execute(
+            jury_run.spec_of(jury_spec.read_spec(path_id)),
+            on_progress=lambda now: seen.append(now.stage),
+            cancelled=lambda: "tuning base" in seen,
+        )
+    answers = (jury_spec.folder_of(path_id) / "answers.jsonl").read_text()
+    replace_weights(base, share=0.1)  # so that some answers are still right
+    with pytest.raises(InputError, match="base has changed since this run was asked for"):
+        execute(jury_run.spec_of(jury_spec.read_spec(path_id)))
+    assert jury_job.read_state(path_id).state == "failed"
+    assert (jury_spec.folder_of(path_id) / "answers.jsonl").read_text() == answers
+    again = jury_spec.create(asked)
+    assert again != path_id
+    record = jury_store.read_record(made(asked))
+    assert (jury_spec.folder_of(again) / "answers.jsonl").read_text() != answers
+    now = fingerprint(str(base))
+    assert record.weights == {"base (answers)": now, "base": now, "pocket-1m": fingerprint("pocket-1m")}
+    assert record.weights_note.startswith(f"Weights: base (answers) {short(now)}, base {short(now)}, pocket-1m ")
+    assert replace(record, weights={}).weights_note == "Weights not recorded."
+    others = [jury_store.read_record(name) for name in jury_store.jury_ids() if name != record.jury_id]
+    assert {other.weights_note for other in others} == {""}  # they ship
+    trained = json.loads((jury_spec.folder_of(again) / "jurors" / "base" / "training.json").read_text())
+    assert trained["base_weights"] == now
+
+
+def test_juries_of_models_that_ship_keep_their_identity_and_older_ones_are_read(home) -> None:
+    assert jury_spec.checked(SPEC) == SPEC
+    assert SPEC.path_id == "pocket-1m-trivia-3-jurors-5eb219bb"
+    path = jury_spec.folder_of(jury_spec.create(SPEC)) / "path.json"
+    values = json.loads(path.read_text())
+    del values["weights"]
+    path.write_text(json.dumps(values))
+    assert jury_spec.read_spec(SPEC.path_id) == SPEC

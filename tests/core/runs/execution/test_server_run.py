@@ -13,13 +13,14 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.inference.server import client
+from core.inference.server import client, connect
 from core.inference.server.engine import CHECKED_QUESTIONS
 from core.inference.server.known_servers import remember
 from core.jury_pipeline import jury_store
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import engine, store
+from core.runs.caveats import of_run_record
 from core.runs.execution import execute as execution
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
@@ -46,6 +47,7 @@ def impatient(monkeypatch):
     """Faults end soon."""
     soon = client.Patience(answer_s=60, gone_s=0.3, tries=3, first_pause_s=0.01, longest_pause_s=0.05)
     monkeypatch.setattr(client, "Patience", lambda: soon)
+    monkeypatch.setattr(connect, "SOON", soon)
 
 
 def run(*words, status=0):
@@ -82,6 +84,26 @@ def test_texts_and_written_answers(server, capsys):
     assert store.read_bare(by_form["cloze"].run_id).keys() == {"unconditional"}
     assert "mutual: a server does not say" in "\n".join(store.read_log(by_form["cloze"].run_id))
     assert store.read_written(by_form["letters"].run_id).num_rows == 8
+
+
+def test_a_run_says_what_a_server_does_not_let_it_state(server, capsys):
+    """Only written answers are sampled, so only they depend on the server's own values."""
+
+    def refusal(path, body):
+        return (400, {"error": {"message": "Unknown parameter: 'min_p'"}}) if "min_p" in body else None
+
+    server.reset(strict=refusal, before="<think>Let me")
+    run("--server", server.url, "--repeats", 1, "--samples", 4, "--json")
+    run("--server", server.url, "--samples", 4, "--json")
+    records = [store.read_record(name) for name in store.run_ids() if not store.is_bundled(name)]
+    by_repeats = {record.spec.repeats: record for record in records}
+    kinds = {n: [caveat.kind for caveat in of_run_record(record)] for n, record in by_repeats.items()}
+    assert ("sampling" in kinds[1], "sampling" in kinds[0]) == (True, False)
+    (said,) = [caveat.text for caveat in of_run_record(by_repeats[1]) if caveat.kind == "sampling"]
+    assert said.startswith("The server does not accept min_p, so its own values may have changed the written answers.")
+    written = store.read_written(by_repeats[1].run_id).to_pylist()
+    assert len(written) == 2
+    assert {row["answer"] for row in written} == {-1}  # all ended while the model still thought
 
 
 def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, capsys):
@@ -154,6 +176,25 @@ def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, imp
     run("--server", server.url, status=2)
     assert "holds other weights by the name of pocket-3m than when this run began" in capsys.readouterr().err
     assert not server.texts.keys() & {one.text for one in asked_by(record)}
+
+
+def test_a_finished_run_is_not_returned_for_other_weights_by_the_same_name(server, impatient, capsys):
+    run("--server", server.url)
+    (record,) = own_runs().values()
+    run("--server", server.url)  # of the same weights it is done, as before
+    before = record.provenance["engine"]["weights"]
+    changed = {"engine": record.provenance["engine"] | {"weights": before | {"text_log_p": before["text_log_p"] - 1}}}
+    store.update_record(record.run_id, provenance=record.provenance | changed)
+    capsys.readouterr()
+    run("--server", server.url, status=2)
+    assert (
+        f"now holds other weights by the name of pocket-3m than when run {record.run_id} asked it; delete that run "
+        "first, or take another seed (--seed)"
+    ) in capsys.readouterr().err
+    run("--server", server.url, "--seed", 1)
+    server.reset(fault=lambda number: "cut")
+    run("--server", server.url)  # a server that can't be asked costs no figure
+    assert "still holds the same weights of pocket-3m can't be checked: " in capsys.readouterr().err
 
 
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
@@ -271,6 +312,27 @@ def test_a_text_token_by_token_equals_that_of_the_model_itself(server, home, cap
     assert "an evaluation needs the probabilities of all" in capsys.readouterr().err
 
 
+def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient, capsys):
+    home.mkdir(exist_ok=True)
+    (home / "talk.txt").write_text("user: I feel worse.\nassistant: What happened to you by the river?\n" * 3)
+    asked = ["--prompt", "fitting", "empty", "--conversation", str(home / "talk.txt"), "--server", server.url]
+    words = ("perplexity", "run", "--model", "pocket-3m", *asked)
+    there = f"pocket-3m@{server.url}"
+    make = ("jury", "make", "--base", there, "--juror", there, there, "--samples", "16")
+    for command, begun in ((words, "runs/*/chunks/*.parquet"), (make, "jury-paths/*/answers.jsonl")):
+        server.reset(fault=lambda number, begun=begun: "503" if any(home.glob(begun)) else "")
+        assert main([*command]) != 0
+        with server.other_weights():
+            server.reset()
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when this" in capsys.readouterr().err
+        server.reset()
+        assert main([*command]) == 0
+        with server.other_weights():  # nor is what is done taken for theirs
+            assert main([*command]) == 2
+        assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
+
+
 def jury(*words, status=0):
     assert main(["jury", *map(str, words)]) == status
 
@@ -282,6 +344,13 @@ def test_jurors_and_base_models_may_be_on_servers(server, home, monkeypatch, cap
     answers = home / "there.jsonl", home / "here.jsonl"
     jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
     jury("answer", "--model", "pocket-3m", "--samples", 12, "--out", answers[1])
+    assert answers[0].read_bytes() == answers[1].read_bytes()
+    server.reset(key=KEY, before="<think>Let me")
+    capsys.readouterr()
+    jury("answer", "--model", there, *key, "--samples", 8, "--out", home / "thought.jsonl")
+    assert "8 are empty: the model wrote nothing, or its reasoning did not end" in capsys.readouterr().out
+    server.reset(key=KEY, before="\n")
+    jury("answer", "--model", there, *key, "--samples", 12, "--out", answers[0])
     assert answers[0].read_bytes() == answers[1].read_bytes()
     jury("judge", "--juror", "pocket-3m", there, *key, "--answers", answers[0])
     (record,) = [jury_store.read(name) for name in jury_store.jury_ids() if name.startswith("pocket-3m")]

@@ -1,0 +1,77 @@
+"""Whether the weights of a model are still those that made an earlier result: the one rule for all that is kept,
+continued or trained.
+
+Weights are named by their fingerprint (:mod:`core.inference.model_fingerprint`). Nothing is said where it is not known:
+of a result of an older version, of a model that ships, and of one on a server, whose
+:class:`~core.inference.server.address.ServedWeights` are compared instead.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.errors import InputError
+from core.files.json_text import loads
+from core.files.names import named
+from core.inference.folders import ADAPTER, CONFIGURATION, OWN_ADAPTER
+from core.inference.hub_cache import cached_file
+from core.inference.model_fingerprint import fingerprint, folder_fingerprint, short
+from core.inference.models import bundled_adapters, bundled_models, is_local
+from core.inference.server.address import served_model, short_name
+
+NOT_RECORDED = "weights not recorded"
+TRAINING = "training.json"
+"""The record of a juror's training, in its adapter's folder."""
+TRAINED_ON = "base_weights"
+"""The key of :data:`TRAINING` and of ``adapter.json`` that holds the fingerprint of the model under an adapter."""
+
+
+def weights_of(model: str, *, base: str | None = None) -> str:
+    """The fingerprint of a model, or of a folder with an adapter that Hedge trained, on ``base`` instead of the model
+    that it names; empty for a model on a server."""
+    is_folder = not served_model(model) and model not in (*bundled_models(), *bundled_adapters())
+    if is_folder and (folder := named(model)).is_dir():
+        return folder_fingerprint(folder, base=base)
+    return fingerprint(model)
+
+
+def replaced(model: str, recorded: str, *, those: str) -> str:
+    """A clause if the weights of ``model`` are others now than those ``recorded``; empty if they are the same, or if
+    either are not known.
+
+    >>> replaced("pocket-1m", "", those="that made this run")
+    ''
+    >>> replaced("pocket-1m", "0123456789", those="that made this run").partition("(")[0]
+    'the weights of pocket-1m '
+    """
+    if not recorded or not is_here(model):
+        return ""
+    try:
+        now = weights_of(model)
+    except InputError:  # loading it says what is wrong
+        return ""
+    if now in ("", recorded):
+        return ""
+    return f"the weights of {short_name(model)} ({short(now)}) are not those {those} ({short(recorded)})"
+
+
+def is_here(model: str) -> bool:
+    """Whether a model's files are on this machine, so that the hub need not be asked."""
+    return is_local(model) or any(cached_file(model, name) for name in (CONFIGURATION, ADAPTER))
+
+
+def other_base(folder: Path, base: str) -> str:
+    """A clause if Hedge trained the adapter in a folder on other weights than those of ``base``; empty if not, or if
+    that is not recorded."""
+    return replaced(base, _trained_on(folder), those=f"on which adapter {folder.name} was trained")
+
+
+def _trained_on(folder: Path) -> str:
+    for name in (OWN_ADAPTER, TRAINING):
+        try:
+            weights = loads((folder / name).read_bytes()).get(TRAINED_ON)
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(weights, str) and weights:
+            return weights
+    return ""
