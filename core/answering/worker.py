@@ -37,6 +37,7 @@ from core.inference.engine import Engine, SelfCheck
 from core.inference.models import ModelSource, resolve
 from core.inference.out_of_memory import is_out_of_memory, out_of_memory
 from core.inference.server.address import ON_SERVERS, ServedModel, served_model
+from core.inference.server.left_out import missing_of
 from core.letter_mass import largest_mass
 from core.processes.oom_score import raise_oom_score
 from core.records import OptionLogits, Prompt, Question
@@ -328,7 +329,11 @@ def _checked(model: LoadedModel, question: Question, setup: RunSetup, report: Re
 def _difference(engine: Engine, prompts: Sequence[Prompt], recorded: npt.NDArray[np.float32]) -> float:
     """The largest difference in log-probability between now and then; both are (COMPARED, k)."""
     now = {name: row for batch in engine.score(prompts) for name, row in zip(batch.ids, batch.logits, strict=True)}
-    said = np.array([now[prompt.question_id] for prompt in prompts], dtype=np.float64)
+    answered = [i for i, prompt in enumerate(prompts) if prompt.question_id in now]  # a server may refuse one
+    if not answered:
+        return math.nan
+    said = np.array([now[prompts[i].question_id] for i in answered], dtype=np.float64)
+    recorded = recorded[answered]
     same = said == recorded  # the difference of two values of minus infinity is undefined
     return float(np.abs(np.where(same, 0.0, said - np.where(same, 0.0, recorded))).max())
 
@@ -342,7 +347,9 @@ def _score(engine: Engine, setup: RunSetup, question: Question, name: str) -> tu
     while True:
         prompt = make_prompt(setup.spec, question, shown)
         before = engine.description
-        scored = next(iter(engine.score([prompt])))
+        scored = next(iter(engine.score([prompt])), None)
+        if scored is None:
+            raise missing_of(engine)[prompt.question_id].error
         after = engine.description
         if after.get("truncated_prompts", 0) == before.get("truncated_prompts", 0):
             return scored, prompt, len(setup.demonstrations) - len(shown)

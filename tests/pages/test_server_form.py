@@ -83,6 +83,15 @@ def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, 
     assert [one.servers for one in remembered()] == [(server.url,)]
 
 
+def test_the_address_that_is_used_is_said_and_kept(open_page: Open, server: Loopback, asked: list[Any]):
+    root = server.url.removesuffix("/v1")
+    app = connected(open_page, f"{root}/guide/first")
+    assert f"The address {root}/guide/first is used as {server.url}" in said(app)
+    assert app.text_input(key="launch_address").value == server.url
+    press(app, "Launch")
+    assert asked[0].servers == (server.url,)
+
+
 def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopback, asked: list[Any]):
     server.reset(most=5, echo=False, chat=False)
     app = connected(open_page, server.url)

@@ -171,6 +171,8 @@ def served_models(
         _address(prefix)
         if problem := st.session_state.get(f"{prefix}_problem"):
             st.error(plain(sentence(problem)))
+        if used := st.session_state.get(f"{prefix}_corrected"):
+            st.caption(plain(sentence(used)))
         connection: RememberedServers | None = st.session_state.get(f"{prefix}_connection")
         if connection is None:
             return None
@@ -190,6 +192,8 @@ def served_models(
         asked = [server_cache.asked(model, connection.servers, connection.key_variable) for model in chosen]
         for problem in dict.fromkeys(one.problem for one in asked if one.problem):
             st.error(plain(sentence(problem)))
+        if used := st.session_state.get(f"{prefix}_corrected"):
+            st.caption(plain(sentence(used)))
         able = [one.able for one in asked if one.able]
         for words in dict.fromkeys(able_words(one) for one in able):
             st.caption(plain(words))
@@ -335,9 +339,9 @@ def _connect_again(prefix: str, connection: RememberedServers) -> None:
 
 def _connect(prefix: str) -> None:
     """Ask the typed server for its models. Keeps them, or one sentence that says what is wrong."""
-    from core.inference.server.connect import addresses, connected  # imports an HTTP client
+    from core.inference.server.connect import addresses, connected, connected_elsewhere  # imports an HTTP client
 
-    for name in ("connection", "problem", "listed", "served"):
+    for name in ("connection", "problem", "corrected", "listed", "served"):
         st.session_state.pop(f"{prefix}_{name}", None)
     address, key = _typed(prefix)
     server_cache.ask_again()
@@ -348,6 +352,7 @@ def _connect(prefix: str) -> None:
     except HedgeError as error:
         st.session_state[f"{prefix}_problem"] = str(error)
         return
+    st.session_state[f"{prefix}_corrected"] = connected_elsewhere(address, servers)
     connection = RememberedServers(servers, key)
     _fill_address(prefix, connection)  # in its one form, as it is stored
     st.session_state[f"{prefix}_connection"] = connection

@@ -139,7 +139,7 @@ def _of_api(parts: SplitResult) -> SplitResult:
         path = f"{path[: deployment.start()]}/openai/v1"
         query = "" if re.fullmatch(r"api-version=[\w.-]*", query) else query
     path = re.sub(r"(/v1)(?:/v1)+$", r"\1", path)
-    return parts._replace(path=path, query=query, fragment=fragment)
+    return SplitResult(parts.scheme, parts.netloc, path, query, fragment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from core.access import UserRole
 from core.errors import InputError
 from core.inference.server import abilities
 from core.inference.server.abilities import Abilities
-from core.inference.server.address import server_url
+from core.inference.server.address import corrected, server_url
 from core.inference.server.client import (
     TOO_FAST,
     PassingError,
@@ -68,6 +68,18 @@ def connected(servers: Sequence[str], *, key: str = "") -> tuple[tuple[str, ...]
     if not found:
         raise InputError(f"the server {servers[0]} has no model; load one there, then connect again")
     return used, tuple(found)
+
+
+def connected_elsewhere(text: str, used: Sequence[str]) -> str:
+    """A sentence on the addresses that are used, if they are not those in a ``text``; empty if they are.
+
+    >>> connected_elsewhere("http://gpu-1:8000/docs", ("http://gpu-1:8000/v1",))
+    'the address http://gpu-1:8000/docs is used as http://gpu-1:8000/v1'
+    """
+    given = text.replace(",", " ").split()
+    if len(given) == len(used) == 1 and server_url(given[0]) != used[0]:
+        return f"the address {server_url(given[0])} is used as {used[0]}"
+    return ", ".join(filter(None, map(corrected, given)))
 
 
 def _models(client: ServerClient) -> tuple[tuple[str, ...], list[str]]:

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.answering import worker
+from core.answering.custom_question import CustomQuestion
+from core.answering.model_cache import ModelCache
 from core.cli import main
+from core.errors import InputError
 from core.exchange.run_table import run_table
 from core.inference.server import client
 from core.inference.server.client import Patience
@@ -288,3 +292,17 @@ def test_a_pipeline_makes_a_jury_of_what_is_answered(server: Loopback, home: Pat
         if name == store.read_record(run_id).provenance["jury"]
     )
     assert any(note.startswith("1 of 24 questions are missing") for note in about.notes)
+
+
+def test_an_own_question_that_is_refused_is_one_sentence(server: Loopback, home: Path):
+    record = run(task(home, odd=()), "--server", server.url)
+    server.reset(strict=when("zebra", KINDS["azure"][0]))
+    options = ("1", "2", "3", "4")
+    models = ModelCache()
+    for text, fine in (("Which zebra is it?", False), ("Which number is it?", True)):
+        own = CustomQuestion(record.spec.asked_model, record.run_id, text, options, extra=False)
+        if fine:
+            assert len(worker.answer(own, models, lambda stage, **values: None).logits) == 4
+        else:
+            with pytest.raises(InputError, match=POLICY):
+                worker.answer(own, models, lambda stage, **values: None)
