@@ -53,5 +53,7 @@ def test_a_template_that_leaves_its_reasoning_open_is_noticed(mark: str):
 
 def test_a_mark_in_the_question_opens_nothing():
     assert opened(render(template(""), TEXT), TEXT) == ""
-    trimmed = ConfinedTemplate(Tokenizer("{% for m in messages %}{{ m.content | upper }}{% endfor %}<think>"))
-    assert opened(render(trimmed, TEXT), TEXT) == "<think>"  # the text is not there, so its end is searched
+    spaced = "{% for m in messages %}{{ m.content | replace(' ', '  ') }}{% endfor %}<think>"
+    shaped = render(ConfinedTemplate(Tokenizer(spaced)), TEXT)
+    assert TEXT not in shaped
+    assert opened(shaped, TEXT) == "<think>"  # the end is searched

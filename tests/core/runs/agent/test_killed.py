@@ -21,6 +21,7 @@ from core.files.tables import finished_chunks
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.execution.execute import execute
+from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 from core.tasks import bank
@@ -62,7 +63,7 @@ def run_and_die(model, where):
     elif where == "asking":
         store.write_questions = dying(store.write_questions, 1)
     elif where == "ending":
-        store.write_record = dying(store.write_record, 4)
+        store.write_record = dying(store.write_record, 5)
     elif where == "scoring":
         progress.ScoringRate.add = dying(progress.ScoringRate.add, 2)
     elif where == "writing":
@@ -102,7 +103,7 @@ def folder(tmp_path_factory):
 def spec(home, folder, monkeypatch):
     monkeypatch.setattr(bank, "load", lambda task: synthetic_questions(N))
     torch.set_num_threads(1)
-    return RunSpec(model=str(folder), task="qa", shots=2)
+    return identified([RunSpec(model=str(folder), task="qa", shots=2)])[0]
 
 
 @pytest.fixture(scope="module")

@@ -148,5 +148,5 @@ def test_what_can_not_begin_writes_nothing(fake, change):
 
 def test_an_unknown_task_writes_nothing(home):
     with pytest.raises(InputError, match="unknown task 'nonesuch'"):
-        execute(RunSpec(model="m", task="nonesuch"))
+        execute(RunSpec(model="pocket-1m", task="nonesuch"))
     assert not settings().runs.exists()

@@ -13,6 +13,7 @@ from core.cli import main
 from core.errors import SelfCheckError
 from core.runs import store
 from core.runs.execution.execute import execute
+from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions
@@ -54,7 +55,7 @@ def questions(home, monkeypatch):
 
 
 def test_a_model_that_begins_with_its_reasoning_is_stopped_at_its_first_questions(tmp_path):
-    spec = RunSpec(model=opening_with("[THINK]", tmp_path), task="qa", batch_size=4)
+    (spec,) = identified([RunSpec(model=opening_with("[THINK]", tmp_path), task="qa", batch_size=4)])
     with pytest.raises(SelfCheckError, match=r"for 4 of 4 questions.*“\[THINK\]” for 100% .*switch that off"):
         execute(spec)
     assert store.read_record(spec.run_id).state == "failed"
