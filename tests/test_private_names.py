@@ -59,6 +59,11 @@ USES = (
         "a folder that holds a model and an adapter is loaded without a word otherwise",
     ),
     Use(
+        "transformers/generation/configuration_utils.py",
+        ("_from_model_config",),
+        "nothing else tells end tokens that a folder states from those that follow from its configuration",
+    ),
+    Use(
         "accelerate/hooks.py",
         ("_old_forward",),
         "accelerate wraps the output matrix of a model on several devices and calls the original by this name",

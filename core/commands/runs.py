@@ -15,7 +15,7 @@ from core.errors import HedgeError, InputError, plain
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
-from core.runs.caveats import NO_ANSWER, of_run_record
+from core.runs.caveats import of_run_record
 from core.runs.execution.progress import WAITING
 from core.runs.model_files import NOT_READ, identified, known
 from core.runs.spec import MODES, RunSpec
@@ -94,18 +94,17 @@ def _figures(run_ids: list[str], alpha: int, status: int) -> CommandResult:
     from core.reports.bounded import bounded_report
     from core.reports.evaluation import load
 
-    made, ranges, without = [], [], {}
+    made, ranges, without = [], [], []
     for name in run_ids:
         record = store.read_record(name)
         if record.has_no_answer:
-            without[name] = " ".join(caveat.text for caveat in of_run_record(record) if caveat.kind == NO_ANSWER)
+            without.append(reports.without_answer(name))
         elif record.bounded:
             ranges.append(bounded_report(name, alpha))
         else:
             made.append(reports.report(load(name), alpha).to_json())
-    unanswered = [{"run": name, "no_answer": sentence} for name, sentence in without.items()]
-    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges), *unanswered]}
-    lines = [f"{name}\n  {sentence}" for name, sentence in without.items()]
+    values = {"runs": run_ids, "reports": [*made, *(one.to_json() for one in ranges), *without]}
+    lines = ["\n  ".join([entry["run"], *entry["notes"]]) for entry in without]
     return CommandResult(values, "\n".join(filter(None, [report_table(made), bounded_table(ranges), *lines])), status)
 
 
@@ -191,7 +190,6 @@ def _previews(specs: list[RunSpec]) -> CommandResult:
             f"{shown.sampled} of them have {shown.shortest} to {shown.longest}, the first {shown.shared} shared; then "
             f"one of {', '.join(repr(said) for said in shown.continuations)}; {shown.truncated} do not fit"
             + "".join(f"\n{note}" for note in shown.notes)
-            + (f". {shown.reasoning}" if shown.reasoning else "")
         )
     return CommandResult({"previews": values}, "\n\n".join(lines))
 

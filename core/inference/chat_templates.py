@@ -30,13 +30,15 @@ class ConfinedTemplate:
     """A tokenizer's chat template; it has the part of a tokenizer that :mod:`core.prompting.chat` uses.
 
     ``now`` is the time for a template that writes the date, the same for all prompts; ``dated`` says that it did, and
-    ``parts`` that it got the texts as lists of parts.
+    ``parts`` that it got the texts as lists of parts. ``opened`` is the mark of a block of reasoning that it left open
+    before an answer (:mod:`core.prompting.reasoning`), empty if none.
     """
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.now = datetime.now()
         self.wrote = self.dated = self.parts = False
+        self.opened = ""
         self._header: tuple[str, bool] | None = None
 
     @property
@@ -84,6 +86,11 @@ class ConfinedTemplate:
             made.append(
                 "The model's chat template writes no header for the assistant's turn, so the answer follows the "
                 "user's turn."
+            )
+        if self.opened:
+            made.append(
+                f"The chat template leaves the model's reasoning open ({self.opened}), so the letters are read inside "
+                "the reasoning and not in the answer. Ask in the plain format."
             )
         return tuple(made)
 

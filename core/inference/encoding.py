@@ -12,7 +12,7 @@ from core.inference.rows import TokenRow, Tokens, check_vocabulary, split_option
 from core.inference.token_ids import token_ids
 from core.prompting.chat import render
 from core.prompting.fit import fit
-from core.prompting.reasoning import has_switch, opened
+from core.prompting.reasoning import opened
 from core.records import LETTERS, Prompt
 
 CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx")
@@ -39,9 +39,6 @@ class Encoder:
         self.vocabulary = vocabulary
         self.template = ConfinedTemplate(tokenizer)
         self.letters: dict[tuple[int, bool], list[int] | None] = {}
-        self.has_switch: bool | None = None
-        self.reasoning: dict[str, Any] = {}
-        """What the chat template does about reasoning, for ``run.json``; empty before it is used, and mostly."""
         self.count_anew()
 
     def count_anew(self) -> None:
@@ -121,11 +118,7 @@ class Encoder:
         if not prompt.chat:
             return text
         shaped = render(self.template, text, system=prompt.system)
-        if self.has_switch is None:
-            self.has_switch = has_switch(self.template)
-            mark = opened(shaped, text)
-            self.reasoning = {"reasoning_off": True} if self.has_switch else {}
-            self.reasoning |= {"reasoning_opened": mark} if mark else {}
+        self.template.opened = self.template.opened or opened(shaped, text)
         return shaped
 
     def _fits(self, prompt: Prompt, context: Tokens) -> bool:

@@ -141,14 +141,17 @@ def pinned(source: ModelSource, value: str = "") -> ModelSource:
 def in_spec(model: str, *, report: Report | None = None) -> str:
     """The fingerprint as a run's spec has it: empty for a model that is as it ships with Hedge, so that runs of it keep
     the ids that they had before fingerprints were recorded."""
-    value = fingerprint(model, report=report)
-    return "" if value and value == shipped().get(model) else value
+    return _unless_shipped(model, fingerprint(model, report=report))
 
 
 def known_in_spec(model: str) -> str | None:
     """As :func:`in_spec`, if only little has to be read for it and the hub need not be asked; otherwise None."""
     value = known_fingerprint(model)
-    return "" if value and value == shipped().get(model) else value
+    return value and _unless_shipped(model, value)
+
+
+def _unless_shipped(model: str, value: str) -> str:
+    return "" if value == shipped().get(model) else value
 
 
 @functools.cache
@@ -169,7 +172,7 @@ class ModelFiles:
         self.source = pinned(resolve(model), expected or "")
         self._stamps: dict[Path, Stamp | None] = {}
         self.value = self._read(report)
-        self.expected = self._in_spec if expected is None else expected
+        self.expected = _unless_shipped(model, self.value) if expected is None else expected
         self._compare()
 
     def check(self) -> None:
@@ -182,15 +185,12 @@ class ModelFiles:
         """The fingerprint, and the names of the files on which it depends, for ``run.json``."""
         return {"fingerprint": self.value, "files": [name for folder in self.folders for name in files_of(folder)]}
 
-    @property
-    def _in_spec(self) -> str:
-        return "" if self.value == shipped().get(self.model) else self.value
-
     def _compare(self) -> None:
-        if self._in_spec != self.expected:
+        now = _unless_shipped(self.model, self.value)
+        if now != self.expected:
             raise InputError(
                 f"the model in {self.model} has changed since this run was asked for (fingerprint "
-                f"{short(self.expected) or 'as shipped'}, now {short(self._in_spec) or 'as shipped'}); launch it "
+                f"{short(self.expected) or 'as shipped'}, now {short(now) or 'as shipped'}); launch it "
                 "again to run what is there now"
             )
 

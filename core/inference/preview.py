@@ -18,7 +18,6 @@ from core.inference.imports import language_models
 from core.inference.models import FAKE_MODEL, resolve
 from core.inference.rows import common_prefix
 from core.inference.tokenizers import base_of, load_tokenizer
-from core.prompting.reasoning import opened_sentence
 from core.records import Prompt
 
 SAMPLE = 200
@@ -31,8 +30,6 @@ class Preview:
     prompts, and ``shared`` is the number of tokens with which all of these begin. ``context`` is the most tokens that
     the model reads (0: no limit), ``truncated`` the number of prompts that did not fit, and ``dropped`` the number of
     demonstrations that were left out for that reason. ``notes`` are sentences about the chat template.
-    ``reasoning_off`` says that it has a switch for reasoning, which is off, and ``reasoning_opened`` is the mark of a
-    block of reasoning that it leaves open.
     """
 
     text: str
@@ -47,15 +44,6 @@ class Preview:
     truncated: int
     dropped: int
     notes: Sequence[str] = ()
-    reasoning_off: bool = False
-    reasoning_opened: str = ""
-
-    @property
-    def reasoning(self) -> str:
-        """What a reader must know about the template's reasoning, in one sentence; mostly empty."""
-        if self.reasoning_opened:
-            return opened_sentence(self.reasoning_opened)
-        return "The template's reasoning is switched off, so that the answer comes first." if self.reasoning_off else ""
 
 
 def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
@@ -92,5 +80,4 @@ def preview(model: str, prompts: Sequence[Prompt]) -> Preview:
         truncated=encoder.truncated,
         dropped=encoder.dropped,
         notes=encoder.template.notes,
-        **encoder.reasoning,
     )

@@ -170,7 +170,6 @@ class TransformersEngine:
             "template_date": template.now.isoformat() if template.dated else "",
             "template_notes": list(template.notes),
             "other_base": self.other_base,
-            **self.encoder.reasoning,
         }
         return {name: value for name, value in about.items() if value}
 

@@ -186,11 +186,13 @@ def _check_served(spec: JurySpec, folder: Path) -> None:
             now = abilities_of(there.name, [there.url], key=spec.key_variable).weights
         except HedgeError:  # the stages say so if they need it
             continue
-        if not before.alike(now):
-            raise InputError(
-                f"the server {there.url} now holds other weights by the name of {there.name} than when this jury asked "
-                "it; serve those again, or take another seed (--seed)"
-            )
+        before.check_still(
+            now,
+            model=there.name,
+            url=there.url,
+            since="this jury asked it",
+            way_out="serve those again, or take another seed (--seed)",
+        )
 
 
 def answer_prompt(question: str) -> str:

@@ -2,20 +2,18 @@
 
 Letters are scored as the next token, so the answer has to come first. :func:`core.prompting.chat.render` switches
 reasoning off where a template has a switch. A template without one may leave a block of reasoning open, as those of
-DeepSeek-R1 and QwQ do; the letters are then read inside it.
+DeepSeek-R1 and QwQ do; the letters are then read inside it, which is one of a template's notes
+(:mod:`core.inference.chat_templates`).
 """
 
 from __future__ import annotations
 
 import re
 
-from jinja2 import TemplateError
-
-from core.errors import HedgeError
-from core.prompting.chat import OPENING, ChatTokenizer
+from core.prompting.chat import OPENING
 
 MARK = re.compile(
-    r"[<\[◁]\|?(?P<end>/|END_)?(?:\w+:|START_)?(?:think|thought|reason|scratchpad)\w*\|?[>\]▷]"
+    r"[<\[◁]\|?(?P<end>/|END_)?(?:\w{1,16}:|START_)?(?:think|thought|reason|scratchpad)\w{0,16}\|?[>\]▷]"
     r"|<\|channel\|>analysis(?:<\|message\|>)?",
     re.IGNORECASE,
 )
@@ -36,24 +34,3 @@ def opened(conversation: str, text: str) -> str:
     place = conversation.rfind(asked) if asked else -1
     marks = list(MARK.finditer(conversation[place + len(asked) :] if place >= 0 else conversation[-TAIL:]))
     return marks[-1][0] if marks and not marks[-1]["end"] else ""
-
-
-def opened_sentence(mark: str) -> str:
-    """What it means that a template leaves a block of reasoning open."""
-    return (
-        f"The chat template leaves the model's reasoning open ({mark}), so the letters are read inside the reasoning "
-        "and not in the answer."
-    )
-
-
-def has_switch(tokenizer: ChatTokenizer) -> bool:
-    """Whether a template writes another conversation where reasoning is switched on."""
-    turns = [{"role": "user", "content": "?"}]
-    try:
-        on, off = (
-            tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True, enable_thinking=switch)
-            for switch in (True, False)
-        )
-    except (HedgeError, TemplateError, LookupError, TypeError, ValueError):
-        return False
-    return bool(on != off)

@@ -16,7 +16,7 @@ from core.clusters import within
 from core.conformal.alpha import THOUSAND, check_thousandths
 from core.conformal.coverage import Ties, clustered_share_interval, covered_questions, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
-from core.conformal.probabilities import top_shares
+from core.conformal.probabilities import option_shares, top_shares
 from core.conformal.published import top_ties_of
 from core.conformal.scores import SCORES, true_scores
 from core.conformal.scores import score as score_of
@@ -27,15 +27,15 @@ from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
 from core.estimates import Estimate
 from core.prompting.cloze import NORMALISATIONS
-from core.records import DONT_KNOW, NONE_OF_ABOVE, BoolArray, FloatArray
+from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options
 from core.reports.caveats import of_run, texts
-from core.reports.evaluation import Evaluation
+from core.reports.evaluation import Evaluation, read_answers
 from core.reports.prompting.option_order import OptionOrder, option_order
 from core.reports.repeated import questions_of, standing_test_rows
 from core.reports.scored_sets import FormedSets, form, true_letters
-from core.runs.caveats import Caveats
+from core.runs.caveats import NO_ANSWER, Caveats, of_run_record
 
 DEFAULT_SCORES = ("lac", "aps")
 
@@ -239,6 +239,26 @@ def report(
         option_order=option_order(run, alpha, scores=tuple(scores)),
         caveats=of_run(run, method=method),
     )
+
+
+def without_answer(run_id: str) -> dict[str, Any]:
+    """In place of the report of a run whose letters are no answer, as JSON values: the sentence that says so, the
+    letter mass of the test questions, and all caveats. ``letter_rates`` are as in :class:`Report`, of what little
+    probability the letters have; None if some of it is only known within bounds."""
+    answers = read_answers(run_id, with_bounds=True)
+    record, caveats = answers.record, of_run_record(answers.record)
+    rates = None
+    if not record.bounded:
+        test = np.array(answers.questions["role"].to_pylist()) == "test"
+        shares = top_shares(option_shares(answers.scored)[0][test]).mean(axis=0)
+        rates = dict(zip(LETTERS, shares.tolist(), strict=False))
+    return {
+        "run": record.run_id,
+        "no_answer": " ".join(texts(caveat for caveat in caveats if caveat.kind == NO_ANSWER)),
+        "letter_mass": record.letter_mass.to_json() if record.letter_mass else None,
+        "letter_rates": rates,
+        "notes": texts(caveats),
+    }
 
 
 def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float, float]:

@@ -20,7 +20,6 @@ from core.errors import plain
 from core.inference.engine import cut_short
 from core.inference.models import FAKE_MODEL
 from core.letter_mass import LetterMass
-from core.prompting.reasoning import opened_sentence
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
@@ -97,28 +96,20 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
-    engine = provenance.get("engine") if not spec.is_imported else None
-    if clause := _texts(engine).get("other_base"):
-        clause = plain(clause, one_line=True)[:LONGEST]
-        caveats.append(
-            Caveat("base", f"{clause[:1].upper()}{clause[1:]}.", "Put those weights back, or train the adapter again.")
-        )
-    notes = _mapping(engine).get("template_notes")
-    if isinstance(notes, list):
-        caveats += [Caveat("template", plain(str(note), one_line=True)[:LONGEST]) for note in notes]
-    if mark := _texts(engine).get("reasoning_opened"):
-        mark = plain(mark, one_line=True)[: letter_mass.LONGEST_TOKEN]
-        caveats.append(Caveat("letters", opened_sentence(mark), "Ask in the plain format."))
-    if spec.repeats and (unstated := _texts(engine).get("sampling_unstated")):
-        unstated = plain(unstated, one_line=True)[:LONGEST]
-        caveats.append(
-            Caveat(
-                "sampling",
-                f"The server does not accept {unstated}, so its own values may have changed the written answers.",
-                "A server such as vLLM accepts all of these.",
-            )
-        )
-    if _mapping(engine).get("lists_unchecked") is True:
+    engine = provenance.get("engine")
+    if isinstance(engine, Mapping) and not spec.is_imported:
+        caveats += _of_engine(spec, engine)
+    if spec.model == FAKE_MODEL and not spec.is_imported:
+        caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
+    if stated := provenance.get(COLUMN):
+        caveats.append(Caveat("stated", _text(stated)))
+    return tuple(caveats)
+
+
+def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
+    """The caveats that an engine's description holds."""
+    caveats = []
+    if engine.get("lists_unchecked") is True:
         caveats.append(
             Caveat(
                 "unchecked",
@@ -127,18 +118,27 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "Start the server without them, or ask a server that echoes texts in the plain format.",
             )
         )
-    if spec.model == FAKE_MODEL and not spec.is_imported:
-        caveats.append(Caveat("demonstration", "No model answered: the figures are made up, for trying Hedge out."))
-    if stated := provenance.get(COLUMN):
-        caveats.append(Caveat("stated", plain(str(stated), one_line=True)[:LONGEST]))
-    return tuple(caveats)
+    if clause := _text(engine.get("other_base")):
+        way_out = "Put those weights back, or train the adapter again."
+        caveats.append(Caveat("base", f"{clause[0].upper()}{clause[1:]}.", way_out))
+    if isinstance(notes := engine.get("template_notes"), list):
+        caveats += [Caveat("template", _text(note)) for note in notes]
+    if spec.repeats and (unstated := _text(engine.get("sampling_unstated"))):
+        caveats.append(
+            Caveat(
+                "sampling",
+                f"The server does not accept {unstated}, so its own values may have changed the written answers.",
+                "A server such as vLLM accepts all of these.",
+            )
+        )
+    return caveats
 
 
 def of_run_record(record: RunRecord) -> Caveats:
     """The caveats that the ``run.json`` of a finished run knows; none of a run that answers no questions."""
     if record.state != "done" or not record.spec.answers:
         return ()
-    return (*of_record(record.spec, record.provenance), *of_letters(record.letter_mass, record.spec))
+    return (*of_letters(record.letter_mass, record.spec), *of_record(record.spec, record.provenance))
 
 
 def of_letters(mass: LetterMass | None, spec: RunSpec) -> Caveats:
@@ -175,10 +175,6 @@ def of_other_orders(ids: npt.NDArray[np.str_]) -> Caveats:
     )
 
 
-def _mapping(values: object) -> Mapping[str, Any]:
-    return values if isinstance(values, Mapping) else {}
-
-
 def _not_answered(left_out: Mapping[str, Any], total: int) -> Caveat:
     """A caveat on the questions that a server did not answer, of so many (0: not known): the kind and the reason of
     each, by its id."""
@@ -210,10 +206,9 @@ def _numbers(values: object) -> dict[str, int]:
     return {name: value for name, value in pairs if isinstance(value, int) and value >= 0}
 
 
-def _texts(values: object) -> dict[str, str]:
-    """The texts of a mapping, which may come from a file of another person."""
-    pairs = values.items() if isinstance(values, Mapping) else ()
-    return {name: value for name, value in pairs if isinstance(value, str)}
+def _text(value: object) -> str:
+    """A text, which may come from a file of another person, as a caveat can hold it."""
+    return plain(str(value or ""), one_line=True)[:LONGEST]
 
 
 def _counted(number: int, noun: str) -> str:

@@ -212,6 +212,8 @@ NO_INTERVAL: dict[str, str] = {
     "core.record_tables.bare_tables": "log-probabilities",
     "core.inference.server.replies.EchoedText": "log-probabilities",
     "core.inference.server.abilities.Abilities": "what a server can do",
+    "core.inference.server.list_checks.EchoedToken": "what a server can do",
+    "core.inference.server.list_checks.Findings": "what a server can do",
     "core.inference.server.address.ServedWeights": "which weights a server holds",
     "core.reports.bounded._both": "the ends of what a server's bounds leave open, proved and not estimated",
 }

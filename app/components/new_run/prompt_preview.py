@@ -106,10 +106,6 @@ def _one(one: Previewed) -> None:
         )
     for note in look.notes:
         st.warning(plain(note))
-    if look.reasoning_opened:
-        st.warning(plain(f"{look.reasoning} Ask in the plain format."))
-    elif look.reasoning:
-        st.caption(plain(look.reasoning))
     st.code(look.text, language=None, wrap_lines=True, height=TEXT_HEIGHT)
     said = [shortened(text, 80) if text.strip() == text else f"␣{shortened(text, 80)}" for text in look.continuations]
     st.caption(f"What is scored after it, with ␣ for a space: {plain(' | '.join(said))}")

@@ -7,6 +7,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -73,8 +74,8 @@ class Abilities:
     ``chat_lists`` say whether the tokens that the two endpoints list have the model's probabilities. ``failing`` is
     what the server failed on again and again while it did something simpler, as (:data:`COMPLETIONS`, :data:`CHAT` or
     :data:`TEXTS`, how it failed): it counts as not possible. ``refused`` are its words about what it refuses,
-    by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints.
-    ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
+    by the same names. ``letters`` and ``chat_letters`` are the letter mass after :data:`PROBE` on the two endpoints
+    (None: the list can't be believed). ``reasoning_off`` says that chats are asked with :data:`NO_REASONING`.
     """
 
     kind: str
@@ -211,16 +212,14 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         chat_lists=chat_lists,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
         refused=tuple(refused.items()),
-        letters=_letters(plain.first),
-        chat_letters=_letters(chat.first),
+        letters=_letters(found.first) if found and not lists.fault else None,
+        chat_letters=_letters(chat_found.first) if chat_found and not chat_lists.fault else None,
         reasoning_off=bool(chat.options),
     )
 
 
-def _letters(given: NextTokens | None) -> LetterMass | None:
+def _letters(given: NextTokens) -> LetterMass | None:
     """The letter mass after :data:`PROBE`, with each letter that is not listed at its upper bound."""
-    if given is None:
-        return None
     listed = [(SPACES.sub(" ", token).strip(), log_p) for token, log_p in given.tokens]
     missing = len(PROBE_LETTERS - {text for text, _ in listed})
     mass = sum(math.exp(log_p) for text, log_p in listed if text in PROBE_LETTERS) + missing * math.exp(given.floor)
@@ -312,6 +311,8 @@ class _Endpoint:
     path, what = "/completions", COMPLETIONS
     text, broad = PROBE, BROAD
     letters: tuple[str, ...] = (SAID, OTHER_SAID)
+    switch: Body = MappingProxyType({})
+    """Switches reasoning off, where there is a chat template."""
 
     def __init__(
         self,
@@ -328,7 +329,7 @@ class _Endpoint:
         self.refused = refused
         self.first: NextTokens | None = None
         self.options: Body = {}
-        """What each request says besides: :data:`NO_REASONING` if letters are no answer without it."""
+        """What each request says besides: the ``switch`` if letters are no answer without it."""
         self.without_echo = 0
 
     def body(self, text: str, most: int, temperature: int) -> Body:
@@ -338,6 +339,7 @@ class _Endpoint:
         """How far the endpoint's lists can be believed (:func:`~core.inference.server.list_checks.checked`); None if
         it lists nothing."""
         asked = self._most()
+        self._switch_reasoning_off(asked)
         return list_checks.checked(self, self.first, asked=asked, temperature=temperature) if self.first else None
 
     def _most(self) -> int:
@@ -382,6 +384,19 @@ class _Endpoint:
         if words:
             self.refused[self.what] = words[-1]
         return 0
+
+    def _switch_reasoning_off(self, most: int) -> None:
+        """Keep the ``switch`` in all further requests if letters are no answer without it and far more with it."""
+        before = _letters(self.first) if self.first and self.switch else None
+        if before is None or not before.is_no_answer:
+            return
+        self.options = self.switch
+        quiet = _able(lambda: self._listed(self.text, most))
+        after = _letters(quiet) if quiet else None
+        if after is not None and after.mean > FAR_MORE * before.mean:
+            self.first = quiet
+        else:
+            self.options = {}
 
     def listed(self, text: str, most: int, *, temperature: int = 0) -> NextTokens | None:
         """See :class:`~core.inference.server.list_checks.Asker`."""
@@ -429,24 +444,11 @@ class _ChatEndpoint(_Endpoint):
     path, what = "/chat/completions", CHAT
     broad = BROAD_CHAT
     letters: tuple[str, ...] = ()
+    switch = NO_REASONING
 
     def body(self, text: str, most: int, temperature: int) -> Body:
         messages = [{"role": "user", "content": text}]
         return {**chat_body(self.model, messages, listed=most, temperature=temperature), **self.options}
-
-    def _most(self) -> int:
-        most = super()._most()
-        before = _letters(self.first)
-        if before is None or not before.is_no_answer:
-            return most
-        self.options = NO_REASONING
-        quiet = _able(lambda: self._listed(self.text, most))
-        after = _letters(quiet)
-        if after is not None and after.mean > FAR_MORE * before.mean:
-            self.first = quiet
-        else:
-            self.options = {}
-        return most
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
         """None."""

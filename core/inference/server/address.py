@@ -189,6 +189,14 @@ class ServedWeights:
             and (not heard or abs(self.text_log_p - other.text_log_p) <= self.TEXT_ALIKE)
         )
 
+    def check_still(self, now: ServedWeights, *, model: str, url: str, since: str, way_out: str) -> None:
+        """Raise :class:`~core.errors.InputError` if the server holds other weights ``now`` than these, which it held
+        ``since`` something was done."""
+        if not self.alike(now):
+            raise InputError(
+                f"the server {url} now holds other weights by the name of {model} than when {since}; {way_out}"
+            )
+
 
 def served_model(text: str) -> ServedModel | None:
     """The model and the server that a text names; None if it names no server.

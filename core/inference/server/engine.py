@@ -172,10 +172,13 @@ class ServerEngine:
         """Raise :class:`~core.errors.InputError` if the run, or ``what`` else is made, already has answers of other
         weights, according to the description ``earlier`` of its engine. They must not be mixed."""
         before = ServedWeights.from_json(earlier.get("weights"))
-        if before and not before.alike(self.able.weights):
-            raise InputError(
-                f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
-                f"{what} began; serve those again and resume it, or repeat it"
+        if before:
+            before.check_still(
+                self.able.weights,
+                model=self.model,
+                url=self.client.urls[0],
+                since=f"this {what} began",
+                way_out="serve those again and resume it, or repeat it",
             )
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:

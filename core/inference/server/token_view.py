@@ -44,10 +44,13 @@ def view_served_tokens(
     )
     able = engine.able
     try:
-        if weights is not None and not weights.alike(able.weights):
-            raise InputError(
-                f"the server {model.url} holds other weights by the name of {model.name} than when it was last asked "
-                "what it can do; connect to it again"
+        if weights is not None:
+            weights.check_still(
+                able.weights,
+                model=model.name,
+                url=model.url,
+                since="it was last asked what it can do",
+                way_out="connect to it again",
             )
         rows = engine.echo_rows(text, listed=ALTERNATIVES)
     finally:

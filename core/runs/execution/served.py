@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from core import access
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def check_finished(specs: Sequence[RunSpec]) -> list[str]:
-    """Raise :class:`InputError` if one of these runs is done and its servers now hold other weights under the same
-    name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each model that
-    could not be asked.
+    """Raise :class:`~core.errors.InputError` if one of these runs is done and its servers now hold other weights under
+    the same name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each
+    model that could not be asked.
     """
     from core.inference.server.connect import abilities_of
 
@@ -45,11 +45,13 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
                     f"run {record.run_id} is done, and whether {spec.servers[0]} still holds the same weights of "
                     f"{spec.model} can't be checked: {error}"
                 )
-        weights = now[model]
-        if weights and not before.alike(weights):
-            raise InputError(
-                f"the server {spec.servers[0]} now holds other weights by the name of {spec.model} than when run "
-                f"{record.run_id} asked it; delete that run first, or take another seed (--seed)"
+        if weights := now[model]:
+            before.check_still(
+                weights,
+                model=spec.model,
+                url=spec.servers[0],
+                since=f"run {record.run_id} asked it",
+                way_out="delete that run first, or take another seed (--seed)",
             )
     return notes
 

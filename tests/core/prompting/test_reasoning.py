@@ -6,7 +6,7 @@ import pytest
 
 from core.inference.chat_templates import ConfinedTemplate
 from core.prompting.chat import render
-from core.prompting.reasoning import has_switch, opened
+from core.prompting.reasoning import opened
 
 TURNS = "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]"
 TEXT = "Which?\nA. <think>\nB. no\nAnswer:"
@@ -40,20 +40,18 @@ def template(end: str) -> ConfinedTemplate:
 @pytest.mark.parametrize("name", OFF)
 def test_reasoning_is_switched_off_where_the_template_has_a_switch(name: str):
     tokenizer = template(OFF[name])
-    assert has_switch(tokenizer) == (name != "none")
     assert opened(render(tokenizer, TEXT), TEXT) == ""
 
 
 @pytest.mark.parametrize("mark", OPEN)
 def test_a_template_that_leaves_its_reasoning_open_is_noticed(mark: str):
     tokenizer = template(mark)
-    assert not has_switch(tokenizer)
     assert opened(render(tokenizer, TEXT), TEXT) == mark.strip()
 
 
 def test_a_mark_in_the_question_opens_nothing():
     assert opened(render(template(""), TEXT), TEXT) == ""
-    spaced = "{% for m in messages %}{{ m.content | replace(' ', '  ') }}{% endfor %}<think>"
-    shaped = render(ConfinedTemplate(Tokenizer(spaced)), TEXT)
-    assert TEXT not in shaped
-    assert opened(shaped, TEXT) == "<think>"  # the end is searched
+    on_one_line = ConfinedTemplate(
+        Tokenizer("{% for m in messages %}{{ m.content | replace('\\n', ' ') }}{% endfor %}<think>")
+    )
+    assert opened(render(on_one_line, TEXT), TEXT) == "<think>"  # the text is not there, so its end is searched

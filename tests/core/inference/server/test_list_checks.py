@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -195,6 +196,19 @@ def test_a_server_that_applies_the_requested_temperature_is_asked_at_one(server,
     assert description["lists"].endswith("at temperature 1 alone")
 
 
+@pytest.mark.parametrize("echo", [True, False])
+def test_the_letter_mass_is_that_of_the_list_that_is_believed(server, echo):
+    def masses(**behaviour):
+        server.reset(all_tokens=True, **behaviour)
+        with closing(ServerEngine.load(MODEL, servers=[server.url], patience=SOON)) as engine:
+            return engine.able.letters, engine.able.chat_letters
+
+    exact = masses(echo=echo)
+    for mass, right in zip(masses(sampler=as_requested, echo=echo), exact, strict=True):
+        assert mass.mean == pytest.approx(right.mean, abs=1e-4)
+    assert masses(sampler=top_k(3), echo=echo) == (None, None)
+
+
 def test_what_no_request_can_show_is_a_caveat(server):
     server.reset(sampler=at_temperature(0.7), echo=False)
     _, description, _ = scored(server)
@@ -382,7 +396,8 @@ def extra(server, **behaviour):
     echoes = 1 if behaviour.get("echo", True) else 2
     endpoints = behaviour.get("completions", True) + behaviour.get("chat", True)
     refused = 2 - endpoints
-    return server.number - 2 * endpoints - echoes * behaviour.get("completions", True) - 4 * refused
+    switch = behaviour.get("chat", True)  # this model's letters are no answer in a chat, so the switch is tried
+    return server.number - 2 * endpoints - echoes * behaviour.get("completions", True) - 4 * refused - switch
 
 
 @pytest.mark.parametrize("behaviour", [{}, {"echo": False}, {"chat": False}, {"completions": False}])

@@ -71,13 +71,28 @@ def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
         "questions (median: 0.027%); the most probable token is “Sure” for 100% of the questions."
     )
     plain, chat = values["runs"]
-    assert values["reports"] == [
-        {"run": plain, "no_answer": f"{sentence} Ask by text, or in its chat format."},
-        {"run": chat, "no_answer": f"{sentence} Ask by text, or in the plain format."},
-    ]
+    note = (
+        "The chat template leaves the model's reasoning open (<think>), so the letters are read inside the reasoning "
+        "and not in the answer. Ask in the plain format."
+    )
+    rates = pytest.approx(dict.fromkeys("ABCDEF", 1 / 6))  # every letter has the same logit
+    mass = {"questions": 20, "without_answer": 20, "is_bound": False, "first": "Sure", "first_share": 1.0}
+    for report, run, format_, notes in zip(
+        values["reports"], (plain, chat), ("its chat", "the plain"), ([], [note]), strict=True
+    ):
+        share = report["letter_mass"].pop("mean"), report["letter_mass"].pop("median")
+        assert share == pytest.approx((0.00027, 0.00027), rel=0.02)
+        no_answer = f"{sentence} Ask by text, or in {format_} format."
+        assert report == {
+            "run": run,
+            "no_answer": no_answer,
+            "letter_mass": mass,
+            "letter_rates": rates,
+            "notes": [no_answer, *notes],
+        }
     assert any("the run will have no figures" in line for line in store.read_log(plain))
-    assert store.read_record(chat).provenance["engine"]["reasoning_opened"] == "<think>"
-    assert "reasoning_opened" not in store.read_record(plain).provenance["engine"]
+    assert store.read_record(chat).provenance["engine"]["template_notes"] == [note]
+    assert "template_notes" not in store.read_record(plain).provenance["engine"]
     assert main(["runs"]) == 0
     listed = capsys.readouterr().out
     assert sentence in listed
