@@ -299,7 +299,7 @@ class ServerEngine:
         for scored in self._scores(prompts):
             answered += 1
             yield scored
-        self.left_out.confirm(answered or len(prompts) < self.left_out.asked)
+        self.left_out.confirm(answered or len(prompts) < self.left_out.total)
 
     def _scores(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         if not prompts:
