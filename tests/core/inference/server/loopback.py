@@ -188,13 +188,15 @@ class Loopback:
         tokens = tuple(self.tokenizer(text)["input_ids"])
         log_p = self.log_p(tokens)
         written, said = self.write(tokens, body)
-        choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": said}, "logprobs": None}
+        off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
+        opens = "" if off else self.behaviour.opens
+        message = {"role": "assistant", "content": opens + said}
+        choice: dict[str, Any] = {"index": 0, "message": message, "logprobs": None}
         if body.get("logprobs") and self.behaviour.logprobs:
             listed = self.behaviour.sampler(log_p[-1], tokens, body)
             pairs = self.spelled(self.top(listed, body["top_logprobs"]), body["top_logprobs"])
             top = [{"token": token, "logprob": value} for token, value in pairs]
-            off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
-            if (opens := self.behaviour.opens) and not off:
+            if opens:
                 first = {"token": opens, "logprob": math.log(1 - REST)}
                 top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}

@@ -179,6 +179,8 @@ def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(serve
     found = scored(engine := load(server), asked)
     assert engine.description["reasoning_off"]
     assert np.array_equal(found.logits, exact.logits)
+    written = dict(engine.write(asked, repeats=1, seeds=range(len(asked))))
+    assert not any("<think>" in text for texts in written.values() for text in texts)
     server.reset(all_tokens=True, opens="<think>")
     assert not load(server).able.reasoning_off
 
