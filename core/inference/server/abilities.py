@@ -28,6 +28,7 @@ from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.inference.server.reply_body import clean, count
 from core.letter_mass import LetterMass
+from core.prompting.reasoning import SWITCHES
 
 Found = TypeVar("Found")
 
@@ -37,7 +38,7 @@ MOST_FOLLOWED = 1_000
 """The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
-NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
+NO_REASONING: Body = {"chat_template_kwargs": dict.fromkeys(SWITCHES, False)}
 """Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
 FAR_MORE = 10
 """Times the letter mass; a server that ignores the switch gives the same."""
