@@ -73,8 +73,8 @@ class LetterMass:
         """What the model would write instead, as the end of a sentence; empty if the source does not say it."""
         if not self.first:
             return ""
-        some = 0 < self.without_answer < self.questions
-        which = f"those with less than {LEAST:.0%}" if some else "the questions"
+        only_some = 0 < self.without_answer < self.questions
+        which = f"those with less than {LEAST:.0%}" if only_some else "the questions"
         often = f" for {self.first_share:.0%} of {which}" if self.questions > 1 else ""
         return f"; the most probable token is {spelled(self.first)}{often}"
 
@@ -159,8 +159,8 @@ def letter_mass(scored: OptionLogits, rows: IntArray | None = None) -> LetterMas
 def unanswered(scored: OptionLogits) -> dict[str, str]:
     """Why each of the questions without an answer has none, as a clause, by its id."""
     rows = np.flatnonzero(has_no_answer(largest_mass(scored)))
-    found = {scored.ids[row]: letter_mass(scored, rows[[i]]) for i, row in enumerate(rows)}
-    return {name: mass.without for name, mass in found.items() if mass}
+    masses = {scored.ids[row]: letter_mass(scored, rows[[i]]) for i, row in enumerate(rows)}
+    return {name: mass.without for name, mass in masses.items() if mass}
 
 
 def noted(scored: OptionLogits, rows: IntArray) -> dict[str, Any]:

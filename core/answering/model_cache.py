@@ -150,7 +150,7 @@ class ModelCache:
         read the weights from the files while the model answers."""
         if self._kept[key].weights != self._weights(key[0]):
             self._drop(key)
-            raise InputError(f"the files of {key[0]} were changed while it was loaded or asked; ask again")
+            raise files_changed(key[0])
 
     def clear(self) -> None:
         """Drop all models."""
@@ -234,3 +234,8 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:  # renamed the moment it was whole
         return 0
+
+
+def files_changed(model: str) -> InputError:
+    """The error if a model is not the one that was asked for."""
+    return InputError(f"the files of {model} were changed while it was loaded or asked; ask again")

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from core import access, extras
 from core.answering.custom_question import AnswerProgress, CustomQuestion, ModelAnswer, write_answer
-from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched
+from core.answering.model_cache import Key, LoadedModel, ModelCache, download_watched, files_changed
 from core.answering.token_text import BY_TOKEN, TokenText, write_view
 from core.errors import HedgeError, InputError
 from core.inference.engine import Engine, SelfCheck
@@ -128,7 +128,7 @@ def _read(asked: TokenText, models: ModelCache, report: Report) -> float:
     loading = _Loading(report)
     model = models.by_token(asked.model, loading=loading)
     if asked.version and model.weights != asked.version:
-        raise InputError(f"the files of {asked.model} were changed while it was loaded or asked; ask again")
+        raise files_changed(asked.model)
     report("answering")
     from core.adapters.token_view import view_tokens  # slow to import, and not needed for questions
 

@@ -29,8 +29,8 @@ def boundaries(config: Any) -> tuple[int, ...]:
 
     A window or a chunk has two: it ends, and the one after it does. Scales change one token earlier (``floor_scale``).
     """
-    found = set(_lengths(config.get_text_config().to_dict()))
-    return tuple(sorted({edge for length in found for edge in (length - 1, length, 2 * length) if edge > 1}))
+    lengths = set(_lengths(config.get_text_config().to_dict()))
+    return tuple(sorted({edge for length in lengths for edge in (length - 1, length, 2 * length) if edge > 1}))
 
 
 def side(edges: Sequence[int], *lengths: int) -> Side:

@@ -15,13 +15,12 @@ from jinja2 import TemplateError
 from core.confined import Channel, LimitReached, Limits, Nursery, Session
 from core.errors import HedgeError, InputError, plain
 from core.prompting.chat import MARKER, conversation
+from core.prompting.reasoning import SWITCHES
 
 LIMITS = Limits(memory=512 << 20, seconds=5.0)
 """For one prompt, of which a template writes thousands in a second."""
 LONGEST = 20_000_000
 """Characters that a template may write."""
-SWITCHES = ("enable_thinking", "thinking", "reasoning")
-"""The names by which templates switch a model's reasoning on or off: Qwen3 and GLM, DeepSeek and Granite, Command."""
 RAISED: dict[str, type[Exception]] = {"TypeError": TypeError, "ValueError": ValueError}
 """What a template that does not fit its conversation raises beside ``TemplateError``."""
 

@@ -45,7 +45,7 @@ class RopeOfLength:
             self._begin_afresh()
             return self._compute(x, position_ids, *rest, **named)
         regimes = [self.regime(length) for length in self.lengths]
-        found: Any = None
+        chosen: Any = None
         for regime in dict.fromkeys(regimes):
             mine = [own == regime for own in regimes]
             longest = max(length for length, own in zip(self.lengths, mine, strict=True) if own)
@@ -53,14 +53,14 @@ class RopeOfLength:
             last = torch.full_like(position_ids[..., :1], longest - 1)
             positions = torch.cat([position_ids.clamp(max=longest - 1), last], dim=-1)
             self._begin_afresh()
-            made = self._compute(x, positions, *rest, **named)
-            parts = [part[..., :-1, :] for part in (made if isinstance(made, tuple) else (made,))]
-            if found is None:
-                found, whole = parts, isinstance(made, tuple)
+            computed = self._compute(x, positions, *rest, **named)
+            parts = [part[..., :-1, :] for part in (computed if isinstance(computed, tuple) else (computed,))]
+            if chosen is None:
+                chosen, whole = parts, isinstance(computed, tuple)
                 continue
             here = torch.tensor(mine, device=parts[0].device)[:, None, None]
-            found = [torch.where(here, part, before) for part, before in zip(parts, found, strict=True)]
-        return tuple(found) if whole else found[0]
+            chosen = [torch.where(here, part, before) for part, before in zip(parts, chosen, strict=True)]
+        return tuple(chosen) if whole else chosen[0]
 
     def _begin_afresh(self) -> None:
         """Forget the frequencies of an earlier text; only dynamic modules keep them."""

@@ -12,6 +12,8 @@ import re
 
 from core.prompting.chat import OPENING
 
+SWITCHES = ("enable_thinking", "thinking", "reasoning")
+"""The names by which templates switch a model's reasoning on or off: Qwen3 and GLM, DeepSeek and Granite, Command."""
 MARK = re.compile(
     r"[<\[◁]\|?(?P<end>/|END_)?(?:\w{1,16}:|START_)?(?:think|thought|reason|scratchpad)\w{0,16}\|?[>\]▷]"
     r"|<\|channel\|>analysis(?:<\|message\|>)?",

@@ -28,6 +28,7 @@ from core.inference.server.provenance import mapping, told
 from core.inference.server.replies import EchoedText, NextTokens, echoed, last_list, next_tokens
 from core.inference.server.reply_body import clean, count
 from core.letter_mass import LetterMass
+from core.prompting.reasoning import SWITCHES
 
 Found = TypeVar("Found")
 
@@ -37,7 +38,7 @@ MOST_FOLLOWED = 1_000
 """The largest number of next tokens that a server can ask Hedge to request."""
 MOST_MODELS = 5_000
 PROBE = "Question: Which letter comes first?\nA. A\nB. B\nAnswer:"
-NO_REASONING: Body = {"chat_template_kwargs": {"enable_thinking": False, "thinking": False}}
+NO_REASONING: Body = {"chat_template_kwargs": dict.fromkeys(SWITCHES, False)}
 """Switches reasoning off in the chat templates of vLLM, SGLang and llama.cpp; other servers refuse or ignore it."""
 FAR_MORE = 10
 """Times the letter mass; a server that ignores the switch gives the same."""
@@ -130,18 +131,18 @@ def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> A
     of them has no such model, gives no log-probabilities at all, or is unlike the first;
     :class:`~core.errors.ServerError` if one that is needed can't be reached, or fails on all that it is asked.
     """
-    found: dict[str, Abilities] = {}
+    by_url: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            found[client.corrected.get(url, url)] = _abilities(client, url, model)
+            by_url[client.corrected.get(url, url)] = _abilities(client, url, model)
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
             client.drop(url)
-    first, *others = found
+    first, *others = by_url
     for other in others:
-        _check_alike(first, found[first], other, found[other])
-    return found[first]
+        _check_alike(first, by_url[first], other, by_url[other])
+    return by_url[first]
 
 
 def _check_alike(first: str, one: Abilities, other: str, two: Abilities) -> None:
@@ -177,11 +178,11 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
     refused: dict[str, str] = {}
-    plain, chat = (kind(client, url, model, failing, refused) for kind in (_Endpoint, _ChatEndpoint))
-    found = plain.findings()
-    trusted = found.check if found and found.check.compared and not found.check.fault else None
-    chat_found = chat.findings(temperature=trusted.temperature if trusted else None)
-    first = found or chat_found
+    endpoint, chat_endpoint = (kind(client, url, model, failing, refused) for kind in (_Endpoint, _ChatEndpoint))
+    plain = endpoint.findings()
+    trusted = plain.check if plain and plain.check.compared and not plain.check.fault else None
+    chat = chat_endpoint.findings(temperature=trusted.temperature if trusted else None)
+    first = plain or chat
     if first is None:
         for error in failing.values():
             raise error
@@ -190,7 +191,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
             f"{hint(' '.join(refused.values())) or 'start it so that it gives them, or use another server'}"
         )
-    lists, chat_lists = (one.check if one else UNCHECKED for one in (found, chat_found))
+    lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
         chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
@@ -199,22 +200,22 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         kind=clean(entry.get("owned_by")),
         version=version,
         context=context,
-        listed=found.most if found else 0,
-        chat_listed=chat_found.most if chat_found else 0,
-        echo=bool(found and found.echo_right),
-        echo_wrong=bool(found and found.echo_right is False),
+        listed=plain.most if plain else 0,
+        chat_listed=chat.most if chat else 0,
+        echo=bool(plain and plain.echo_right),
+        echo_wrong=bool(plain and plain.echo_right is False),
         root=clean(entry.get("root")),
         quantisation=quantisation,
-        by_id=found is not None and found.most > 0 and _gives_by_id(client, url, model),
+        by_id=plain is not None and plain.most > 0 and _gives_by_id(client, url, model),
         probe=first.first.tokens[0],
-        text_log_p=found.text_log_p if found and found.echo_right else 0.0,
+        text_log_p=plain.text_log_p if plain and plain.echo_right else 0.0,
         lists=lists,
         chat_lists=chat_lists,
         failing=tuple((what, _how(error)) for what, error in failing.items()),
         refused=tuple(refused.items()),
-        letters=_letters(found.first) if found and not lists.fault else None,
-        chat_letters=_letters(chat_found.first) if chat_found and not chat_lists.fault else None,
-        reasoning_off=bool(chat.options),
+        letters=_letters(plain.first) if plain and not lists.fault else None,
+        chat_letters=_letters(chat.first) if chat and not chat_lists.fault else None,
+        reasoning_off=bool(chat_endpoint.options),
     )
 
 
@@ -232,8 +233,8 @@ def quoted(refused: Iterable[tuple[str, str]], *what: str) -> str:
     >>> quoted([(COMPLETIONS, "No"), (CHAT, "No")], COMPLETIONS, CHAT)
     ', and says "No"'
     """
-    said = dict.fromkeys(f'"{words}"' for name, words in refused if name in what and words)
-    return f", and says {' and '.join(said)}" if said else ""
+    sentences = dict.fromkeys(f'"{words}"' for name, words in refused if name in what and words)
+    return f", and says {' and '.join(sentences)}" if sentences else ""
 
 
 def _how(error: ServerError) -> str:
@@ -241,20 +242,20 @@ def _how(error: ServerError) -> str:
     return f"HTTP status {status}" if status else "with an answer that can't be read"
 
 
-def token_ids(client: ServerClient, url: str, model: str, text: str, said: Sequence[str]) -> dict[str, int]:
-    """The id of each of ``said`` that is one token of its own behind ``text``, as the server's ``/tokenize`` tells."""
+def token_ids(client: ServerClient, url: str, model: str, text: str, tokens: Sequence[str]) -> dict[str, int]:
+    """The id of each of ``tokens`` that is one token of its own behind ``text``, as the server's ``/tokenize`` says."""
     parts = urlsplit(url)
     base = f"{parts.scheme}://{parts.netloc}"
-    found: dict[str, int] = {}
-    for one in said:
-        body = {"model": model, "prompt": text + one, "add_special_tokens": False, "return_token_strs": True}
+    ids_by_token: dict[str, int] = {}
+    for token in tokens:
+        body = {"model": model, "prompt": text + token, "add_special_tokens": False, "return_token_strs": True}
         reply = _able(lambda body=body: client.post("/tokenize", body, dict, of=base, paid=False))  # type: ignore[misc]
         ids, spelled = (mapping(reply).get(name) for name in ("tokens", "token_strs"))
         if not (isinstance(ids, list) and isinstance(spelled, list) and ids and len(ids) == len(spelled)):
             return {}
-        if isinstance(ids[-1], int) and SPACES.sub(" ", str(spelled[-1])) == one:
-            found[one] = ids[-1]
-    return found
+        if isinstance(ids[-1], int) and SPACES.sub(" ", str(spelled[-1])) == token:
+            ids_by_token[token] = ids[-1]
+    return ids_by_token
 
 
 def _entry(client: ServerClient, url: str, model: str) -> tuple[str, Mapping[str, Any]]:
@@ -415,27 +416,27 @@ class _Endpoint:
             return None
 
         def read(reply: dict[str, Any]) -> tuple[EchoedText, dict[str, float]]:
-            found = echoed(reply, text=text, continuation=token)
-            return found, last_list(reply, found)
+            text_and_token = echoed(reply, text=text, continuation=token)
+            return text_and_token, last_list(reply, text_and_token)
 
         def ask() -> tuple[EchoedText, dict[str, float]]:
             body = echo_body(self.model, text + token, listed=min(ECHOED, len(self.first.tokens) if self.first else 1))
             return self.client.post(self.path, body, read, of=self.url)
 
-        asked = _able(
+        reply = _able(
             ask,
             simpler=lambda: self._listed(self.text, 1),
             on_failure=lambda error: self.failing.setdefault(TEXTS, error),
             on_refusal=lambda words: self.refused.setdefault(TEXTS, words),
         )
-        if asked is None:
+        if reply is None:
             self.without_echo += 1
             return None
-        found, listed = asked
-        scored, said = found.log_p[1 : found.context], found.log_p[found.context :]
-        if len(said) != 1 or found.joined or any(math.isnan(value) for value in (*scored, *said)):
+        echo, listed = reply
+        before, behind = echo.log_p[1 : echo.context], echo.log_p[echo.context :]
+        if len(behind) != 1 or echo.joined or any(math.isnan(value) for value in (*before, *behind)):
             return None
-        return EchoedToken(token, said[0], listed, sum(scored) / max(len(scored), 1))
+        return EchoedToken(token, behind[0], listed, sum(before) / max(len(before), 1))
 
 
 class _ChatEndpoint(_Endpoint):
@@ -466,8 +467,8 @@ def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     def ask() -> NextTokens:
         return client.post("/completions", id_body(model, PROBE, list(ids.values())), read, of=url)
 
-    found = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
-    return found is not None and all(found.log_p(token) is not None for token in ids)
+    listed = _able(ask, simpler=lambda: client.post("/completions", letter_body(model, PROBE, listed=1), read, of=url))
+    return listed is not None and all(listed.log_p(token) is not None for token in ids)
 
 
 def _able(

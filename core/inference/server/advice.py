@@ -130,11 +130,11 @@ def asked_changes(words: str, body: Body, made: Sequence[Change] = (), *, status
     wanted = (change for pattern, change in TABLE if pattern.search(words))
     if change := next((change for change in wanted if change.applied(body) != body), None):
         return (change,)
-    said = _words(words)
-    named = [name for name in OPTIONAL if name in said and name in body]
+    plain_words = _words(words)
+    named = [name for name in OPTIONAL if name in plain_words and name in body]
     if not named or not (status in (*INVALID, FAILED) or REFUSED.search(words)):
         return ()
-    if "top_p" in named and "must" in said:  # Text Generation Inference, whose penalties have other scales
+    if "top_p" in named and "must" in plain_words:  # Text Generation Inference, whose penalties have other scales
         named += PROTOCOL
     again = any(change.leaves_out or change.value is not None for change in made)
     second = {name: Change(name, value=OTHERWISE[name]) for name in named if name in OTHERWISE}
@@ -169,8 +169,8 @@ def most_listed(words: str) -> int:
     >>> most_listed("logprobs are not available")
     0
     """
-    found = MOST.search(words)
-    return int(found[1]) if found else 0
+    match = MOST.search(words)
+    return int(match[1]) if match else 0
 
 
 def hint(words: str) -> str:

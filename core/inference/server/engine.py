@@ -299,7 +299,7 @@ class ServerEngine:
         for scored in self._scores(prompts):
             answered += 1
             yield scored
-        self.left_out.confirm(answered or len(prompts) < self.left_out.asked)
+        self.left_out.confirm(answered or len(prompts) < self.left_out.total)
 
     def _scores(self, prompts: Sequence[Prompt]) -> Iterator[OptionLogits]:
         if not prompts:
@@ -320,7 +320,7 @@ class ServerEngine:
             return
         chat = prompts[0].chat
         bodies: list[Body] = [
-            sampled_body(self.model, _asked(prompt), most=WRITTEN, seed=seed * repeats + i)
+            sampled_body(self.model, self._asked(prompt), most=WRITTEN, seed=seed * repeats + i)
             for prompt, seed in zip(prompts, seeds, strict=True)
             for i in range(repeats)
         ]
@@ -341,6 +341,9 @@ class ServerEngine:
     def _chat_options(self) -> Body:
         """What every request to the chat endpoint says besides its messages."""
         return NO_REASONING if self.able.reasoning_off else {}
+
+    def _asked(self, prompt: Prompt) -> Body:
+        return {"messages": _messages(prompt), **self._chat_options} if prompt.chat else {"prompt": prompt.text}
 
     def answers(
         self, prompts: Sequence[str], *, leave_out: Callable[[int, NoAnswer], object] = lambda i, missing: None
@@ -671,10 +674,6 @@ def _bounds(scored: OptionLogits) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def _messages(prompt: Prompt) -> list[dict[str, str]]:
     system = [{"role": "system", "content": prompt.system}] * bool(prompt.system)
     return [*system, {"role": "user", "content": prompt.text}]
-
-
-def _asked(prompt: Prompt) -> dict[str, Any]:
-    return {"messages": _messages(prompt)} if prompt.chat else {"prompt": prompt.text}
 
 
 def _path(chat: bool) -> str:

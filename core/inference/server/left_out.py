@@ -63,8 +63,8 @@ def kind_of(status: int, words: str, code: str = "") -> str:
     >>> kind_of(400, "bad request"), kind_of(404, "no such model"), kind_of(500, "it broke")
     ('refused', '', '')
     """
-    said = f"{code} {words}"
-    named = FILTERED if FILTERS.search(said) else TOO_LONG if status in (413, 414) or LIMITS.search(said) else ""
+    text = f"{code} {words}"
+    named = FILTERED if FILTERS.search(text) else TOO_LONG if status in (413, 414) or LIMITS.search(text) else ""
     if status in OF_ONE_REQUEST:
         return named or REFUSED
     return named if status in (403, 500) else ""
@@ -77,20 +77,20 @@ def missing_of(engine: object) -> Mapping[str, NoAnswer]:
 
 
 class LeftOut:
-    """What has been left out of a piece of work so far, by its name. ``asked`` is how much there is in all, which
+    """What has been left out of a piece of work so far, by its name. ``total`` is how much there is in all, which
     limits what may be left out (0: no limit)."""
 
-    def __init__(self, asked: int = 0) -> None:
-        self.asked = asked
+    def __init__(self, total: int = 0) -> None:
+        self.total = total
         self.missing: dict[str, NoAnswer] = {}
 
     def add(self, name: str, missing: NoAnswer, *, what: str = "questions") -> None:
         """Leave out this one. Raises :class:`~core.errors.ServerError` if they are too many to be exceptions."""
         self.missing[name] = missing
-        if self.asked and len(self.missing) > most_left_out(self.asked):
+        if self.total and len(self.missing) > most_left_out(self.total):
             raise ServerError(
-                f"the server gives no answer to {len(self.missing):,} of {self.asked:,} {what}, and at most "
-                f"{most_left_out(self.asked):,} can be left out; the last one: {missing.reason}"
+                f"the server gives no answer to {len(self.missing):,} of {self.total:,} {what}, and at most "
+                f"{most_left_out(self.total):,} can be left out; the last one: {missing.reason}"
             ) from missing.error
 
     def confirm(self, answered: int) -> None:

@@ -314,8 +314,8 @@ def _compared(asker: Asker, lists: dict[str, NextTokens], most: int, head: Echoe
     echoes += [(asker.text, echo) for echo in islice(more, PAIRS - len(known))]
     is_right = _echo_is_right(lists, echoes)
     if is_right is False:
-        found = _alone(asker, lists, most)
-        return Findings(found.check, found.most, found.first, False)
+        alone = _alone(asker, lists, most)
+        return Findings(alone.check, alone.most, alone.first, False)
     token, a, b = max(pairs, key=lambda pair: abs(pair[1] - pair[2]))
     fault = (_fault_of_any(asker, lists, most) if is_right else None) or contradiction(token, a, b)
     return Findings(ListCheck(fault, compared=bool(is_right)), most, lists[asker.text], bool(is_right), text_log_p)

@@ -37,8 +37,8 @@ class Behaviour:
     text. ``base`` is the path of its API, and ``listing`` makes the reply about models. ``sampler`` makes what is
     listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
     what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
-    token with which all but :data:`REST` of its chat answers begin, unless it has a ``switch`` for reasoning that is
-    off."""
+    token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
+    for reasoning that is off."""
 
     most: int = 20
     all_tokens: bool = False
@@ -58,7 +58,7 @@ class Behaviour:
     stall_s: float = 5.0
     fault: Callable[[int], str] = field(default=lambda number: "")
     opens: str = ""
-    switch: bool = False
+    switch: str = ""
     breaks_on: Callable[[str, dict[str, Any]], bool] = field(default=lambda path, body: False)
     sampler: Callable[[torch.Tensor, tuple[int, ...], dict[str, Any]], torch.Tensor] = field(
         default=lambda log_p, tokens, body: log_p
@@ -188,13 +188,15 @@ class Loopback:
         tokens = tuple(self.tokenizer(text)["input_ids"])
         log_p = self.log_p(tokens)
         written, said = self.write(tokens, body)
-        choice: dict[str, Any] = {"index": 0, "message": {"role": "assistant", "content": said}, "logprobs": None}
+        off = body.get("chat_template_kwargs", {}).get(self.behaviour.switch) is False
+        opens = "" if off else self.behaviour.opens
+        message = {"role": "assistant", "content": opens + said}
+        choice: dict[str, Any] = {"index": 0, "message": message, "logprobs": None}
         if body.get("logprobs") and self.behaviour.logprobs:
             listed = self.behaviour.sampler(log_p[-1], tokens, body)
             pairs = self.spelled(self.top(listed, body["top_logprobs"]), body["top_logprobs"])
             top = [{"token": token, "logprob": value} for token, value in pairs]
-            off = self.behaviour.switch and body.get("chat_template_kwargs", {}).get("enable_thinking") is False
-            if (opens := self.behaviour.opens) and not off:
+            if opens:
                 first = {"token": opens, "logprob": math.log(1 - REST)}
                 top = [first, *({**one, "logprob": one["logprob"] + math.log(REST)} for one in top[:-1])]
             choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}

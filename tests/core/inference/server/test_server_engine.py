@@ -15,6 +15,7 @@ from core.inference.server.engine import CHECKED_QUESTIONS, ServerEngine
 from core.inference.server.provenance import told
 from core.inference.transformers_engine import TransformersEngine
 from core.prompting.cloze import cloze_prompt
+from core.prompting.reasoning import SWITCHES
 from core.prompting.strategies import prompt
 from core.records import Prompt, joined
 from core.tasks import bank
@@ -170,15 +171,18 @@ def test_a_server_that_begins_with_its_reasoning_is_refused_before_it_is_scored(
     assert sum(any(one.text in text for one in asked) for text in server.texts) == CHECKED_QUESTIONS
 
 
-def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(server, load):
+@pytest.mark.parametrize("switch", SWITCHES)
+def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(server, load, switch):
     asked = [replace(one, chat=True) for one in letters(6)]
     server.reset(all_tokens=True)
     exact = scored(engine := load(server), asked)
     assert "reasoning_off" not in engine.description
-    server.reset(all_tokens=True, opens="<think>", switch=True)
+    server.reset(all_tokens=True, opens="<think>", switch=switch)
     found = scored(engine := load(server), asked)
     assert engine.description["reasoning_off"]
     assert np.array_equal(found.logits, exact.logits)
+    written = dict(engine.write(asked, repeats=1, seeds=range(len(asked))))
+    assert not any("<think>" in text for texts in written.values() for text in texts)
     server.reset(all_tokens=True, opens="<think>")
     assert not load(server).able.reasoning_off
 
