@@ -41,7 +41,7 @@ def opened(conversation: str, text: str) -> str:
 def opened_sentence(mark: str) -> str:
     """What it means that a template leaves a block of reasoning open."""
     return (
-        f"The chat template leaves the model's reasoning open ({mark}), so the letters are read inside the reasoning "
+        f"The chat template leaves the model's reasoning open ({mark}), so the options are read inside the reasoning "
         "and not in the answer."
     )
 

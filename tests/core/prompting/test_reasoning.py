@@ -53,5 +53,5 @@ def test_a_template_that_leaves_its_reasoning_open_is_noticed(mark: str):
 
 def test_a_mark_in_the_question_opens_nothing():
     assert opened(render(template(""), TEXT), TEXT) == ""
-    trimmed = ConfinedTemplate(Tokenizer("{% for m in messages %}{{ m.content | upper }}{% endfor %}<think>"))
-    assert opened(render(trimmed, TEXT), TEXT) == "<think>"  # the text is not there, so its end is searched
+    escaped = ConfinedTemplate(Tokenizer("{% for m in messages %}{{ m.content | tojson }}{% endfor %}<think>"))
+    assert opened(render(escaped, TEXT), TEXT) == "<think>"  # the text is not there as it is, so its end is searched

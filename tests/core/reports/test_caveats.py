@@ -154,7 +154,7 @@ def test_an_import_without_answers_has_no_figures(home, tmp_path, capsys):
 def test_a_template_that_leaves_reasoning_open_is_a_caveat():
     (caveat,) = of_record(SPEC, {"engine": {"reasoning_opened": "<think>\x1b[2J"}})
     assert caveat.sentence == (
-        "The chat template leaves the model's reasoning open (<think>\\x1b[2J), so the letters are read inside the "
+        "The chat template leaves the model's reasoning open (<think>\\x1b[2J), so the options are read inside the "
         "reasoning and not in the answer."
     )
 
