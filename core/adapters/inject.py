@@ -9,6 +9,7 @@ from typing import Any
 
 from core.adapters.layer import ProbLora, is_linear
 from core.errors import InputError
+from core.inference.models import ModelSource, resolve
 
 TARGETS = ("q_proj", "v_proj")
 MOST_RANKS = 1024
@@ -55,6 +56,14 @@ def peft_by_its_old_name() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         yield
+
+
+def trainable(model: str) -> ModelSource:
+    """The model that an adapter is to be trained for. Raises :class:`InputError` if it is an adapter itself."""
+    source = resolve(model)
+    if source.is_adapter:
+        raise InputError(f"{model} is an adapter already; give the model that it belongs to, or use it as it is")
+    return source
 
 
 def check_rank(rank: int) -> int:

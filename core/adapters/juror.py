@@ -21,12 +21,13 @@ import torch
 from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training, set_peft_model_state_dict
 from safetensors.torch import load_file, save_file
 
+from core.adapters.inject import trainable
 from core.errors import InputError, RunCancelled
 from core.files.json_text import loads
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
 from core.inference.model_loading import QUANTIZED, load_model
-from core.inference.models import canonical, resolve
+from core.inference.models import canonical
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.replaced_weights import TRAINED_ON, weights_of
 from core.inference.rows import TokenRow
@@ -96,9 +97,7 @@ def fine_tune(
             f"a juror learns from right and wrong answers, but {right} of {len(examples)} are right; take more "
             "questions or another base model"
         )
-    source = resolve(model)
-    if source.is_adapter:
-        raise InputError(f"{model} is an adapter already; give the model that it belongs to, or use it as it is")
+    source = trainable(model)
     torch.manual_seed(tuning.seed)
     weights = weights_of(model)
     loaded, tokenizer = load_model(source, dtype=dtype)

@@ -32,7 +32,7 @@ from core.inference.model_loading import load_model
 from core.inference.models import ModelSource, resolve
 from core.inference.placement import best_device
 from core.inference.quiet import quiet
-from core.inference.replaced_weights import other_base, weights_of
+from core.inference.replaced_weights import other_base, other_base_of, weights_of
 from core.inference.token_ids import token_ids
 from core.inference.tokenizers import load_tokenizer
 from core.prompting.strategies import prompt
@@ -77,8 +77,7 @@ def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: 
         made, tokenizer = load_model(resolve(under), dtype=dtype)
         made = stored.put_adapter(made, folder)
         check_numbers(made, where=f"adapter {folder}", dtype=dtype)
-        clause = other_base(folder, under)
-        notes = (f"{clause[:1].upper()}{clause[1:]}.",) if clause else ()
+        notes = _noted(other_base(folder, under))
         return Loaded(made, tokenizer, values["kind"], folder.name, folder, variances(made), weights, notes)
     if folder.is_dir() and stored.holds_whole(folder):
         made, tokenizer = _architecture(folder, base, dtype)
@@ -88,7 +87,12 @@ def load(model: str, *, base: str | None = None, dtype: str = "float32", alpha: 
     source: ModelSource = resolve(model)
     made, tokenizer = load_model(source, dtype=dtype)
     place = None if source.is_hub or source.name == model else Path(source.location)
-    return Loaded(made, tokenizer, "lora" if source.is_adapter else "base", source.name, place, {}, weights)
+    kind, notes = "lora" if source.is_adapter else "base", _noted(other_base_of(source))
+    return Loaded(made, tokenizer, kind, source.name, place, {}, weights, notes)
+
+
+def _noted(clause: str) -> tuple[str, ...]:
+    return (f"{clause[:1].upper()}{clause[1:]}.",) if clause else ()
 
 
 def _architecture(folder: Path, base: str | None, dtype: str) -> tuple[Any, Any]:

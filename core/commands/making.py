@@ -17,7 +17,7 @@ from core.commands.answer import CommandResult
 from core.commands.runs import execute_here
 from core.errors import InputError, plain
 from core.files.atomic import write_atomically
-from core.inference.replaced_weights import weights_of
+from core.inference.replaced_weights import same_weights
 from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price
 from core.jury.judgements import Judgements, truth
@@ -70,12 +70,11 @@ def answer(arguments: Namespace) -> CommandResult:
     )  # fmt: skip
     questions = jury_spec.drawn(spec)
     asked = [answer_prompt(q.question) for q in questions]
-    weights = weights_of(arguments.model)
     coming = written_answers(
         arguments.model, asked, on_missing=lambda i, missing: _say_missing(questions[i].id, missing), **_how(arguments)
     )
     said: dict[int, str] = {}
-    with tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
+    with same_weights(arguments.model) as weights, tqdm(total=len(questions), file=sys.stderr, delay=0.001) as bar:
         for i, text in coming:
             said[i] = text
             bar.update()
@@ -128,7 +127,7 @@ def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
     names = JurySpec(base="-", jurors=tuple(arguments.juror), key_variable=arguments.key_variable).juror_names
-    found = [_verdicts(model, rows, arguments) for model in arguments.juror]
+    weights, found = zip(*(_verdicts(model, rows, arguments) for model in arguments.juror), strict=True)
     asked, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in found)]
     if not rows:
         raise InputError("no answer has a verdict of every juror; the lines above say why")
@@ -144,27 +143,29 @@ def judge(arguments: Namespace) -> CommandResult:
         ("",) * len(rows),
     )
     name = arguments.name or "-".join(names)
-    weights = {juror: weights_of(model) for juror, model in zip(names, arguments.juror, strict=True)}
     origin = f"judged here from {arguments.answers.name}"
     missing = asked - len(rows)
     notes = [f"{missing:,} of {asked:,} answers are missing, because a server gave no verdict."] * bool(missing)
-    jury_id = jury_store.save(judged, name=name, origin=origin, notes=notes, weights=weights)
+    jury_id = jury_store.save(
+        judged, name=name, origin=origin, notes=notes, weights=dict(zip(names, weights, strict=True))
+    )
     text = f"{jury_id}: {len(rows)} answers, {len(names)} jurors"
     return CommandResult(
         {"jury": jury_id, "answers": len(rows), "missing": missing}, " ".join([text, *(f"({note})" for note in notes)])
     )
 
 
-def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> dict[str, tuple[float, float]]:
-    """A juror's verdicts by the answers' ids, without those that a server does not give."""
+def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> tuple[str, dict[str, tuple[float, float]]]:
+    """The fingerprint of a juror, and its verdicts by the answers' ids, without those that a server does not give."""
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
-    judging = ask(model, asked, **_how(arguments))
-    found = dict(judging.verdicts())
+    with same_weights(model) as weights:
+        judging = ask(model, asked, **_how(arguments))
+        found = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return found
+    return weights, found
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

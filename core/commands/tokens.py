@@ -66,11 +66,12 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     """Train an adapter here, with progress; the same folder again continues where a training stopped."""
     from tqdm import tqdm
 
+    from core.adapters.inject import trainable
     from core.adapters.texts import load_texts, split, tokenize
     from core.adapters.train import AdapterRecipe, AdapterTrainer
     from core.inference.encoding import context_of
     from core.inference.model_loading import load_model
-    from core.inference.models import canonical, resolve
+    from core.inference.models import canonical
     from core.inference.replaced_weights import weights_of
     from core.inference.rows import check_vocabulary
 
@@ -93,8 +94,9 @@ def train_adapter(arguments: Namespace) -> CommandResult:
         if arguments.samples < 1:
             raise InputError(f"training needs at least one text, got {arguments.samples}")
         train = train[: arguments.samples]
+    source = trainable(arguments.model)
     weights = weights_of(arguments.model)
-    model, tokenizer = load_model(resolve(arguments.model), dtype="float32")
+    model, tokenizer = load_model(source, dtype="float32")
     rows = tokenize(train, tokenizer, context=context_of(model.config))
     highest = max(max(row.tokens) for row in rows)
     check_vocabulary(highest, vocabulary=model.get_input_embeddings().weight.shape[0])

@@ -88,7 +88,7 @@ class ConfinedTemplate:
             )
         if self.opened:
             made.append(
-                f"The chat template leaves the model's reasoning open ({self.opened}), so the letters are read inside "
+                f"The chat template leaves the model's reasoning open ({self.opened}), so the options are read inside "
                 "the reasoning and not in the answer. Ask in the plain format."
             )
         return tuple(made)

@@ -91,6 +91,8 @@ def _without_configuration(folder: Path) -> str:
         "converted for transformers, which has a config.json",
         "*.gguf": f"folder {folder} holds a GGUF file, {SERVE_GGUF}",
         "*/config.json": f"folder {folder} has no config.json, but folders in it have; give one of those",
+        "*/adapter_config.json": f"folder {folder} has no adapter_config.json, but folders in it have; give one of "
+        "those",
     }
     known = next((text for pattern, text in says.items() if next(folder.glob(pattern), None)), None)
     return known or f"folder {folder} has no config.json; save the model there with save_pretrained"

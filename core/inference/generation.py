@@ -21,6 +21,7 @@ from core.inference.encoding import Encoder, context_of
 from core.inference.memory import geometry
 from core.inference.model_loading import load_model
 from core.inference.models import resolve
+from core.inference.replaced_weights import other_base_of
 from core.prompting.written import CLOSES, OPENS, answer_line
 
 SAMPLED = {"do_sample": True, "temperature": 1.0, "top_k": 0, "top_p": 1.0}
@@ -48,8 +49,12 @@ class Generator:
 
     @classmethod
     def load(cls, model: str, *, dtype: str, longest: int = LONGEST) -> Generator:
-        """Load a model by name. Raises :class:`~core.errors.InputError` if that is not possible."""
-        return cls(*load_model(resolve(model), dtype=dtype), longest=longest)
+        """Load a model by name. Raises :class:`~core.errors.InputError` if that is not possible, or if it is an adapter
+        that was trained on other weights of its base model."""
+        source = resolve(model)
+        if clause := other_base_of(source):
+            raise InputError(f"{clause}; put those weights back, or train the adapter again")
+        return cls(*load_model(source, dtype=dtype), longest=longest)
 
     def answers(self, prompts: Sequence[str]) -> Iterator[tuple[int, str]]:
         """Yield the index of each prompt with its answer, in any order.

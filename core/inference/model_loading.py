@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM
+from transformers import AutoModelForCausalLM, GenerationConfig
 
 from core.errors import InputError
 from core.inference.adapter_loading import put_adapter
@@ -180,6 +180,15 @@ def _unloadable(base: ModelSource, config: Any, error: Exception) -> str:
         return (
             f"the config.json of model {base.location} has values of which transformers can make no "
             f"{config.model_type}; take the config.json that came with the weights"
+        )
+    try:
+        GenerationConfig.from_pretrained(base.location, **base.pin)
+    except OSError:  # there is none
+        pass
+    except Exception:  # it checks its values, and some of them raise what they like
+        return (
+            f"the generation_config.json of model {base.location} has values that transformers can't read; take the "
+            "file that came with the weights, or leave only its end tokens in it (eos_token_id)"
         )
     return loading_sentence(base, error)
 

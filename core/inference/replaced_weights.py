@@ -8,6 +8,8 @@ of a result of an older version, of a model that ships, and of one on a server, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
@@ -16,8 +18,9 @@ from core.files.names import named
 from core.inference.folders import ADAPTER, CONFIGURATION, OWN_ADAPTER
 from core.inference.hub_cache import cached_file
 from core.inference.model_fingerprint import fingerprint, folder_fingerprint, short
-from core.inference.models import bundled_adapters, bundled_models, is_local
+from core.inference.models import ModelSource, bundled_adapters, bundled_models, is_local
 from core.inference.server.address import served_model, short_name
+from core.inference.tokenizers import base_of
 
 NOT_RECORDED = "weights not recorded"
 TRAINING = "training.json"
@@ -64,6 +67,24 @@ def other_base(folder: Path, base: str) -> str:
     """A clause if Hedge trained the adapter in a folder on other weights than those of ``base``; empty if not, or if
     that is not recorded."""
     return replaced(base, _trained_on(folder), those=f"on which adapter {folder.name} was trained")
+
+
+def other_base_of(source: ModelSource) -> str:
+    """The clause of :func:`other_base` for a model that has been resolved; empty if it is no adapter in a folder."""
+    is_folder = source.is_adapter and not source.is_hub
+    return other_base(Path(source.location), base_of(source).location) if is_folder else ""
+
+
+@contextmanager
+def same_weights(model: str) -> Iterator[str]:
+    """The fingerprint of a model, as :func:`weights_of` gives it.
+
+    Raises :class:`InputError` after the body if the model has other weights then.
+    """
+    weights = weights_of(model)
+    yield weights
+    if clause := replaced(model, weights, those="with which this command began"):
+        raise InputError(f"{clause}; start it again when the model is written completely")
 
 
 def _trained_on(folder: Path) -> str:

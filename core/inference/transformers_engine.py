@@ -7,7 +7,6 @@ import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,9 +31,8 @@ from core.inference.paths import LetterSums, Sums
 from core.inference.placement import devices_of
 from core.inference.prefix import Prefix, shared_tokens
 from core.inference.quiet import quiet
-from core.inference.replaced_weights import other_base
+from core.inference.replaced_weights import other_base_of
 from core.inference.rows import TokenRow, Tokens, rectangle
-from core.inference.tokenizers import base_of
 from core.records import OptionLogits, Prompt
 
 CHECKED_QUESTIONS = 4
@@ -118,8 +116,7 @@ class TransformersEngine:
             with quiet():
                 made = cls(model, tokenizer, name=source.name, dtype=dtype, batch_size=batch_size)
                 made.identity = kept_checks.identity(source)
-                if source.is_adapter and not source.is_hub:
-                    made.other_base = other_base(Path(source.location), base_of(source).location)
+                made.other_base = other_base_of(source)
                 return made
         except Exception as error:  # a model's own code: this type may use other names for its parts
             if isinstance(error, HedgeError) or is_out_of_memory(error):

@@ -10,13 +10,14 @@ head of the first user message (of an empty one before an opening).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import InputError
 from core.inference.chat_templates import ConfinedTemplate, named_without_default
 from core.perplexity.conversations import COUNSELOR, PERSON, Message
 from core.prompting.chat import LeftOutError, conversation
+from core.prompting.reasoning import opened
 
 MODES = ("standard", "published")
 NO_TEMPLATE = "the model has no chat template, so the messages stand in lines of “role: text”"
@@ -81,10 +82,25 @@ class ChatLayout:
 
     template: ConfinedTemplate
     turns: Callable[[str, Sequence[Message]], list[dict[str, str]]]
+    opened: set[str] = field(default_factory=set)
+    """The marks of reasoning that the template leaves open before an answer."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to be known about the texts that the template wrote."""
+        begun = (
+            f"The model's chat template begins each answer with reasoning ({mark}); the messages are scored without "
+            "it, right after the assistant's mark."
+            for mark in sorted(self.opened)
+        )
+        return (*self.template.notes, *begun)
 
     def __call__(self, prompt: str, context: Sequence[Message], reply: str) -> Laid:
         before = self.turns(prompt, context)
         asked = conversation(self.template, before)
+        if mark := opened(asked, before[-1]["content"]):  # the message is no reasoning
+            self.opened.add(mark)
+            asked = asked[: asked.rindex(mark)]
         try:
             whole = conversation(self.template, [*before, {"role": COUNSELOR, "content": reply}], asks=False)
         except LeftOutError:  # it writes the reply in another way, and the reply itself is scored

@@ -13,9 +13,8 @@ from core.inference.model_fingerprint import pinned, revisions
 from core.inference.models import FAKE_MODEL, resolve
 from core.perplexity.conversations import Message as Said
 from core.perplexity.figures import ScoredMessage
-from core.perplexity.layout import layouts
 from core.perplexity.request import Part
-from core.perplexity.tokens import Words, encode
+from core.perplexity.tokens import Words, beginnings, encode
 from core.perplexity.windows import Window
 
 if TYPE_CHECKING:
@@ -103,10 +102,8 @@ class Scorer:
         """``each`` sampled endings after each context, seeded."""
         from core.inference.generation import sample
 
-        (layout, _), *_ = layouts("standard", self.tokenizer)
         made = []
-        for number, context in enumerate(contexts):
-            laid = layout(prompt, context, "")
+        for number, laid in enumerate(beginnings(contexts, self.tokenizer, prompt=prompt)):
             texts = [
                 sample(
                     self.engine.model,

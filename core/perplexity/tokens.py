@@ -10,6 +10,7 @@ from core.errors import InputError
 from core.inference.rows import Tokens
 from core.inference.spelling import pieces
 from core.inference.token_ids import Spans, token_ids, token_spans
+from core.perplexity.conversations import Message
 from core.perplexity.layout import ChatLayout, Laid, Layout, layouts
 from core.perplexity.request import Part
 from core.perplexity.windows import Window
@@ -50,7 +51,17 @@ def encode(
             made = [_part(part, layout, tokenizer, mode=mode, context=context) for part in parts]
         except Refused:
             continue
-        return made, (*notes, *(layout.template.notes if isinstance(layout, ChatLayout) else ()))
+        return made, (*notes, *(layout.notes if isinstance(layout, ChatLayout) else ()))
+    raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
+
+
+def beginnings(contexts: Sequence[Sequence[Message]], tokenizer: Any, *, prompt: str) -> list[Laid]:
+    """The text before an answer to each of the ``contexts``, in one layout for all of them."""
+    for layout, _ in layouts("standard", tokenizer):
+        try:
+            return [_lay(layout, prompt, Window(0, tuple(context), ""), 0) for context in contexts]
+        except Refused:
+            continue
     raise InputError("the model's tokenizer can't lay these conversations out; choose another model")
 
 

@@ -11,6 +11,7 @@ from core import cli
 from core.adapters.juror import fine_tune
 from core.adapters.train import AdapterRecipe, AdapterTrainer
 from core.errors import InputError, RunCancelled
+from core.inference import model_loading as loading
 from core.inference.model_fingerprint import fingerprint, folder_fingerprint, short
 from core.inference.replaced_weights import other_base
 from core.inference.verdicts import judge
@@ -77,6 +78,43 @@ def test_a_juror_on_other_weights_is_refused_and_a_run_of_it_carries_a_caveat(ho
     record = store.read_record(execute(spec))
     (caveat,) = [each for each in caveats.of_run_record(record) if each.kind == "base"]
     assert caveat.text.startswith("T" + now[1:])
+
+
+def test_a_juror_on_other_weights_is_named_wherever_it_is_used(home, tmp_path: Path, capsys):
+    base, juror, answers = own_model(tmp_path / "base"), tmp_path / "juror", tmp_path / "answers.jsonl"
+    fine_tune(str(base), EXAMPLES, juror, TUNING)
+    view = ("tokens", "view", "--model", str(juror), "--text", "Rome is old.")
+    assert told(capsys, *view)["notes"] == []
+    replace_weights(base)
+    (note,) = told(capsys, *view)["notes"]
+    assert note.startswith(f"The weights of base ({short(fingerprint(str(base)))}) are not those on which adapter")
+    assert cli.main(["jury", "answer", "--model", str(juror), "--samples", "8", "--out", str(answers)]) == 2
+    assert f"{note[1:-1]}; put those weights back, or train the adapter again" in capsys.readouterr().err
+    assert not answers.exists()
+    assert cli.main(["train-adapter", "--model", str(juror), "--out", str(tmp_path / "second")]) == 2
+    assert "juror is an adapter already; give the model that it belongs to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["answer", "judge"])
+def test_weights_that_are_replaced_during_a_command_give_no_result(home, tmp_path: Path, capsys, monkeypatch, command):
+    model, answers, out = own_model(tmp_path / "model"), tmp_path / "answers.jsonl", tmp_path / "out.jsonl"
+    row = {"id": "0", "question": "What is the capital of Peru?", "answer": "Lima", "label": True}
+    answers.write_text(json.dumps(row))
+    judging = ["--juror", str(model), "pocket-1m", "--answers", str(answers)]
+    words = ["--model", str(model), "--samples", "8", "--out", str(out)] if command == "answer" else judging
+    began = short(fingerprint(str(model)))
+    read = loading.load_tokenizer
+
+    def replaced_before(*arguments):
+        if short(fingerprint(str(model))) == began:
+            replace_weights(model)
+        return read(*arguments)
+
+    monkeypatch.setattr(loading, "load_tokenizer", replaced_before)
+    assert cli.main(["jury", command, *words]) == 2
+    said = capsys.readouterr().err
+    assert f"are not those with which this command began ({began})" in said
+    assert not out.exists()
 
 
 def test_a_training_does_not_continue_on_other_weights(home, tmp_path: Path):

@@ -110,6 +110,13 @@ def test_values_in_the_files_of_a_folder_change_no_answer(tmp_path):
     assert dict(Generator.load(str(folder), dtype="float32").answers(ASKED)) == expected
 
 
+def test_a_file_about_generation_that_cannot_be_read_is_named(tmp_path):
+    folder = shutil.copytree(MODEL, tmp_path / "model")
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": 1, "early_stopping": "maybe"}))
+    with pytest.raises(InputError, match=r"^the generation_config.json of model .* has values that transformers can't"):
+        Generator.load(str(folder), dtype="float32")
+
+
 def test_every_end_token_ends_an_answer(generator):
     """The tokenizer's is another, as with models whose chat ends with a token of its own."""
     model, tokenizer = generator.model, generator.tokenizer

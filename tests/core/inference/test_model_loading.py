@@ -54,9 +54,11 @@ def test_an_adapter_speaks_through_its_base_model(tiny_model, tmp_path):
     [
         (("adapter_config.json",), "has no weights"),
         (("adapter_config.json", "adapter_model.bin"), "as a pickle"),
+        (("french/adapter_config.json",), "no adapter_config.json, but folders in it have; give one of those"),
     ],
 )
 def test_an_adapter_folder_that_is_none(tmp_path, names, says):
+    (tmp_path / "french").mkdir()
     for name in names:
         (tmp_path / name).write_text("{}")
     with pytest.raises(InputError, match=says):

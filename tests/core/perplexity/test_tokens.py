@@ -14,7 +14,7 @@ from core.perplexity.conversations import Conversation, Message
 from core.perplexity.layout import FOLDED, NO_DEFAULT, NO_TEMPLATE, REFUSED
 from core.perplexity.prompts import EMPTY, FITTING, SystemPrompt
 from core.perplexity.request import Request
-from core.perplexity.tokens import encode
+from core.perplexity.tokens import beginnings, encode
 from core.settings import ASSETS
 from pocket_world.chat.template import TEMPLATE
 
@@ -149,3 +149,22 @@ def test_a_template_must_write_every_message(tokenizer, template, note):
         text = tokenizer.decode(words.tokens, skip_special_tokens=False)
         assert all(message.text in text for message in window.context)
         assert text.endswith(window.reply)
+
+
+def test_messages_are_scored_outside_a_block_of_reasoning_that_a_template_opens(tokenizer):
+    begins = "{% if add_generation_prompt %}<|assistant|>"
+    assert begins in TEMPLATE
+    _, expected, _ = encoded(tokenizer, template=TEMPLATE)
+    _, made, notes = encoded(tokenizer, template=TEMPLATE.replace(begins, f"{begins}<think>\n"))
+    assert made == expected
+    (note,) = notes
+    assert note.startswith("The model's chat template begins each answer with reasoning (<think>); the messages are")
+
+
+@pytest.mark.parametrize("template", [STRICT, DEAF, LAST, BROKEN])
+def test_an_ending_begins_in_the_layout_in_which_messages_are_scored(tokenizer, template):
+    part, made, _ = encoded(tokenizer, template=template)
+    laid = beginnings([window.context for window in part.windows], tokenizer, prompt=FITTING.text)
+    for begun, words in zip(laid, made, strict=True):
+        text = tokenizer.decode(words.tokens[: words.first], skip_special_tokens=False)
+        assert begun.text.removesuffix(" ") == text

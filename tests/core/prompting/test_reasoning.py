@@ -51,7 +51,5 @@ def test_a_template_that_leaves_its_reasoning_open_is_noticed(mark: str):
 
 def test_a_mark_in_the_question_opens_nothing():
     assert opened(render(template(""), TEXT), TEXT) == ""
-    on_one_line = ConfinedTemplate(
-        Tokenizer("{% for m in messages %}{{ m.content | replace('\\n', ' ') }}{% endfor %}<think>")
-    )
-    assert opened(render(on_one_line, TEXT), TEXT) == "<think>"  # the text is not there, so its end is searched
+    escaped = ConfinedTemplate(Tokenizer("{% for m in messages %}{{ m.content | tojson }}{% endfor %}<think>"))
+    assert opened(render(escaped, TEXT), TEXT) == "<think>"  # the text is not there as it is, so its end is searched

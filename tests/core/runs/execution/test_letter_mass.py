@@ -72,7 +72,7 @@ def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
     )
     plain, chat = values["runs"]
     note = (
-        "The chat template leaves the model's reasoning open (<think>), so the letters are read inside the reasoning "
+        "The chat template leaves the model's reasoning open (<think>), so the options are read inside the reasoning "
         "and not in the answer. Ask in the plain format."
     )
     rates = pytest.approx(dict.fromkeys("ABCDEF", 1 / 6))  # every letter has the same logit
