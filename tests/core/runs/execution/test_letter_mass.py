@@ -13,6 +13,7 @@ from core.cli import main
 from core.errors import SelfCheckError
 from core.runs import store
 from core.runs.execution.execute import execute
+from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from tests.conftest import synthetic_questions
@@ -54,7 +55,7 @@ def questions(home, monkeypatch):
 
 
 def test_a_model_that_begins_with_its_reasoning_is_stopped_at_its_first_questions(tmp_path):
-    spec = RunSpec(model=opening_with("[THINK]", tmp_path), task="qa", batch_size=4)
+    (spec,) = identified([RunSpec(model=opening_with("[THINK]", tmp_path), task="qa", batch_size=4)])
     with pytest.raises(SelfCheckError, match=r"for 4 of 4 questions.*“\[THINK\]” for 100% .*switch that off"):
         execute(spec)
     assert store.read_record(spec.run_id).state == "failed"
@@ -71,7 +72,7 @@ def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
     )
     plain, chat = values["runs"]
     assert values["reports"] == [
-        {"run": plain, "no_answer": f"{sentence} Ask by text, or in its chat format."},
+        {"run": plain, "no_answer": f"{sentence} Ask by text, or in the model's chat format."},
         {"run": chat, "no_answer": f"{sentence} Ask by text, or in the plain format."},
     ]
     assert any("the run will have no figures" in line for line in store.read_log(plain))
