@@ -28,6 +28,8 @@ another token. In each recorded run of the small models the mean is above 0.99, 
 this."""
 FEW = 0.01
 """A smaller share of questions without an answer is not mentioned: every model has such a question now and then."""
+RARE = 0.2
+"""A token that is the most probable one for a smaller share of the questions is not named."""
 LONGEST_TOKEN = 24
 NAME = "letter_mass"
 """The key of ``run.json``."""
@@ -70,13 +72,17 @@ class LetterMass:
 
     @property
     def instead(self) -> str:
-        """What the model would write instead, as the end of a sentence; empty if the source does not say it."""
-        if not self.first:
+        """What the model would write instead, as the end of a sentence; empty if the source does not say it, or if
+        that differs from question to question."""
+        if not self.first or self.first_share < RARE:
             return ""
-        only_some = 0 < self.without_answer < self.questions
-        which = f"those with less than {LEAST:.0%}" if only_some else "the questions"
-        often = f" for {self.first_share:.0%} of {which}" if self.questions > 1 else ""
-        return f"; the most probable token is {spelled(self.first)}{often}"
+        token = spelled(self.first)
+        if self.questions == 1:
+            return f"; the most probable token is {token}"
+        if self.without_answer == 1:
+            return f"; the most probable token there is {token}"
+        which = "these" if 0 < self.without_answer < self.questions else "the questions"
+        return f"; the most probable token is {token} for {self.first_share:.0%} of {which}"
 
     def known(self, share: float) -> str:
         """The mean or the median in per cent, with "at most" if it is a bound."""
@@ -206,4 +212,4 @@ def way_out(first: str, *, chat: bool) -> str:
             "the model begins with its reasoning, so switch that off in its chat template or on its server, or ask "
             f"{'in the plain format or ' if chat else ''}by text"
         )
-    return f"ask by text, or in {'the plain' if chat else 'its chat'} format"
+    return "ask by text, or in the plain format" if chat else "ask by text, or in the model's chat format"

@@ -87,12 +87,13 @@ def synthetic_run(
     signal: float = 1.5,
     task: str = "qa",
     shots: int = 0,
+    model_fingerprint: str = "",
 ) -> str:
     """Write a finished run of n questions into HEDGE_HOME; half calibrate. Returns its id."""
     questions = synthetic_questions(n, k=k, seed=seed)
     logits = np.random.default_rng(seed).normal(size=(n, k)).astype(np.float32) * 1.5
     logits[np.arange(n), [q.label for q in questions]] += signal
-    spec = RunSpec(model=model, task=task, seed=seed, shots=shots)
+    spec = RunSpec(model=model, task=task, seed=seed, shots=shots, model_fingerprint=model_fingerprint)
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     store.write_questions(folder, questions, ["calibration" if i < n // 2 else "test" for i in range(n)])
     store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, np.ones(n, dtype=np.float32)))

@@ -206,10 +206,12 @@ def _named(row: Mapping[Any, Any]) -> str:
 
 
 def _cell(row: Mapping[Any, Any], column: FigureColumn) -> str:
-    """A figure and its interval: ``71.2 [69.9, 72.5]``."""
+    """A figure and its interval: ``71.2 [69.9, 72.5]``; the figure alone where it has no interval."""
     value, low, high = (float(row[name]) for name in (column.value, column.low, column.high))
     if math.isnan(value):
         return MISSING
+    if math.isnan(low) or math.isnan(high):
+        return column.write(value)
     return f"{column.write(value)} [{column.write(low)}, {column.write(high)}]"
 
 

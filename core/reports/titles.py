@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from core.inference.model_fingerprint import revisions, shipped, short
 from core.inference.models import FAKE_MODEL
+from core.inference.replaced_weights import NOT_RECORDED
 from core.runs.model_files import has_files, served_weights
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
@@ -149,7 +150,7 @@ def weights_title(spec: RunSpec) -> str:
         return f"{'revision' if of_hub else 'weights'} {short(spec.model_fingerprint)}"
     if not has_files(spec) or spec.model == FAKE_MODEL:
         return ""
-    return "weights as shipped" if spec.model in shipped() else "weights not recorded"
+    return "weights as shipped" if spec.model in shipped() else NOT_RECORDED
 
 
 def weights_apart(specs: Mapping[str, RunSpec]) -> dict[str, str]:

@@ -100,6 +100,14 @@ def test_a_benchmark_goes_out_as_three_files(home, tmp_path, capsys):
     assert [run["run"] for run in kinds["config"]["runs"]] == names
 
 
+def test_a_benchmark_without_an_interval_goes_out_too(home, tmp_path, capsys):
+    """One question calibrates and one tests, as where a server did not answer the others."""
+    assert main(["export", synthetic_run(2), "--format", "json", "--out", str(tmp_path), "--json"]) == 0
+    capsys.readouterr()
+    (path,) = tmp_path.glob("results_*.json")
+    assert json.loads(path.read_text())[0]["avg_set_size_interval"] == [None, None]
+
+
 @pytest.mark.parametrize(
     ("kind", "what"), [("xlsx", "sets.xlsx"), ("md", "table.md"), ("latex", "table.tex"), ("bibtex", "references.bib")]
 )

@@ -285,6 +285,14 @@ def test_the_table_has_one_run_for_each_model_and_task_and_folds_the_rest(open_p
     assert len(app.dataframe[1].value) == 2
 
 
+def test_runs_of_replaced_weights_stand_beside_each_other_in_the_table(open_page: Open):
+    runs = [synthetic_run(model="m", model_fingerprint=value * 32) for value in ("a", "b")]
+    app = open_page("overview", figure="runs")
+    shown = app.dataframe[0].value
+    names = dict(zip(shown["run"], shown["model"], strict=True))
+    assert names == dict(zip(runs, ("m · weights aaaaaa", "m · weights bbbbbb"), strict=True))
+
+
 def tick(app: AppTest, *rows: int) -> None:
     """Tick these rows of the first table."""
     app.session_state[app.dataframe[0].key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}

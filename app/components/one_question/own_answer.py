@@ -111,7 +111,7 @@ def weights_warnings(answer: ModelAnswer, record: RunRecord) -> list[str]:
     """A warning if the model has other weights now than when it answered, and one if the run's were others."""
     model, said = answer.own.model, []
     if clause := replaced(model, answer.weights, those="that gave this answer"):
-        said.append(f"{sentence(clause)} Ask again, and those that are there now answer.")
+        said.append(f"{sentence(clause)} Ask again to get an answer of the current weights.")
     recorded = record.spec.model_fingerprint
     if recorded and answer.weights not in ("", recorded) and model == record.spec.asked_model:
         said.append(

@@ -152,14 +152,20 @@ def _figure(of: Section, finished: Sequence[RunRecord], view: OverviewView) -> N
     else:
         from app.components.shared import figures
 
-        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: by_model_and_task(of.table, of.specs))
+        ordered = overview_cache.kept(finished, ("ordered", shared), lambda: _ordered(of))
         leading = overview_cache.kept(finished, ("leads", shared), lambda: leads(ordered, of.specs))
         # The words above the table say these settings once for all of its runs.
         fixed = [name for name in SETTINGS if len(getattr(of.active, name)) == 1]
         run_table.grouped_runs(ordered, leading, view.score, without=fixed)
-        run_table.caveats(of.table)
+        run_table.caveats(ordered)
         about = figures.about(ordered["run"].tolist(), view.alpha)
         figures.download("Download these runs as CSV", ordered, "overview", about)
+
+
+def _ordered(of: Section) -> pd.DataFrame:
+    """The frame in the order of the table; a model's name says its weights where runs of it have different ones."""
+    ordered = by_model_and_task(of.table, of.specs)
+    return ordered.assign(model=ordered["run"].map(model_titles(of.specs)))
 
 
 def _matrix(of: Section, view: OverviewView) -> dict[str, Any]:

@@ -164,7 +164,7 @@ def finished_runs(
     opened_key = f"opened_{key}"
     model = st.column_config.ButtonColumn(
         "Model",
-        width=135,
+        width=240 if table["model"].str.contains(" · ").any() else 135,  # a name with its weights
         pinned=True,
         alignment="left",
         type="tertiary",

@@ -33,7 +33,8 @@ def what_differs(
     served: Sequence[str] = (),
 ) -> str:
     """A sentence on the settings in which runs differ besides what is compared: their models, or the one setting in
-    which runs of one model differ. It is empty if there is nothing else.
+    which runs of one model differ. It is empty if there is nothing else. Weights are always named, because a run's id
+    does not say them.
 
     ``calibrate`` has the numbers of the runs' calibration questions, ``normalisations`` how they score texts, and
     ``served`` what :func:`~core.runs.model_files.served_weights` says about them.
@@ -53,7 +54,7 @@ def what_differs(
         values["calibration questions"] = [f"{n:,}" for n in calibrate]
     different = {title: list(dict.fromkeys(filter(None, each))) for title, each in values.items() if len(set(each)) > 1}
     models = len({spec.asked_model for spec in specs}) > 1
-    if not different or (not models and len(different) == 1):
+    if not different or (not models and len(different) == 1 and "weights" not in different):
         return ""
     *others, last = [f"{title} ({', '.join(each)})" for title, each in different.items()]
     settings = f"{', '.join(others)} and {last}" if others else last

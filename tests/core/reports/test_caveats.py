@@ -118,6 +118,10 @@ def test_some_questions_without_an_answer_are_told_and_most_of_them_are_no_answe
     assert "have less than 1% of the next token's probability for 2 of 100 questions" in some.sentence
     (half,) = of_letters(mass_of(0.001, 0.5), SPEC)
     assert half.kind == "letters"
+    assert half.sentence == (
+        "On average, only 25% of the next token's probability falls on the letters of the options, and less than 1% "
+        "for 1 of 2 questions."
+    )
     (none,) = of_letters(mass_of(0.001, 0.001, 0.5), replace(SPEC, prompt_format="chat"))
     assert (none.kind, none.way_out) == (NO_ANSWER, "Ask by text, or in the plain format.")
     assert none.sentence == (

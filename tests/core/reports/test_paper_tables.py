@@ -100,3 +100,9 @@ def test_a_figure_that_is_not_defined_is_a_dash(home: Path):
     table = rows(synthetic_run()).assign(uacc=float("nan"))
     assert "& -- &" in paper_tables.latex(table, SAID)
     assert "| -- |" in paper_tables.markdown(table, SAID)
+
+
+def test_a_figure_without_an_interval_stands_alone(home: Path):
+    table = rows(synthetic_run(2, k=4))
+    assert "| 4.00 |" in paper_tables.markdown(table, SAID)
+    assert "nan" not in paper_tables.latex(table, SAID)

@@ -205,6 +205,7 @@ def test_a_checkpoint_in_the_same_folder_is_another_run_and_no_page_takes_both_f
     old, new = first.model_fingerprint[:6], second.model_fingerprint[:6]
     assert f"form (by letter, by text) and weights ({old}, {new})" in what_differs([first, by_text])
     assert what_differs([second, by_text]) == ""
+    assert what_differs([first, second]) == f"These runs differ in weights ({old}, {new})."
     capsys.readouterr()
     assert main(["prompting", first.run_id, by_text.run_id]) == 0
     assert "have different weights, so they are not compared as one model" in capsys.readouterr().out

@@ -78,7 +78,7 @@ def test_a_model_that_begins_with_a_word_ends_without_figures(tmp_path, capsys):
     rates = pytest.approx(dict.fromkeys("ABCDEF", 1 / 6))  # every letter has the same logit
     mass = {"questions": 20, "without_answer": 20, "is_bound": False, "first": "Sure", "first_share": 1.0}
     for report, run, format_, notes in zip(
-        values["reports"], (plain, chat), ("its chat", "the plain"), ([], [note]), strict=True
+        values["reports"], (plain, chat), ("the model's chat", "the plain"), ([], [note]), strict=True
     ):
         share = report["letter_mass"].pop("mean"), report["letter_mass"].pop("median")
         assert share == pytest.approx((0.00027, 0.00027), rel=0.02)
