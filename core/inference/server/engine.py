@@ -43,6 +43,7 @@ from core.inference.server.abilities import (
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
 from core.inference.server.client import (
+    MissingAnswerError,
     PassingError,
     Patience,
     RefusedError,
@@ -345,6 +346,8 @@ class ServerEngine:
         """The index of each prompt with the model's greedy answer, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
+        if not chat:
+            self._need_text()
         options = self._chat_options
         asked: list[Body] = [
             {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
@@ -411,10 +414,16 @@ class ServerEngine:
                 "out --system, or put its text into the questions"
             ) from error
 
+    def _need_text(self) -> None:
+        """Raise :class:`~core.errors.InputError` if the server does not continue plain texts as they are."""
+        if (fault := self.able.lists.fault) and fault.by_text:
+            raise InputError(fault.sentence(self.client.urls[0]))
+
     def _need_echo(self) -> None:
         if self.able.echo:
             return
         self._say_failure(COMPLETIONS, TEXTS)
+        self._need_text()
         does = (
             "gives wrong log-probabilities of a text that it was sent: a token's is not the one that it lists for it"
             if self.able.echo_wrong
@@ -485,7 +494,8 @@ class ServerEngine:
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int
     ) -> TokenRequest[NextTokens | EchoedText]:
-        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again."""
+        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again, and counts as
+        no answer if it stays so."""
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
@@ -494,7 +504,7 @@ class ServerEngine:
             if fault is None:
                 return found
             if not by_echo:
-                raise WrongReplyError(fault.sentence(self.client.urls[0]))
+                raise MissingAnswerError(fault.sentence(self.client.urls[0]))
             return replace(found, floor=0.0, believed=False)
 
         return replace(self._list_request(prompt, i, listed, *again), read=read)

@@ -138,6 +138,28 @@ def test_advice_is_followed_and_described(server: Loopback):
     assert {"max_completion_tokens instead of max_tokens", "without temperature", "without top_p"} <= {*said}
 
 
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("presence_penalty", "presencePenalty is not supported for this model"),
+        ("frequency_penalty", "Penalties are not enabled for this model"),
+        ("temperature", "temperature: Input should be greater than or equal to 0.01"),
+    ],
+)
+def test_a_field_that_changes_nothing_is_left_out_however_its_refusal_is_worded(
+    server: Loopback, field: str, words: str
+):
+    server.reset(strict=lambda path, body: (400, {"error": {"message": words}}) if body.get(field, 1) == 0 else None)
+    assert abilities_of(MODEL, [server.url]).listed == 20
+
+
+def test_a_reply_without_log_probabilities_has_not_the_words_of_an_earlier_refusal(server: Loopback):
+    server.reset(logprobs=False)
+    with pytest.raises(InputError, match="chat endpoint; start it so that it gives them"):
+        abilities_of(MODEL, [server.url])
+    assert "change what it names, or use" in refusal(server, 403, {"error": {"message": "Not allowed"}})
+
+
 def test_a_most_probable_answer_needs_its_temperature(server: Loopback):
     server.reset(strict=lambda path, body: strict(path, body) if "temperature" in body else None)
     engine = ServerEngine.load(MODEL, servers=[server.url], patience=SOON)
