@@ -95,7 +95,8 @@ TABLE: tuple[tuple[re.Pattern[str], Change], ...] = (
     ),
     (
         re.compile(
-            r"(?=.*temperature)(?=.*(?:not support|unsupported|not supported|default|deprecated|positive|greater|at least|minimum|>=? ?0))",
+            r"(?=.*temperature)(?=.*(?:not support|unsupported|not supported|default|deprecated|positive|greater|"
+            r"at least|minimum|>=? ?0))",
             re.IGNORECASE,
         ),
         Change("temperature"),

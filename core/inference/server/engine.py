@@ -494,8 +494,8 @@ class ServerEngine:
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int
     ) -> TokenRequest[NextTokens | EchoedText]:
-        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again, and counts as
-        no answer if it stays so."""
+        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again, and is no
+        answer if it stays so."""
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:

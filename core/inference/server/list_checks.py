@@ -74,7 +74,7 @@ ONE_SPELLING = "so tokens with one spelling have lost their own probabilities, a
 NOT_CONTINUED = "so it does not continue the text as it is: it appends an end token to each text, or a chat template"
 PLAIN_TEXT = (
     "start it with a tokenizer that appends nothing (add_eos_token off) and without a template for plain texts, or ask "
-    "in the chat format (--format chat)"
+    "for letters in the chat format (--format chat)"
 )
 BY_TEXT = "use a server that also gives the log-probabilities of a text (echo), or another server"
 
