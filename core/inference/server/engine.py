@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.errors import InputError, SelfCheckError
+from core.errors import InputError, SelfCheckError, ServerError
 from core.inference.engine import SelfCheck
 from core.inference.rows import common_prefix
 from core.inference.server.abilities import (
@@ -67,6 +67,8 @@ BY_ID = -1
 """The place of a request that names the tokens' ids."""
 WAITING = math.inf
 """Stands for a log-probability that has been requested."""
+PROBED = 5
+"""The tokens among which that of the beginning is looked for at the end of a run."""
 CHECKED_QUESTIONS = 4
 CHECK_ROUNDS = 3
 """How often questions that the server does not answer are replaced in the self-check."""
@@ -178,6 +180,32 @@ class ServerEngine:
                 f"the server {self.client.urls[0]} now holds other weights by the name of {self.model} than when this "
                 f"{what} began; serve those again and resume it, or repeat it"
             )
+
+    def check_same_weights(self) -> None:
+        """Raise :class:`~core.errors.InputError` if a server answers :data:`PROBE` otherwise than at the beginning of
+        the run: it was restarted with other weights meanwhile. A server that does not answer is not checked."""
+        chat = not self.able.listed
+        lists, most = (self.able.chat_lists, self.able.chat_listed) if chat else (self.able.lists, self.able.listed)
+        most = min(PROBED, most) if most > 0 else PROBED
+        probe = Prompt("", PROBE, 2, chat=chat)
+        body = self._list_body(probe, most, lists.temperature)
+        token, before = self.able.probe
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=chat, asked=most)
+
+        for url in self.client.urls:
+            try:
+                listed = self.client.post(_path(chat), body, read, of=url)
+            except ServerError:
+                continue
+            now = max((log_p for name, log_p in listed.tokens if name == token), default=listed.floor)
+            if abs(now - before) > ServedWeights.ALIKE:
+                raise InputError(
+                    f"the server {url} gave {token!r} the log-probability {before:.2f} after a text when this run "
+                    f"began, and gives it {now:.2f} now, so it was restarted with other weights, and the answers of "
+                    "this try are not kept; resume the run when the server stays as it is"
+                )
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Check whether the server can answer such prompts.
@@ -515,16 +543,14 @@ class ServerEngine:
         def read(reply: dict[str, Any]) -> NextTokens:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
-        temperature = self.lists.temperature
-        body = (
-            {
-                **chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature),
-                **self._chat_options,
-            }
-            if prompt.chat
-            else letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
-        )
+        body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
+
+    def _list_body(self, prompt: Prompt, listed: int, temperature: int) -> Body:
+        if not prompt.chat:
+            return letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
+        asked = chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
+        return {**asked, **self._chat_options}
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
         def read(reply: dict[str, Any]) -> EchoedText:
