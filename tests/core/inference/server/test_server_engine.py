@@ -167,7 +167,7 @@ def test_a_server_that_begins_with_its_reasoning_is_refused_before_it_is_scored(
     engine.prepare(asked)
     with pytest.raises(SelfCheckError, match=r"“<think>”.*switch that off in its chat template or on its server"):
         engine.self_check(asked)
-    assert len(server.texts) <= 2 + CHECKED_QUESTIONS  # the probe, its echo, and the checked questions
+    assert len(server.texts) <= 9 + CHECKED_QUESTIONS  # probes, echoes, and the checked questions
 
 
 def test_reasoning_is_switched_off_on_a_server_whose_template_has_a_switch(server, load):
