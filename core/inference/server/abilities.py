@@ -17,6 +17,7 @@ from core.inference.server.address import ServedWeights, addresses_near
 from core.inference.server.advice import hint, most_listed
 from core.inference.server.bodies import Body, chat_body, echo_body, id_body, letter_body
 from core.inference.server.client import (
+    MissingAnswerError,
     PassingError,
     RefusedError,
     ServerClient,
@@ -56,6 +57,11 @@ OF_ALL = (401, 402)
 """The status codes of refusals that concern every request: a wrong key, no credit."""
 COMPLETIONS, CHAT, TEXTS = "completions", "chat answers", "the log-probabilities of a text"
 """What a server may fail on, in words."""
+WAYS_OUT = {
+    False: "start it so that it gives them, or use another server",
+    True: "change what it names, or use another server",
+}
+"""What to do about a server without log-probabilities, by whether it says why."""
 SPACES = re.compile("[\u0120\u2581]")
 """The characters with which tokenizers write a space."""
 
@@ -189,7 +195,7 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
         raise InputError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
-            f"{hint(' '.join(refused.values())) or 'start it so that it gives them, or use another server'}"
+            f"{hint(' '.join(refused.values())) or WAYS_OUT[any(refused.values())]}"
         )
     lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
@@ -409,6 +415,22 @@ class _Endpoint:
 
         return self.client.post(self.path, self.body(text, most, temperature), read, of=self.url)
 
+    def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
+        """See :class:`~core.inference.server.list_checks.Asker`."""
+
+        def read(reply: dict[str, Any]) -> tuple[str, NextTokens | None]:
+            first = next_tokens(reply, chat=False, asked=most).chosen
+            try:
+                second = next_tokens(reply, chat=False, asked=most, place=1)
+            except MissingAnswerError:  # it ended after the first token
+                second = None
+            if first is None:
+                raise WrongReplyError("the server does not say which token it wrote")
+            return SPACES.sub(" ", first[0]), second
+
+        body = {**self.body(text, most, 1), "max_tokens": 2}
+        return _able(lambda: self.client.post(self.path, body, read, of=self.url))
+
     def echoed(self, text: str, token: str) -> EchoedToken | None:
         """See :class:`~core.inference.server.list_checks.Asker`. A server that fails on an echo, or twice gives none,
         is asked for no other."""
@@ -455,6 +477,10 @@ class _ChatEndpoint(_Endpoint):
         """None."""
         return None
 
+    def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
+        """None: a chat has no text to continue."""
+        return None
+
 
 def _gives_by_id(client: ServerClient, url: str, model: str) -> bool:
     ids = token_ids(client, url, model, PROBE, (SAID, OTHER_SAID))
@@ -483,7 +509,7 @@ def _able(
     A server fails (HTTP status 500, half an answer) because of a fault that passes, or because it can't do what it was
     asked. So it is asked once more after it did something ``simpler``, which raises if the server fails on that as
     well; only if it fails again does it count as not able, and ``on_failure`` hears of it. ``on_refusal`` hears the
-    words of a refusal. One of :data:`OF_ALL` raises.
+    words of a refusal, which may be empty. One of :data:`OF_ALL` raises.
     """
     for again in (False, True):
         try:
@@ -496,8 +522,7 @@ def _able(
         except (RefusedError, WrongReplyError) as error:
             if isinstance(error, RefusedError) and error.status in OF_ALL:
                 raise
-            if error.words:
-                on_refusal(error.words)
+            on_refusal(error.words)
             return None
         if not again:
             simpler()

@@ -10,8 +10,10 @@ import functools
 import os
 import re
 import tomllib
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import ClassVar
 from urllib.parse import SplitResult, quote, urlsplit
@@ -292,7 +294,24 @@ def without_secrets(text: str, name: str = "") -> str:
     for key in sorted(filter(None, {key_of(name), *held}), key=len, reverse=True):
         for form in (key, quote(key, safe="")):
             text = text.replace(form, HIDDEN)
-    return LIKE_A_KEY.sub(HIDDEN_ALIKE, text)
+    return LIKE_A_KEY.sub(HIDDEN_ALIKE, _without_parts(text, key_of(name)))
+
+
+def _without_parts(text: str, key: str) -> str:
+    """A text without each part of the key from :data:`SHORTEST` characters on, in small and capital letters, as base64
+    or as hexadecimal digits.
+
+    >>> _without_parts("Abc9secr...vd and ABC9SECRETVALUE1", "Abc9secretvalue1")
+    '(the key)...vd and (the key)'
+    """
+    data = key.encode()
+    forms = [key, data.hex(), *(b64encode(b" " * shift + data).decode() for shift in range(3))]
+    low = [form.lower() for form in forms]
+    windows = range(len(text) - SHORTEST + 1)
+    hits = {i for i in windows if any(text[i : i + SHORTEST].lower() in form for form in low)} if data else set()
+    hidden = {i + j for i in hits for j in range(SHORTEST)}
+    pieces = groupby(range(len(text)), key=lambda i: i in hidden)
+    return "".join(HIDDEN if is_hidden else "".join(text[i] for i in places) for is_hidden, places in pieces)
 
 
 def _secret(path: str, name: str) -> str:

@@ -95,7 +95,8 @@ TABLE: tuple[tuple[re.Pattern[str], Change], ...] = (
     ),
     (
         re.compile(
-            r"(?=.*temperature)(?=.*(?:not support|unsupported|not supported|default|deprecated|positive|> ?0))",
+            r"(?=.*temperature)(?=.*(?:not support|unsupported|not supported|default|deprecated|positive|greater|"
+            r"at least|minimum|>=? ?0))",
             re.IGNORECASE,
         ),
         Change("temperature"),
@@ -104,6 +105,9 @@ TABLE: tuple[tuple[re.Pattern[str], Change], ...] = (
 """Patterns in a server's words, and the change that each asks for. Words that refuse a field of :data:`OPTIONAL` leave
 that field out."""
 WORD = re.compile(r"[a-z_]+")
+OF_MODEL = re.compile(r"\b(?:for|by|with|on) (?:this|the) model\b", re.IGNORECASE)
+CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a word of a name begins that is written as ``presencePenalty``."""
 INVALID = (400, 422)
 FAILED = 500
 
@@ -151,14 +155,14 @@ def guessed_changes(words: str, body: Body, *, status: int) -> tuple[Change, ...
     >>> guessed_changes("The prompt is too long", {"prompt": "x", "top_k": -1}, status=400)
     ()
     """
-    if status not in INVALID or _words(words) & {*body}:
+    if status not in INVALID or _words(OF_MODEL.sub("", words)) & {*body}:
         return ()
     optional = [name for name in OPTIONAL if name in body]
     return tuple(map(Change, [name for name in optional if name in BESIDE] or optional))
 
 
 def _words(text: str) -> set[str]:
-    return {*WORD.findall(text.lower())}
+    return {*WORD.findall(CAPITAL.sub("_", text).lower())}
 
 
 def most_listed(words: str) -> int:

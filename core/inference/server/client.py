@@ -34,7 +34,7 @@ from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_u
 from core.inference.server.advice import Change, asked_changes, changed, guessed_changes, hint
 from core.inference.server.bodies import NEUTRAL, Body
 from core.inference.server.concurrency import MOST, START, InFlight
-from core.inference.server.left_out import FILTERED, UNANSWERED, NoAnswer, kind_of
+from core.inference.server.left_out import FILTERED, REFUSED, UNANSWERED, NoAnswer, kind_of
 from core.inference.server.pauses import in_words, named_pause
 from core.inference.server.reply_body import (
     LARGEST_REFUSAL,
@@ -587,6 +587,7 @@ class ServerClient:
                 words=words,
             )
         way_out = f"; {advised}" if (advised := hint(words)) else ""
+        kind = "" if way_out and kind == REFUSED else kind  # every such request is refused
         return RefusedError(
             f"the server {url} refuses with HTTP status {status}{says}{way_out}", status=status, words=words, kind=kind
         )

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from core.errors import InputError, SelfCheckError
+from core.errors import InputError, SelfCheckError, ServerError
 from core.inference.engine import SelfCheck
 from core.inference.rows import common_prefix
 from core.inference.server.abilities import (
@@ -43,6 +43,7 @@ from core.inference.server.abilities import (
 from core.inference.server.address import ServedWeights
 from core.inference.server.bodies import Body, chat_body, echo_body, greedy_body, id_body, letter_body, sampled_body
 from core.inference.server.client import (
+    MissingAnswerError,
     PassingError,
     Patience,
     RefusedError,
@@ -66,6 +67,8 @@ BY_ID = -1
 """The place of a request that names the tokens' ids."""
 WAITING = math.inf
 """Stands for a log-probability that has been requested."""
+PROBED = 5
+"""The tokens among which that of the beginning is looked for at the end of a run."""
 CHECKED_QUESTIONS = 4
 CHECK_ROUNDS = 3
 """How often questions that the server does not answer are replaced in the self-check."""
@@ -180,6 +183,32 @@ class ServerEngine:
                 since=f"this {what} began",
                 way_out="serve those again and resume it, or repeat it",
             )
+
+    def check_same_weights(self) -> None:
+        """Raise :class:`~core.errors.InputError` if a server answers :data:`PROBE` otherwise than at the beginning of
+        the run: it was restarted with other weights meanwhile. A server that does not answer is not checked."""
+        chat = not self.able.listed
+        lists, most = (self.able.chat_lists, self.able.chat_listed) if chat else (self.able.lists, self.able.listed)
+        most = min(PROBED, most) if most > 0 else PROBED
+        probe = Prompt("", PROBE, 2, chat=chat)
+        body = self._list_body(probe, most, lists.temperature)
+        token, before = self.able.probe
+
+        def read(reply: dict[str, Any]) -> NextTokens:
+            return next_tokens(reply, chat=chat, asked=most)
+
+        for url in self.client.urls:
+            try:
+                listed = self.client.post(_path(chat), body, read, of=url)
+            except ServerError:
+                continue
+            now = max((log_p for name, log_p in listed.tokens if name == token), default=listed.floor)
+            if abs(now - before) > ServedWeights.ALIKE:
+                raise InputError(
+                    f"the server {url} gave {token!r} the log-probability {before:.2f} after a text when this run "
+                    f"began, and gives it {now:.2f} now, so it was restarted with other weights, and the answers of "
+                    "this try are not kept; resume the run when the server stays as it is"
+                )
 
     def prepare(self, prompts: Sequence[Prompt]) -> None:
         """Check whether the server can answer such prompts.
@@ -351,6 +380,8 @@ class ServerEngine:
         """The index of each prompt with the model's greedy answer, in any order; the same as
         :meth:`core.inference.generation.Generator.answers`. ``leave_out`` hears of prompts that are not answered."""
         chat = not self.able.listed  # without a completions endpoint, the prompt is sent as a user's message
+        if not chat:
+            self._need_text()
         options = self._chat_options
         asked: list[Body] = [
             {"messages": [{"role": "user", "content": text}], **options} if chat else {"prompt": text}
@@ -417,10 +448,16 @@ class ServerEngine:
                 "out --system, or put its text into the questions"
             ) from error
 
+    def _need_text(self) -> None:
+        """Raise :class:`~core.errors.InputError` if the server does not continue plain texts as they are."""
+        if (fault := self.able.lists.fault) and fault.by_text:
+            raise InputError(fault.sentence(self.client.urls[0]))
+
     def _need_echo(self) -> None:
         if self.able.echo:
             return
         self._say_failure(COMPLETIONS, TEXTS)
+        self._need_text()
         does = (
             "gives wrong log-probabilities of a text that it was sent: a token's is not the one that it lists for it"
             if self.able.echo_wrong
@@ -491,7 +528,8 @@ class ServerEngine:
     def _letter_request(
         self, prompt: Prompt, i: int, listed: int, *again: int
     ) -> TokenRequest[NextTokens | EchoedText]:
-        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again."""
+        """A list with a fault is not believed where the echo replaces it; elsewhere it is asked for again, and is no
+        answer if it stays so."""
         tokens, by_echo = self._tokens(prompt), self._by_echo(prompt)
 
         def read(reply: dict[str, Any]) -> NextTokens:
@@ -500,7 +538,7 @@ class ServerEngine:
             if fault is None:
                 return found
             if not by_echo:
-                raise WrongReplyError(fault.sentence(self.client.urls[0]))
+                raise MissingAnswerError(fault.sentence(self.client.urls[0]))
             return replace(found, floor=0.0, believed=False)
 
         return replace(self._list_request(prompt, i, listed, *again), read=read)
@@ -511,16 +549,14 @@ class ServerEngine:
         def read(reply: dict[str, Any]) -> NextTokens:
             return next_tokens(reply, chat=prompt.chat, asked=listed)
 
-        temperature = self.lists.temperature
-        body = (
-            {
-                **chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature),
-                **self._chat_options,
-            }
-            if prompt.chat
-            else letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
-        )
+        body = self._list_body(prompt, listed, self.lists.temperature)
         return TokenRequest(_path(prompt.chat), body, read, (i, *again))
+
+    def _list_body(self, prompt: Prompt, listed: int, temperature: int) -> Body:
+        if not prompt.chat:
+            return letter_body(self.model, prompt.text, listed=listed, temperature=temperature)
+        asked = chat_body(self.model, _messages(prompt), listed=listed, temperature=temperature)
+        return {**asked, **self._chat_options}
 
     def _echo_request(self, text: str, said: str, place: tuple[int, ...]) -> TokenRequest[NextTokens | EchoedText]:
         def read(reply: dict[str, Any]) -> EchoedText:

@@ -8,6 +8,8 @@ where one of two tokens that are spelled alike is lost. :func:`checked` finds th
   of them is wrong: an echo that is off by one position lists the tokens of another place.
 - Without an echo, one text is asked for with another temperature and with another number of tokens, which must not
   change a log-probability, and after a text that almost anything can follow, a list may not hold all the probability.
+  Then a text is continued by two tokens, and the list at the second place compared with that after the text and the
+  first token. They differ where the tokenizer appends an end token to each text, or a template is put around it.
 - Each reply is checked by :func:`fault_of`: it lists as many tokens as requested, and the token that was written with
   its own log-probability.
 
@@ -44,6 +46,8 @@ SUM = 3e-6
 """How close to 1 the sum of a list must be to count as 1, beside what rounding adds."""
 MANY = 10
 """A list of so many tokens ends among tokens that are no answers."""
+FAR = 1.0
+"""The most probable token of one list has another log-probability by this much in a list after another text."""
 LOST = 0.02
 """The most probability that a list of the whole vocabulary may lack."""
 TRIED = 5
@@ -54,6 +58,10 @@ PAIRS = 4
 """Tokens that are compared with an echo if it contradicts the list."""
 SHOWN = 20
 """Characters of a token in a sentence."""
+WORD = re.compile(r" ?[A-Za-z]+")
+"""A token that stays one where it is sent behind a colon."""
+SPECIAL = re.compile(r"<\S{1,40}>|\[[A-Z_]+\]|")
+"""How special tokens are spelled, if they are shown at all."""
 UNREADABLE = "\ufffd"
 """How tokens of single bytes are spelled, all alike."""
 SPACES = (" ", "\u0120", "\u2581")
@@ -63,20 +71,29 @@ SAMPLER_OFF = (
     "llama.cpp: post_sampling_probs off), or use another server"
 )
 ONE_SPELLING = "so tokens with one spelling have lost their own probabilities, and a letter may be among them"
+NOT_CONTINUED = "so it does not continue the text as it is: it appends an end token to each text, or a chat template"
+PLAIN_TEXT = (
+    "start it with a tokenizer that appends nothing (add_eos_token off) and without a template for plain texts, or ask "
+    "for letters in the chat format (--format chat)"
+)
 BY_TEXT = "use a server that also gives the log-probabilities of a text (echo), or another server"
 
 
 @dataclass(frozen=True, slots=True)
 class ListFault:
-    """What is wrong with a list: ``clause`` says what the server does, and ``by_spelling`` that only tokens with equal
-    spellings are affected, not those that are named by their ids."""
+    """What is wrong with a list: ``clause`` says what the server does, ``by_spelling`` that only tokens with equal
+    spellings are affected, not those that are named by their ids, and ``by_text`` that the list is the model's, but
+    after another text than the one that was sent."""
 
     clause: str
     by_spelling: bool = False
+    by_text: bool = False
 
     def sentence(self, url: str) -> str:
         """The message to a person: the values, the rule and the way out."""
         rule, way_out = (ONE_SPELLING, BY_TEXT) if self.by_spelling else (CHANGED, SAMPLER_OFF)
+        if self.by_text:
+            rule, way_out = NOT_CONTINUED, PLAIN_TEXT
         return f"the server {url} {self.clause}, {rule}; {way_out}"
 
 
@@ -130,6 +147,11 @@ class Asker(Protocol):
 
     def echoed(self, text: str, token: str) -> EchoedToken | None:
         """A token behind a text."""
+        ...
+
+    def continued(self, text: str, most: int) -> tuple[str, NextTokens | None] | None:
+        """The token that the server writes after a text at temperature 1, and the ``most`` most probable ones after
+        that if it writes another one."""
         ...
 
 
@@ -243,7 +265,7 @@ def _alone(asker: Asker, lists: dict[str, NextTokens], most: int, known_temperat
             question = asker.listed(asker.text, most, temperature=1)
             lists = {asker.text: question or lists[asker.text], asker.broad: warm}
         fault = _wrong_where_broad(asker, lists[asker.broad]) or _rescaled(asker, lists[asker.broad], most, temperature)
-    fault = _fault_of_any(asker, lists, most) or fault
+    fault = _fault_of_any(asker, lists, most) or fault or _not_continued(asker, most)
     return Findings(ListCheck(fault, temperature), most, lists[asker.text])
 
 
@@ -279,6 +301,45 @@ def _rescaled(asker: Asker, listed: NextTokens, most: int, temperature: int) -> 
         f"gives {_shown(token)} the log-probability {a:.2f} in a list of {len(listed.tokens)} tokens, and {b:.2f} in "
         f"one of {len(fewer.tokens)}"
     )
+
+
+def _not_continued(asker: Asker, most: int) -> ListFault | None:
+    """The second token that a server writes after a text is not the next one after the text and its first token, for
+    two texts, or it writes nothing but special tokens."""
+    first: ListFault | None = None
+    special = list[str]()
+    texts = (asker.broad, asker.text) * 2
+    for text in texts:
+        if (continued := asker.continued(text, _few(most))) is None:
+            return None
+        token, second = continued
+        special += [token] if SPECIAL.fullmatch(token) else []
+        if second is None or not WORD.fullmatch(token):
+            continue
+        for said in dict.fromkeys((token, f" {token.strip()}")):  # some servers show tokens without their spaces
+            after = asker.listed(text + said, _few(most), temperature=1)
+            fault = None if after is None else _other_text(said, second, after)
+            if fault is None:
+                return None
+        if first is not None:
+            return first
+        first = fault
+    if len(special) == len(texts):
+        return ListFault(f"writes the special token {_shown(special[0])} after each text", by_text=True)
+    return first
+
+
+def _other_text(token: str, second: NextTokens, after: NextTokens) -> ListFault | None:
+    """Whether two lists, behind the ``token`` that the server wrote and where it was sent, are of different texts."""
+    for best, log_p in (second.tokens[0], after.tokens[0]):
+        values = [max((p for name, p in one.tokens if name == best), default=one.floor) for one in (second, after)]
+        if log_p - min(values) > FAR:
+            return ListFault(
+                f"gives {_shown(best)} the log-probability {values[0]:.2f} behind {_shown(token)} that it wrote, and "
+                f"{values[1]:.2f} behind the same text where it is sent",
+                by_text=True,
+            )
+    return None
 
 
 def _compared(asker: Asker, lists: dict[str, NextTokens], most: int, head: EchoedToken) -> Findings:

@@ -78,21 +78,23 @@ class EchoedText:
     pieces: tuple[str, ...]
 
 
-def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int) -> NextTokens:
-    """The most probable next tokens in a reply to a request for ``asked`` of them (-1: all).
+def next_tokens(reply: Mapping[str, Any], *, chat: bool, asked: int, place: int = 0) -> NextTokens:
+    """The most probable next tokens in a reply to a request for ``asked`` of them (-1: all), at the ``place`` of one of
+    the tokens that the server wrote.
 
     A token that is not listed has at most the probability of the last listed one, and at most what the listed ones
     leave of 1. A server may also list the token that it chose, which says nothing about the others.
     """
     logprobs = _logprobs(reply)
     chosen: tuple[Any, Any]
-    if chat or "content" in logprobs:  # llama.cpp's own server answers completions in the form of a chat
-        first = _mapping(_first(logprobs.get("content"), "a token"))
+    # llama.cpp's own server answers completions in the form of a chat, and older vLLM chats in that of completions.
+    if "content" in logprobs or (chat and "top_logprobs" not in logprobs):
+        first = _mapping(_at(place, logprobs.get("content"), "a token"))
         pairs = _by_bytes([_mapping(entry) for entry in _list(first.get("top_logprobs"))])
         chosen = first.get("token"), first.get("logprob")
     else:
-        pairs = list(_mapping(_first(logprobs.get("top_logprobs"), "a token")).items())
-        chosen = tuple((_list(logprobs.get(name)) or [None])[0] for name in ("tokens", "token_logprobs"))
+        pairs = list(_mapping(_at(place, logprobs.get("top_logprobs"), "a token")).items())
+        chosen = tuple((_list(logprobs.get(name))[place:] or [None])[0] for name in ("tokens", "token_logprobs"))
     listed = [(_spelled(token), log_p) for token, value in pairs if (log_p := number(value)) > ABSENT]
     listed.sort(key=lambda pair: -pair[1])
     if not listed:
@@ -285,11 +287,11 @@ def _is_filtered(choice: Mapping[str, Any]) -> bool:
     return choice.get("finish_reason") == "content_filter"
 
 
-def _first(values: Any, what: str) -> Any:
+def _at(place: int, values: Any, what: str) -> Any:
     found = _list(values)
-    if not found:
+    if len(found) <= place:
         raise MissingAnswerError(f"the server's answer lacks {what} with its log-probabilities")
-    return found[0]
+    return found[place]
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

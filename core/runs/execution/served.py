@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
@@ -60,7 +61,8 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
 def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerEngine]:
     """The engine that asks the run's servers. At its end connections are closed, and what was paid is noted.
 
-    A run begins only when all of its servers can be reached. Raises :class:`~core.errors.InputError` if an earlier try
+    A run begins only when all of its servers can be reached. At its end they must still hold the weights of its
+    beginning, or its answers are deleted. Raises :class:`~core.errors.InputError` if an earlier try
     has results of other weights.
     """
     record = store.read_record(spec.run_id)
@@ -86,5 +88,11 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
             store.note(spec.run_id, engine=engine.description)
         try:
             yield engine
+            try:
+                engine.check_same_weights()
+            except InputError:
+                shutil.rmtree(store.folder_of(spec.run_id) / "chunks", ignore_errors=True)
+                (store.folder_of(spec.run_id) / store.BARE).unlink(missing_ok=True)
+                raise
         finally:
             store.note(spec.run_id, spent=engine.client.spending.tokens)

@@ -38,7 +38,7 @@ class Behaviour:
     listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
     what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
     token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
-    for reasoning that is off."""
+    for reasoning that is off. ``ends`` is the spelling of the end token that the tokenizer appends to each plain text, if it does."""
 
     most: int = 20
     all_tokens: bool = False
@@ -69,6 +69,7 @@ class Behaviour:
     before: str = ""
     headers: dict[str, str] = field(default_factory=dict)
     base: str = "/v1"
+    ends: str | None = None
     listing: Callable[[list[dict[str, Any]]], Any] = field(default=lambda models: {"object": "list", "data": models})
 
 
@@ -144,7 +145,8 @@ class Loopback:
 
     def completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = body.get("logprobs")
-        tokens = tuple(self.tokenizer(body["prompt"])["input_ids"])
+        ends = self.behaviour.ends is not None
+        tokens = (*self.tokenizer(body["prompt"])["input_ids"], *[self.tokenizer.eos_token_id] * ends)
         log_p = self.log_p(tokens)
         listed = self.behaviour.sampler(log_p[-1], tokens, body)
         written, said = self.write(tokens, body)
@@ -171,6 +173,14 @@ class Loopback:
                 places_echoed = [log_p[min(i + after, last)] for i in range(last)]
                 rows = [{self.pieces[i]: value for i, value in self.top(row, asked)} for row in places_echoed]
                 tops = [None, *rows, top] if self.behaviour.echo_lists else []
+            if ends and body.get("echo"):
+                shown[len(tokens) - 1] = str(self.behaviour.ends)
+            for i in range(1, 0 if body.get("echo") else len(written)):  # the tokens after the first
+                before = (*tokens, *written[:i])
+                row = self.behaviour.sampler(self.log_p(before)[-1], before, body)
+                shown.append(self.pieces[written[i]])
+                values.append(float(row[written[i]]))
+                tops.append(dict(self.spelled(self.top(row, asked), asked)))
             choice["logprobs"] = {"tokens": shown, "token_logprobs": values, "top_logprobs": tops}
         if body.get("echo"):
             choice["text"] = body["prompt"] + said

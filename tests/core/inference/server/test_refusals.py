@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -98,6 +99,18 @@ def test_what_a_server_says_is_short_and_holds_no_secret(server: Loopback, monke
     assert len(sentence.partition(' says "')[2].partition('"')[0]) <= 200
 
 
+def test_parts_and_encodings_of_the_key_are_hidden_too(monkeypatch: pytest.MonkeyPatch):
+    key = "Abc9secretvalue77xyzQ12"
+    monkeypatch.setenv("PLANTED_API_KEY", key)
+    header = b64encode(f"user:{key}".encode()).decode()
+    text = f"bad {key[:8]}...{key[-4:]}, {key[:14]}, {key.upper()}, {header[:20]}, {key[:10].encode().hex()}"
+    shown = without_secrets(text, "PLANTED_API_KEY")
+    assert shown.startswith("bad (the key)...zQ12, (the key), (the key), ")
+    assert not {key[:6].lower(), header[10:18].lower(), key[:6].encode().hex()} & {
+        shown.lower()[i : i + n] for n in (6, 8, 12) for i in range(len(shown))
+    }
+
+
 def test_words_that_are_no_secret_stay():
     text = (
         "The model `meta-llama/Llama-3.1-70B-Instruct-Turbo` has max_tokens: 8192, see https://docs.example.com/errors"
@@ -138,10 +151,32 @@ def test_advice_is_followed_and_described(server: Loopback):
     assert {"max_completion_tokens instead of max_tokens", "without temperature", "without top_p"} <= {*said}
 
 
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("presence_penalty", "presencePenalty is not supported for this model"),
+        ("frequency_penalty", "Penalties are not enabled for this model"),
+        ("temperature", "temperature: Input should be greater than or equal to 0.01"),
+    ],
+)
+def test_a_field_that_changes_nothing_is_left_out_however_its_refusal_is_worded(
+    server: Loopback, field: str, words: str
+):
+    server.reset(strict=lambda path, body: (400, {"error": {"message": words}}) if body.get(field, 1) == 0 else None)
+    assert abilities_of(MODEL, [server.url]).listed == 20
+
+
+def test_a_reply_without_log_probabilities_has_not_the_words_of_an_earlier_refusal(server: Loopback):
+    server.reset(logprobs=False)
+    with pytest.raises(InputError, match="chat endpoint; start it so that it gives them"):
+        abilities_of(MODEL, [server.url])
+    assert "change what it names, or use" in refusal(server, 403, {"error": {"message": "Not allowed"}})
+
+
 def test_a_most_probable_answer_needs_its_temperature(server: Loopback):
     server.reset(strict=lambda path, body: strict(path, body) if "temperature" in body else None)
     engine = ServerEngine.load(MODEL, servers=[server.url], patience=SOON)
-    with pytest.raises(ServerError, match=r"gives no answer to 11 of 12 questions.*temperature"):
+    with pytest.raises(ServerError, match=r"says .*temperature.*; a model's most probable answer needs temperature 0"):
         list(engine.answers([f"What is {i}?" for i in range(12)]))
     engine.close()
 

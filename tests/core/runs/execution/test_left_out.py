@@ -16,7 +16,7 @@ from core.answering.model_cache import ModelCache
 from core.cli import main
 from core.errors import InputError
 from core.exchange.run_table import run_table
-from core.inference.server import client
+from core.inference.server import client, connect
 from core.inference.server.client import Patience
 from core.inference.server.left_out import FEWEST, most_left_out
 from core.jury_pipeline import jury_store
@@ -42,6 +42,7 @@ def server(_server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch) -> Lo
     _server.reset()
     soon = Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.02)
     monkeypatch.setattr(client, "Patience", lambda: soon)
+    monkeypatch.setattr(connect, "SOON", soon)
     home.mkdir(exist_ok=True)
     return _server
 

@@ -338,6 +338,31 @@ def test_words_and_juries_of_other_weights_are_not_mixed(server, home, impatient
         assert "now holds other weights by the name of pocket-3m than when" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("form", ["letters", "cloze"])
+def test_a_server_that_is_restarted_with_other_weights_during_a_run_is_noticed(server, home, capsys, form):
+    own = server.model
+    with server.other_weights():
+        other = server.model
+
+    def swap(number):
+        if number == 60:
+            server._hold(other)
+        return ""
+
+    server.reset(fault=swap)
+    run("--server", server.url, "--form", form, status=2)
+    assert "so it was restarted with other weights, and the answers of this try are not kept" in capsys.readouterr().err
+    (folder,) = home.glob("runs/*served*")
+    assert not (folder / "chunks").exists()
+    server._hold(own)
+    server.reset()
+    run("--server", server.url, "--form", form)
+    run("--form", form)
+    there, here = (store.read_logits(path.name) for path in sorted(home.glob("runs/*qa*"), reverse=True))
+    order = [there.ids.index(name) for name in here.ids]
+    assert np.abs(there.logits[order] - here.logits).max() < 1e-3
+
+
 def jury(*words, status=0):
     assert main(["jury", *map(str, words)]) == status
 
