@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from core import access
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending

@@ -38,7 +38,8 @@ class Behaviour:
     listed for the next token of its log-probabilities (vocabulary), the tokens before and the request, and ``spelled``
     what a list shows of its pairs. ``echo_lists`` says whether an echo lists tokens at each place. ``opens`` is the
     token with which all but :data:`REST` of its chat answers begin, unless its template has a ``switch`` of this name
-    for reasoning that is off. ``ends`` is the spelling of the end token that the tokenizer appends to each plain text, if it does."""
+    for reasoning that is off. ``ends`` is the spelling of the end token that the tokenizer appends to each plain text,
+    if it does."""
 
     most: int = 20
     all_tokens: bool = False
