@@ -57,16 +57,14 @@ def run(arguments: Namespace) -> CommandResult:
 def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:
     """The specs as runs are asked for: with the fingerprints of their models, and none of which the stored run has
     figures of other weights on a server."""
+    from tqdm import tqdm
+
     from core.runs.execution.served import check_finished
 
     for note in check_finished(specs):
         print(f"hedge: {note}", file=sys.stderr)
-    return identified(specs, report=_reading)
-
-
-def _reading(stage: str) -> None:
-    """Show on standard error how much of a model's files has been read."""
-    print(f"hedge: {stage}", file=sys.stderr, flush=True)
+    with tqdm(bar_format="hedge: {desc}", file=sys.stderr, delay=0.5, leave=False) as bar:
+        return identified(specs, report=bar.set_description_str)
 
 
 def _warn(specs: list[RunSpec], alpha: int) -> None:
