@@ -127,7 +127,8 @@ def judge(arguments: Namespace) -> CommandResult:
     """Let jurors judge answers and keep what they say as a jury."""
     rows = read_answers(arguments.answers)
     names = JurySpec(base="-", jurors=tuple(arguments.juror), key_variable=arguments.key_variable).juror_names
-    weights, found = zip(*(_verdicts(model, rows, arguments) for model in arguments.juror), strict=True)
+    judged_by = [_verdicts(name, model, rows, arguments) for name, model in zip(names, arguments.juror, strict=True)]
+    weights, found, doubts = zip(*judged_by, strict=True)
     asked, rows = len(rows), [row for row in rows if all(row.id in verdicts for verdicts in found)]
     if not rows:
         raise InputError("no answer has a verdict of every juror; the lines above say why")
@@ -146,6 +147,7 @@ def judge(arguments: Namespace) -> CommandResult:
     origin = f"judged here from {arguments.answers.name}"
     missing = asked - len(rows)
     notes = [f"{missing:,} of {asked:,} answers are missing, because a server gave no verdict."] * bool(missing)
+    notes += filter(None, doubts)
     jury_id = jury_store.save(
         judged, name=name, origin=origin, notes=notes, weights=dict(zip(names, weights, strict=True))
     )
@@ -155,8 +157,11 @@ def judge(arguments: Namespace) -> CommandResult:
     )
 
 
-def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> tuple[str, dict[str, tuple[float, float]]]:
-    """The fingerprint of a juror, and its verdicts by the answers' ids, without those that a server does not give."""
+def _verdicts(
+    juror: str, model: str, rows: Sequence[Answered], arguments: Namespace
+) -> tuple[str, dict[str, tuple[float, float]], str]:
+    """The fingerprint of a juror, its verdicts by the answers' ids, without those that a server does not give, and what
+    is doubtful of them."""
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
@@ -165,7 +170,7 @@ def _verdicts(model: str, rows: Sequence[Answered], arguments: Namespace) -> tup
         found = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return weights, found
+    return weights, found, judging.doubt(juror)
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

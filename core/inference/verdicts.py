@@ -13,6 +13,7 @@ from core.inference.engine_factory import load_engine, load_server_engine
 from core.inference.server.address import TIMEOUT_S, served_model
 from core.inference.server.left_out import NoAnswer, missing_of
 from core.inference.server.spending import Spending
+from core.letter_mass import LEAST, share_text
 from core.prompting.verdict import asked
 from core.records import Prompt
 
@@ -29,6 +30,17 @@ class Judging:
         self.engine = engine
         self.prompts = prompts
         self.checked = checked
+        self.masses: list[float] = []
+
+    def doubt(self, juror: str) -> str:
+        """What a reader of the verdicts so far must know if True and False are no answers; mostly empty."""
+        mass = float(np.median(self.masses)) if self.masses else 1.0
+        if mass >= LEAST:
+            return ""
+        return (
+            f"{juror} gives True and False together {share_text(mass)} of the probability (median), so its verdicts "
+            "are no answers; tune it first, or choose another juror."
+        )
 
     @property
     def missing(self) -> Mapping[str, NoAnswer]:
@@ -40,6 +52,7 @@ class Judging:
         try:
             for batch in self.engine.score(self.prompts):
                 logits = batch.logits.astype(np.float64)
+                self.masses += np.exp(logits).sum(axis=1).tolist()
                 shares = np.exp(logits - logits.max(axis=1, keepdims=True))
                 shares /= shares.sum(axis=1, keepdims=True)
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))

@@ -88,7 +88,7 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        notes = [note]
+        notes = [note, *(path.read_text() for path in map(self._doubt, self.spec.juror_names) if path.is_file())]
         if missing := len(drawn_questions) - len(questions) + len(lost):
             notes.append(
                 f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
@@ -285,6 +285,13 @@ class _Pipeline:
                 self.reporter.report(f"verdicts of {name}")
         for question, missing in judging.missing.items():
             self._say_missing(question, missing)
+        if doubt := judging.doubt(name):
+            self.reporter.log(doubt)
+            write_atomically(self._doubt(name), doubt.encode())
+
+    def _doubt(self, name: str) -> Path:
+        """Where it stands that a juror's verdicts are no answers; no such file for most."""
+        return self.folder / f"judged-{name}.txt"
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from core.adapters.juror import Example, Tuning, _drawn, fine_tune
+from core.cli import main
 from core.errors import InputError, RunCancelled
 from core.inference.verdicts import judge
+from core.jury_pipeline import jury_store
 
 EXAMPLES = [
     Example(f"What is the capital of {land}?", answer, right)
@@ -44,6 +46,21 @@ def test_a_juror_learns_and_judges_through_the_engine(tuned) -> None:
     assert len(found) == len(EXAMPLES)
     before = dict(judge("pocket-1m", [("0", EXAMPLES[0].question, "Lima")], dtype="float32").verdicts())
     assert found["0"] != before["0"]
+    assert judging.doubt("tuned") == ""
+
+
+def test_a_jury_says_whose_verdicts_are_no_answers(tuned, home, tmp_path, capsys) -> None:
+    """A model that was never tuned to say True or False would write something else."""
+    answers = tmp_path / "answers.jsonl"
+    lines = [json.dumps({"id": str(i), **asdict(each)} | {"label": each.right}) for i, each in enumerate(EXAMPLES)]
+    answers.write_text("\n".join(lines))
+    jurors = ["--juror", str(tuned[0]), "pocket-1m"]
+    assert main(["jury", "judge", "--answers", str(answers), *jurors, "--json"]) == 0
+    (note,) = jury_store.read_record(json.loads(capsys.readouterr().out)["jury"]).notes
+    assert note == (
+        "pocket-1m gives True and False together less than 0.001% of the probability (median), so its verdicts are no "
+        "answers; tune it first, or choose another juror."
+    )
 
 
 def test_the_adapter_is_safetensors_and_names_its_model(tuned) -> None:

@@ -99,6 +99,8 @@ def test_a_jury_says_which_jurors_its_answers_tuned(home, jurors, says) -> None:
     assert record.origin == "made with Hedge"
     assert record.notes[0].startswith("All answers are by pocket-1m.")
     assert says in record.notes[0]
+    doubts = [note for note in record.notes if "its verdicts are no answers" in note]
+    assert [doubt.split()[0] for doubt in doubts] == [name for name in jurors if name == "pocket-1m"]  # after one step
     tuned = [path.name for path in (jury_spec.folder_of(path_id) / "jurors").glob("*")]
     assert tuned == [name for name in jurors if not name.startswith("juror-")]
 
