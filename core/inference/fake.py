@@ -28,8 +28,7 @@ from core.records import LETTERS, OptionLogits, Prompt
 
 BATCH = 5
 HANG_S = 60
-EATEN = 16 * 2**20
-MOST_EATEN = 2 * 2**30
+EATEN = 2 * 2**30
 """If nothing limits the memory of this process, it must not take that of the whole machine."""
 SENSE = 0.9
 
@@ -121,9 +120,9 @@ class FakeEngine:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.scored == self.hang_at:
             time.sleep(HANG_S)
-        eaten: list[bytes] = []
-        while self.scored == self.eat_at and len(eaten) < MOST_EATEN // EATEN:
-            eaten.append(b"\1" * EATEN)
+        # At once: a process that nears its limit in small steps may stand still there for minutes, because the system
+        # drops the program's own pages again and again before it kills.
+        _ = b"\1" * (EATEN * (self.scored == self.eat_at))
         if self.trace:
             with open(self.trace, "a", encoding="utf-8") as file:
                 file.write(f"{name}\n")

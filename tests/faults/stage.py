@@ -32,7 +32,7 @@ from tests.postgres import Server
 from tests.processes import end_all
 
 LOOK_EVERY_S = 0.05
-WITHIN_S = 150.0
+WITHIN_S = 100.0
 QUESTIONS = 130
 
 PAGE = """
