@@ -59,7 +59,7 @@ def peft_by_its_old_name() -> Iterator[None]:
 
 
 def trainable(model: str) -> ModelSource:
-    """The model that an adapter is to be trained for. Raises :class:`InputError` if it is an adapter itself."""
+    """The model for which an adapter will be trained. Raises :class:`InputError` if it is an adapter itself."""
     source = resolve(model)
     if source.is_adapter:
         raise InputError(f"{model} is an adapter already; give the model that it belongs to, or use it as it is")

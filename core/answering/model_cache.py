@@ -2,8 +2,8 @@
 download.
 
 A model that answers questions is an engine. One that reads texts by token also has its tokenizer and its adapter
-(:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory. A model whose files have changed since it
-was loaded is loaded anew.
+(:class:`core.adapters.token_evaluation.Loaded`). Both kinds share the memory. If a model's files have changed
+since it was loaded, it is loaded again.
 """
 
 from __future__ import annotations

@@ -55,8 +55,10 @@ def run(arguments: Namespace) -> CommandResult:
 
 
 def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:
-    """The specs as runs are asked for: with the fingerprints of their models, and none of which the stored run has
-    figures of other weights on a server."""
+    """The specs with the fingerprints of their models.
+
+    Raises :class:`~core.errors.InputError` if a finished run is asked for again, and its server now has other weights.
+    """
     from tqdm import tqdm
 
     from core.runs.execution.served import check_finished

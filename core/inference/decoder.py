@@ -95,8 +95,8 @@ class Decoder:
         """Hidden states (rows, width, size) of ``tokens`` (rows, width), which follow what ``cache`` holds.
 
         The tokens are added to the cache. ``positions`` (rows, width) are the tokens' positions and ``mask`` is what
-        they attend to; by default each token attends to all tokens before it. ``lengths`` are the tokens of each row's
-        whole text, of which these are a part; by default, the longest row decides for all of them.
+        they attend to; by default each token attends to all tokens before it. ``lengths`` are the numbers of tokens
+        of the rows' whole texts, to which ``tokens`` belong; by default, the longest row decides for all rows.
 
         Raises :class:`~core.errors.InputError` if a token is not in the model's vocabulary.
         """

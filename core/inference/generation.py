@@ -35,8 +35,8 @@ MARK = re.compile(r"[<\[|].*[>\]|]", re.DOTALL)
 
 
 class Generator:
-    """A loaded model that answers greedily with ``longest`` tokens at most, of which the answer's line counts
-    (:func:`~core.prompting.written.answer_line`)."""
+    """A loaded model that answers greedily. It writes at most ``longest`` tokens, and
+    :func:`~core.prompting.written.answer_line` takes the answer from them."""
 
     def __init__(self, model: Any, tokenizer: Any, *, longest: int = LONGEST, rows: int | None = None) -> None:
         self.model = model.eval()

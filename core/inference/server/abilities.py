@@ -249,7 +249,7 @@ def _how(error: ServerError) -> str:
 
 
 def token_ids(client: ServerClient, url: str, model: str, text: str, tokens: Sequence[str]) -> dict[str, int]:
-    """The id of each of ``tokens`` that is one token of its own behind ``text``, as the server's ``/tokenize`` says."""
+    """The ids of those of ``tokens`` that are single tokens after ``text``, as the server's ``/tokenize`` says."""
     parts = urlsplit(url)
     base = f"{parts.scheme}://{parts.netloc}"
     ids_by_token: dict[str, int] = {}

@@ -35,7 +35,7 @@ LIKE_A_KEY = re.compile(
     |\b(?=\w*\d)(?=\w*[A-Za-z])\w{28,}                                # long, with letters and digits""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What may be a key, whoever's."""
+"""What looks like a key, also if it is not ours."""
 TIMEOUT_S = 120.0
 """Seconds that a server may take for one answer, if nobody says otherwise."""
 LONGEST_TIMEOUT_S = 24 * 3600.0

@@ -56,8 +56,8 @@ def models_on(servers: Sequence[str], *, key: str = "") -> tuple[str, ...]:
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")
 def connected(servers: Sequence[str], *, key: str = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The addresses that are used, of which the first may be another than the given one, and the models as
-    :func:`models_on`."""
+    """The servers' addresses, the first corrected if it was not quite that of the API, and the models
+    (:func:`models_on`)."""
     try:
         used, found = _asked(servers, key, _models)
     except WrongReplyError as error:

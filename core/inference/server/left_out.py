@@ -43,7 +43,7 @@ class NoAnswer:
 
 
 def most_left_out(questions: int) -> int:
-    """The most of so many questions that may be left out: 5%, or :data:`FEWEST` where that is more.
+    """How many of a run's questions may be left out: 5% of them, or :data:`FEWEST` if that is more.
 
     Up to 5% moves an accuracy by no more than the interval of a usual run does. A few are always left out, because
     their share says little. More are no exceptions but a fault of the server or of the task, and leaving them out would

@@ -13,8 +13,8 @@ where one of two tokens that are spelled alike is lost. :func:`checked` finds th
 - Each reply is checked by :func:`fault_of`: it lists as many tokens as requested, and the token that was written with
   its own log-probability.
 
-Undetectable without an echo is a server whose sampler always has a temperature or penalties of its own. Runs on such
-servers carry a caveat (:mod:`core.runs.caveats`).
+A sampler that always has a temperature or penalties of its own can't be noticed without an echo. So a run on a server
+that echoes nothing has a caveat (:mod:`core.runs.caveats`).
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ LEAST = 1e-3
 SUM = 3e-6
 """How close to 1 the sum of a list must be to count as 1, beside what rounding adds."""
 MANY = 10
-"""A list of so many tokens ends among tokens that are no answers."""
+"""If a list has this many tokens, its last ones are no likely answers."""
 FAR = 1.0
 """The most probable token of one list has another log-probability by this much in a list after another text."""
 LOST = 0.02
 """The most probability that a list of the whole vocabulary may lack."""
 TRIED = 5
-"""Tokens that are tried until the server echoes one as a token of its own."""
+"""The most tokens that are tried until the server echoes one as a separate token."""
 SAME_PLACE, OTHER_PLACE = 0.7, 0.4
 """The share of an echo's tokens that are listed too: at least and at most, if it is one of the same place or not."""
 PAIRS = 4
