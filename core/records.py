@@ -15,7 +15,11 @@ import numpy.typing as npt
 from core.errors import InputError
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Option letters; a question has from 2 to 26 options."""
+"""The letters by which a model is asked; a question that is asked has from 2 to 26 options."""
+MOST_OPTIONS = 100
+"""The most options of a question in a run; a classifier's classes are options."""
+OPTION_NAMES = tuple(f"{first}{letter}" for first in ("", *LETTERS) for letter in LETTERS)[:MOST_OPTIONS]
+"""The names of options as spreadsheets name columns: A to Z, AA to AZ, up to CV."""
 
 DONT_KNOW = "I don't know"
 NONE_OF_ABOVE = "None of the above"

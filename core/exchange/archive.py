@@ -14,7 +14,7 @@ from pathlib import Path
 from backports.zstd import ZstdError, zipfile
 
 from core.errors import InputError
-from core.exchange.safe_read import LONGEST_LINE, check_size
+from core.tables.safe_read import LONGEST_LINE, check_size
 
 MOST_MEMBERS = 1_000_000
 MOST_UNPACKED = 4_000_000_000

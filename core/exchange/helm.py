@@ -20,9 +20,9 @@ from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.listed_letters import bounded
-from core.exchange.safe_read import json_document, number, shown
 from core.records import LETTERS, Question
 from core.runs.spec import MAX_FOREIGN_SHOTS, RunSpec
+from core.tables.safe_read import json_document, number, shown
 
 ORIGIN = "helm"
 

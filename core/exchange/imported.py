@@ -17,12 +17,12 @@ from core import access, letter_mass, quotas
 from core.access import UserRole
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
-from core.exchange.safe_read import check_readable
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
+from core.tables.safe_read import check_readable
 from core.tasks import bank_names
 
 OURS = ("launched_by", "imported", "spent", letter_mass.NAME)

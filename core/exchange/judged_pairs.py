@@ -26,8 +26,8 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.juries import ReadJury
-from core.exchange.safe_read import json_list, number, shown
 from core.jury.judgements import Judgements
+from core.tables.safe_read import json_list, number, shown
 
 Format = Literal["LLMBar", "PandaLM", "PandaLM judge", "AlpacaEval"]
 ALPACA_TRUTH = "alpaca_eval_cot_gpt4_turbo_fn"

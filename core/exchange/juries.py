@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
-from core.exchange.safe_read import check_size, shown
-from core.exchange.tabular import Sheet, meant, open_sheet
 from core.jury.judgements import Judgements, from_table, joined, truth
+from core.tables.safe_read import check_size, shown
+from core.tables.tabular import Sheet, meant, open_sheet
 
 FILE_NAME = re.compile(r"^(?:jury_)?(?:logits_)?(?:qlora_)?(?P<juror>.+?)(?:_(?P<part>calib|calibration|test))?$")
 PARTS = {"calib": "calibration", "calibration": "calibration", "test": "test", None: ""}

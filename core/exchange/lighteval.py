@@ -16,11 +16,11 @@ from typing import Any
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.list_columns import listed
-from core.exchange.safe_read import number, shown
-from core.exchange.tabular import Sheet, open_sheet
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
+from core.tables.list_columns import listed
+from core.tables.safe_read import number, shown
+from core.tables.tabular import Sheet, open_sheet
 
 ORIGIN = "lighteval"
 NAME = re.compile(r"^details_(?P<task>.+?)_\d{4}-\d\d-\d\dT[\d\-.:]+$")

@@ -29,11 +29,11 @@ from core.exchange.imported import (
     not_published,
     read_bytes,
 )
-from core.exchange.safe_read import reason, shown
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
 from core.records import LETTERS, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tables.safe_read import reason, shown
 
 ORIGIN = "llm-uncertainty-bench"
 TASK_OF = {

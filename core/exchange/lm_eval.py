@@ -25,9 +25,9 @@ from core.errors import InputError
 from core.exchange.build_run import assemble
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.lm_eval_sample import DELIMITER, METRICS, Sample, is_letters, scored
-from core.exchange.safe_read import check_size, json_document, json_lines, json_list, shown
 from core.inference.models import DTYPES
 from core.runs.spec import RunSpec
+from core.tables.safe_read import check_size, json_document, json_lines, json_list, shown
 
 ORIGIN = "lm-eval"
 NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+?))?\.jsonl?$")

@@ -12,8 +12,8 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
-from core.exchange.safe_read import number, shown
 from core.records import LETTERS, FloatArray, Question
+from core.tables.safe_read import number, shown
 
 QUESTION_KEYS = (
     "question",

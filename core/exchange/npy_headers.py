@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 
 from core.errors import InputError
-from core.exchange.safe_read import MOST_QUESTIONS, check_count
+from core.tables.safe_read import MOST_QUESTIONS, check_count
 
 MOST_UNPACKED = 2_000_000_000
 """The most bytes that the arrays of a file may hold together."""

@@ -16,9 +16,9 @@ from typing import Any
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.safe_read import json_document, number, shown
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
+from core.tables.safe_read import json_document, number, shown
 
 ORIGIN = "opencompass"
 LABEL = "label: "

@@ -23,7 +23,6 @@ from core.conformal.probabilities import option_shares, softmax
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, in_range
 from core.exchange.imported import ImportedRun
-from core.exchange.safe_read import json_document, reason, shown
 from core.files.tables import read_table
 from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
@@ -31,6 +30,7 @@ from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
+from core.tables.safe_read import json_document, reason, shown
 from core.tasks import bank_names, short_task
 from core.tasks.catalogue import is_file
 from core.tasks.identity import cluster_name

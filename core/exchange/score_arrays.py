@@ -21,10 +21,10 @@ from core.errors import InputError
 from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
-from core.exchange.safe_read import check_count
 from core.exchange.table_values import SHARES, recognised_values
 from core.records import LETTERS, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tables.safe_read import check_count
 from core.tasks.identity import cluster_name
 
 ORIGIN = "table"

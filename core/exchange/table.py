@@ -1,7 +1,7 @@
 """Tables from anywhere: one row per question, one column per option, and the right option.
 
 Cells of options are probabilities (or per cent), log-probabilities or logits; which of them is told or recognised. A
-column of lists is as good as a column per option (:mod:`core.exchange.list_columns`). A row may leave its last options
+column of lists is as good as a column per option (:mod:`core.tables.list_columns`). A row may leave its last options
 empty: it has fewer. The right option is named by its column, its letter, its number or its text. Where columns name the
 run (``model``, ``task`` …), rows with different ones are different runs. Rows with the same ``cluster``
 belong together (:mod:`core.clusters`).
@@ -20,8 +20,6 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
-from core.exchange.list_columns import widened
-from core.exchange.safe_read import check_count, shown
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
@@ -35,7 +33,6 @@ from core.exchange.table_columns import (
 )
 from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
-from core.exchange.tabular import Sheet, meant, open_sheets
 from core.records import (
     DONT_KNOW,
     LETTERS,
@@ -49,6 +46,9 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
+from core.tables.list_columns import widened
+from core.tables.safe_read import check_count, shown
+from core.tables.tabular import Sheet, meant, open_sheets
 from core.tasks.identity import cluster_name
 
 ORIGIN = "table"

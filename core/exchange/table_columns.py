@@ -12,9 +12,22 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import InputError
-from core.exchange.safe_read import reason, shown
-from core.exchange.tabular import Sheet, as_number
 from core.records import LETTERS, Role
+from core.tables.field_names import (
+    CLUSTER_NAMES,
+    GROUP_NAMES,
+    ID_NAMES,
+    LABEL_NAMES,
+    MODEL_NAMES,
+    OPTION_NAMES,
+    PICK_NAMES,
+    RIGHT_NAMES,
+    SPLIT_NAMES,
+    TASK_NAMES,
+    TEXT_NAMES,
+)
+from core.tables.safe_read import reason, shown
+from core.tables.tabular import Sheet, as_number
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
@@ -29,28 +42,6 @@ ROLES: dict[str, Role] = {
     "rotation": "rotation",
 }
 """From a word in the split's column to what a question is for."""
-LABEL_NAMES = (
-    *("label", "answer", "gold", "target", "truth", "correct", "y", "answer_key", "answerkey", "correct_answer"),
-    *("right_answer", "correct_option", "gold_label", "gold_index", "gold_idx", "label_idx", "label_index"),
-    *("answer_idx", "answer_index", "ground_truth", "true_label", "y_true", "reference", "solution", "expected"),
-    *("expected_answer", "correct_choice", "correct_label", "answer_letter", "gold_answer"),
-)
-RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
-"""Columns that may say whether the model was right, which is not which option is."""
-PICK_NAMES = (
-    *("prediction", "pred", "predicted", "model_answer", "response", "output", "pick", "choice", "model_output"),
-    *("predicted_answer", "predicted_label", "pred_label", "generated_text", "completion", "extracted_answer"),
-)
-ID_NAMES = ("id", "qid", "question_id", "doc_id", "sample_id", "item_id", "example_id", "instance_id")
-TEXT_NAMES = ("question", "text", "prompt", "query", "stem", "question_text", "input")
-CLUSTER_NAMES = ("cluster",)
-"""A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
-GROUP_NAMES = ("group", "subject", "category", "topic")
-SPLIT_NAMES = ("split", "role", "set", "fold", "part")
-MODEL_NAMES = ("model", "model_name", "model_id")
-TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
-OPTION_NAMES = ("option", "choice", "letter", "option_letter", "choice_letter", "option_id", "choice_id", "label")
-"""Columns that say of which option a row is, in a table with a row for each option."""
 KIND_WORDS = (
     ("negative log-probabilities", re.compile(r"nll|neg(ative)?[_ -]?log|(?<![a-z])loss")),
     ("log-probabilities", re.compile(r"log[_ -]?p(rob(s|abilit(y|ies))?)?(?![a-z])|log[_ -]?lik(elihood)?s?|\blls?\b")),

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from core.errors import InputError
-from core.exchange.safe_read import shown
 from core.exchange.table_columns import Columns
-from core.exchange.tabular import Sheet
 from core.records import LETTERS, IntArray
+from core.tables.safe_read import shown
+from core.tables.tabular import Sheet
 
 SAID = re.compile(
     r"(?:the )?(?:correct |right )?(?:answer|option|choice)(?: is)?[ :=]+\(?(?P<after>[A-Z])[.)]?"

@@ -7,8 +7,8 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import LARGEST_LOGIT, check_not_flat, in_range
 from core.exchange.table_columns import Columns
-from core.exchange.tabular import Sheet
 from core.records import FloatArray, IntArray, LogitArray
+from core.tables.tabular import Sheet
 
 VALUES = (
     *("probabilities", "next-token probabilities", "percentages", "log-probabilities", "negative log-probabilities"),

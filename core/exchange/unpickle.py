@@ -19,8 +19,8 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.pickled_arrays import ADMITTED, PickledArray, PickledDtype, PickledName, RefusedPickle
-from core.exchange.safe_read import LARGEST_FILE, reason
 from core.files.json_text import whole_texts
+from core.tables.safe_read import LARGEST_FILE, reason
 
 DEEPEST = 32
 """How deeply lists, tuples and dicts may be nested."""

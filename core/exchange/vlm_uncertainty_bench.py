@@ -19,10 +19,10 @@ from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, logits_dtype, read_bytes
 from core.exchange.llm_uncertainty_bench import halves
-from core.exchange.safe_read import reason, shown
 from core.exchange.unpickle import load_arrays
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, OptionLogits, Question
 from core.runs.spec import RunSpec
+from core.tables.safe_read import reason, shown
 
 ORIGIN = "vlm-uncertainty-bench"
 PICTURE = "(The picture of row {} is not published with the answers.)"

@@ -5,7 +5,7 @@ in batches of rows. A writer that makes each cell an object takes 40 times as lo
 
 Texts stand in their cells (``inlineStr``), so no spreadsheet takes one for a formula, and a text that begins like one
 gets an apostrophe in front all the same, because a person may save the sheet as CSV
-(:func:`core.exchange.tabular.neutral`).
+(:func:`core.tables.tabular.neutral`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
-from core.exchange.tabular import neutral
+from core.tables.tabular import neutral
 
 ROWS = 1_048_575
 """The rows that a sheet holds below its header."""
@@ -31,7 +31,7 @@ NAME = 31
 """The characters that a sheet's name holds."""
 NOT_IN_XML = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{fffe}\x{ffff}]"
 FORMULA = r"^('*[=+\-@\t\r])"
-"""What :func:`core.exchange.tabular.neutral` puts an apostrophe in front of."""
+"""What :func:`core.tables.tabular.neutral` puts an apostrophe in front of."""
 BATCH = 4096
 NARROWEST, WIDEST = 8, 60
 """A column's width in characters."""

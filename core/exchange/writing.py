@@ -1,7 +1,7 @@
 """Writes tables: CSV, Parquet, JSON lines. :mod:`core.exchange.workbook` writes XLSX.
 
 A text that a spreadsheet would take for a formula gets an apostrophe in front in CSV, as in a workbook
-(:func:`core.exchange.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
+(:func:`core.tables.tabular.neutral`); Parquet keeps it as it is, because nothing there computes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from core.errors import InputError
-from core.exchange.tabular import neutral
+from core.tables.tabular import neutral
 
 
 def neutralised(table: pa.Table) -> pa.Table:

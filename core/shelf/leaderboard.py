@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from core.errors import InputError
-from core.exchange.safe_read import LARGEST_FILE
 from core.shelf import hub
 from core.shelf.entries import Entry, ShelfFile, read_hub_id
+from core.tables.safe_read import LARGEST_FILE
 from core.tasks.leaderboard import SUITES, suite_of, title_of
 
 NAME = "open-llm-leaderboard"

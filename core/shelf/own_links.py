@@ -12,10 +12,10 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
-from core.exchange.safe_read import LARGEST_FILE
 from core.files.names import cut_name
 from core.shelf import addresses, hub
 from core.shelf.entries import GIT_HOST, MOST_FILES, Entry, ShelfFile, read_hub_id
+from core.tables.safe_read import LARGEST_FILE
 
 ENDINGS = (
     ".json", ".jsonl", ".csv", ".tsv", ".parquet", ".xlsx", ".pkl", ".npz", ".npy", ".eval", ".zip", ".tar", ".gz",

@@ -21,7 +21,6 @@ from core.errors import InputError
 from core.exchange import bluq, judged_pairs
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.safe_read import json_document, json_list, number
 from core.jury import experiment
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
@@ -29,6 +28,7 @@ from core.reports.imported_figures import evaluation
 from core.reports.overview.published import as_ye_2024, published
 from core.reports.report import report
 from core.settings import ASSETS
+from core.tables.safe_read import json_document, json_list, number
 from core.tasks import bank_names
 from core.tasks.bank_names import FINISHED, task_title
 

@@ -17,7 +17,6 @@ from app.components.data import export_files
 from core.exchange import column_mappings, table_columns, writing
 from core.exchange.run_table import runs_table
 from core.exchange.table_columns import Columns
-from core.exchange.tabular import open_sheet
 from core.exchange.workbook import workbook
 from core.jury_pipeline import jury_store
 from core.prompting.strategies import STRATEGIES
@@ -28,6 +27,7 @@ from core.reports.titles import STRATEGY_TITLES
 from core.runs import store
 from core.runs.storage import trash
 from core.settings import settings
+from core.tables.tabular import open_sheet
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
 from tests.pages.conftest import Open, picked, said

@@ -28,9 +28,9 @@ from core.exchange.dropped.reading import (
     read_group,
     sorted_files,
 )
-from core.exchange.safe_read import LARGEST_FILE
 from core.exchange.table_columns import Columns
 from core.settings import settings
+from core.tables.safe_read import LARGEST_FILE
 
 Value = TypeVar("Value")
 READERS = Nursery("core.exchange.dropped.apart")

@@ -10,7 +10,7 @@ from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns
-from core.exchange.tabular import Sheet
+from core.tables.tabular import Sheet
 
 Header = tuple[str, ...]
 """The names of a table's columns, which tables of the same kind share."""

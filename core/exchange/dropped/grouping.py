@@ -32,10 +32,10 @@ from core.exchange.dropped.found import FoundFile, Header, TableHeader
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.list_columns import widened
-from core.exchange.safe_read import json_list
 from core.exchange.table_columns import Columns, can_be_mapped, recognise
-from core.exchange.tabular import Sheet, open_sheets
+from core.tables.list_columns import widened
+from core.tables.safe_read import json_list
+from core.tables.tabular import Sheet, open_sheets
 from core.tasks import finished
 from core.tasks.rows import Row, read_file
 

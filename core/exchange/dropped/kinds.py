@@ -24,13 +24,14 @@ from core.exchange import (
 )
 from core.exchange.dropped.files import zip_format
 from core.exchange.dropped.other_tools import check_delimiters, holds_picks, torch_arrays
-from core.exchange.json_table import pandas_columns
-from core.exchange.list_columns import widened
-from core.exchange.safe_read import LARGEST_JSON, check_size, reason
-from core.exchange.table_columns import LABEL_NAMES, PICK_NAMES, TEXT_NAMES, looks_scored, text_columns
-from core.exchange.tabular import Sheet, before_header, open_sheets
+from core.exchange.table_columns import looks_scored, text_columns
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
+from core.tables.json_table import pandas_columns
+from core.tables.list_columns import widened
+from core.tables.safe_read import LARGEST_JSON, check_size, reason
+from core.tables.tabular import Sheet, before_header, open_sheets
 from core.tasks import finished
 
 HEAD = 1 << 20

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.exchange.tabular import DELIMITERS, as_number
+from core.tables.tabular import DELIMITERS, as_number
 
 ARRAYS = ("probs", "probabilities", "logits", "scores", "labels", "targets")
 """Names of arrays in a file of PyTorch that holds results. Model weights have other names."""

@@ -12,9 +12,9 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import HedgeError, InputError
 from core.exchange.dropped.apart import apart
-from core.exchange.tabular import open_sheet
 from core.files.names import cut_name
 from core.settings import settings
+from core.tables.tabular import open_sheet
 from core.tasks import catalogue, finished
 from core.tasks.rows import READERS, read_file
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.exchange import safe_read, score_arrays
+from core.exchange import score_arrays
 from core.exchange.imported import save
 from core.reports.evaluation import load
+from core.tables import safe_read
 
 pytestmark = pytest.mark.quick
 

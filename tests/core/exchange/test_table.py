@@ -13,13 +13,14 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.exchange import safe_read, table, table_columns, table_values
+from core.exchange import table, table_columns, table_values
 from core.exchange.imported import save
-from core.exchange.tabular import meant, neutral, open_sheet
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.settings import settings
+from core.tables import safe_read
+from core.tables.tabular import meant, neutral, open_sheet
 
 pytestmark = pytest.mark.quick
 
@@ -224,7 +225,7 @@ def test_a_file_of_two_gigabytes_is_refused_before_it_is_read(tmp_path):
 
 
 def test_a_parquet_file_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.exchange.tabular.MOST_UNPACKED", 1_000_000)
+    monkeypatch.setattr("core.tables.tabular.MOST_UNPACKED", 1_000_000)
     path = tmp_path / "bomb.parquet"
     pd.DataFrame({"A": np.zeros(1_000_000), "label": "A" * 100}).to_parquet(path)
     assert path.stat().st_size < 100_000

@@ -19,8 +19,8 @@ import pytest
 from openpyxl import Workbook
 
 from core.exchange.dropped.found import refusals
-from core.exchange.list_columns import listed
 from core.reports.imported_figures import evaluation
+from core.tables.list_columns import listed
 from tests.core.exchange.dropped.test_odd_files import FRAME, GOOD, TEXTS, TRUE, P, csv, json_rows, jsonl, read
 
 pytestmark = pytest.mark.quick

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.exchange.safe_read import LARGEST_JSON, check_size, json_lines, reason, shown
 from core.files.json_text import loads
+from core.tables.safe_read import LARGEST_JSON, check_size, json_lines, reason, shown
 
 MOST_COLUMNS = 500
 Columns = dict[str, list[Any]]

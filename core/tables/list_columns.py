@@ -15,9 +15,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.exchange.tabular import Sheet
 from core.files.json_text import loads
 from core.records import LETTERS
+from core.tables.tabular import Sheet
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
 FIGURES = (

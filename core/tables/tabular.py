@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 
 from core.conformal.probabilities import in_double
 from core.errors import InputError
-from core.exchange.json_table import MOST_COLUMNS, json_columns
-from core.exchange.safe_read import check_size, reason, shown
 from core.records import BoolArray, FloatArray
+from core.tables.json_table import MOST_COLUMNS, json_columns
+from core.tables.safe_read import check_size, reason, shown
 
 MOST_UNPACKED = 4_000_000_000
 """The most bytes that a Parquet file may unpack to."""
