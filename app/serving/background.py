@@ -34,6 +34,10 @@ Parameters = ParamSpec("Parameters")
 
 AWAITED_KEY = "awaited_computations"
 PAINTED_KEY = "painted_page"
+DIALOG_KEY = "dialog_is_shown"
+"""In the session: whether the page shows a dialog. It then neither asks nor runs again by itself, because Streamlit
+would draw the dialog anew, and what a person is typing in it would be lost."""
+AWAITS_KEY = "page_awaits"
 BEGIN_S = 0.4
 """The delay between the end of the page's script and the browser's first request for awaited values."""
 COMPUTING = (
@@ -112,6 +116,12 @@ def arrived(of: Computation[Value], what: str = "", *, height: int = 0) -> Value
     return None
 
 
+def under_dialog() -> None:
+    """Run the page again if it awaits something, so that it no longer does beneath a dialog that is about to open."""
+    if st.session_state.get(AWAITS_KEY):
+        st.rerun()
+
+
 def after_paint(of: Computation[Value]) -> None:
     """Run the page again for a value that would delay the first paint, even if it is there already."""
     st.session_state[AWAITED_KEY].append(Computation(of.run))
@@ -145,13 +155,16 @@ def following(page: str = "") -> Iterator[None]:
     awaits starts with the browser's first request for it.
     """
     st.session_state[AWAITED_KEY] = []
+    st.session_state[DIALOG_KEY] = False
     yield
     st.session_state[BY_ITSELF_KEY] = False
     awaited: list[Computation[object]] = st.session_state[AWAITED_KEY]
     if awaited:
         if painted(page):
             start(awaited)
-        st.fragment(_watch, run_every=BEGIN_S)(awaited)
+        if not st.session_state[DIALOG_KEY]:  # closing it runs the page again
+            st.fragment(_watch, run_every=BEGIN_S)(awaited)
+    st.session_state[AWAITS_KEY] = bool(awaited)
     st.session_state[PAINTED_KEY] = page
     del st.session_state[AWAITED_KEY]
 

@@ -20,7 +20,18 @@ from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
 from core.reports.scored_sets import form
 from core.runs import store
-from tests.browser.conftest import Lab, Visit, Visitor, choose_page, eventually, in_home, resize, settled, still
+from tests.browser.conftest import (
+    SETTLED,
+    Lab,
+    Visit,
+    Visitor,
+    choose_page,
+    eventually,
+    in_home,
+    resize,
+    settled,
+    still,
+)
 from tests.conftest import synthetic_run
 
 NONSENSE = "alpha must be between 0.001 and 0.999"
@@ -340,7 +351,7 @@ def test_another_run_keeps_the_view(visit: Visitor, address: str, runs: dict[str
         dialog.get_by_role("searchbox").press("Enter")
         listed = dialog.locator(".st-key-run_list [data-variant=pills]")
         expect(listed).to_have_count(1)
-        settled(page)
+        page.wait_for_function(SETTLED)
         listed.press("Enter")
         expect(dialog).to_have_count(0)
         expect(page).to_have_url(re.compile(f"run={runs[kind]}&alpha=250"))

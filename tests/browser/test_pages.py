@@ -266,13 +266,13 @@ def runs_are_chosen_in_a_dialog(page: Page) -> None:
     expect(listed).to_have_count(1)
     page.keyboard.press("Enter")  # takes nothing
     expect(dialog.get_by_role("button", name="Use 2 runs")).to_be_visible()
-    settled(page)
+    page.wait_for_function(SETTLED)  # what the page beneath awaits comes when the dialog is closed
     axe.required()
     assert axe.faults(page) == []
     expect(listed).to_have_attribute("aria-pressed", "true")
     listed.press("Space")
     expect(listed).to_have_attribute("aria-pressed", "false")
-    settled(page)
+    page.wait_for_function(SETTLED)
     dialog.get_by_role("button", name="Use 1 run").press("Enter")
     expect(dialog).to_have_count(0)
     expect(page).to_have_url(re.compile(r"runs=model-0-[\w-]+(&|$)"))

@@ -13,6 +13,7 @@ from app import style
 from app.components.shared import run_filters
 from app.components.shared.runs import titles
 from app.formatting import counted, plain
+from app.serving.background import DIALOG_KEY
 from core.reports.run_filter import STATE_TITLES, matching, offered
 from core.reports.run_groups import RunGroup, grouped, setting_words, sharing_questions
 from core.runs.store import RunRecord
@@ -88,6 +89,7 @@ def dialog_if_open(picker: Picker) -> None:
         st.rerun()
     if st.session_state.get(OPEN_KEY) == picker.page:
         said = f"Choose another {picker.noun}" if picker.most == 1 else f"Choose up to {picker.most} {picker.noun}s"
+        st.session_state[DIALOG_KEY] = True
         st.dialog(said, width="large", on_dismiss=_dismiss)(_dialog)(picker)
 
 
@@ -104,6 +106,7 @@ def _dismiss() -> None:
 
 def _close() -> None:
     st.session_state.pop(OPEN_KEY, None)
+    st.session_state[DIALOG_KEY] = False
 
 
 def _dialog(picker: Picker) -> None:

@@ -18,6 +18,7 @@ from app.components.shared.caveat_notes import caveat_note
 from app.components.shared.run_list import Picker
 from app.components.shared.runs import no_runs_yet, title, titles
 from app.formatting import counted, plain, shortened
+from app.serving.background import under_dialog
 from app.showcase import default_comparison, default_run
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
@@ -121,7 +122,7 @@ def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
     ``help`` is shown on hover. A choice in the dialog runs the page again.
     """
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button(
+        if st.button(
             plain(name),
             key=f"{picker.page}_choose",
             icon=":material/unfold_more:",
@@ -130,7 +131,8 @@ def one_line(picker: Picker, name: str, about: str, *, help: str = "") -> None:
             wrap=True,
             on_click=run_list.open_dialog,
             args=(picker,),
-        )
+        ):
+            under_dialog()
         st.caption(plain(about), width="content")
     run_list.dialog_if_open(picker)
 
@@ -154,7 +156,9 @@ def _many_line(picker: Picker) -> None:
         if len(ordered) > MOST_CHIPS:
             st.caption(f"and {len(ordered) - MOST_CHIPS} more", width="content")
         icon = ":material/checklist:"
-        st.button("Choose runs", key=f"{picker.page}_choose", icon=icon, on_click=run_list.open_dialog, args=(picker,))
+        key = f"{picker.page}_choose"
+        if st.button("Choose runs", key=key, icon=icon, on_click=run_list.open_dialog, args=(picker,)):
+            under_dialog()
         if chosen:
             changed |= st.button(
                 "Add runs with the same questions",

@@ -164,6 +164,39 @@ def test_a_page_says_what_is_computed_and_runs_again_when_it_is_there(monkeypatc
     assert not app.warning
 
 
+def page_with_dialog() -> None:
+    """A script that awaits a figure and has a button that opens a dialog."""
+    import streamlit as st
+
+    from app.serving.background import DIALOG_KEY, arrived, following, under_dialog
+    from tests.app.serving.test_background import FIGURE
+
+    @st.fragment
+    def line() -> None:
+        if st.button("Choose", on_click=lambda: st.session_state.update(opened=True)):
+            under_dialog()
+        st.session_state[DIALOG_KEY] = "opened" in st.session_state
+
+    with following():
+        line()
+        arrived(FIGURE[0], "the figure")
+
+
+def test_a_page_asks_for_nothing_while_a_person_types_in_its_dialog(monkeypatch: pytest.MonkeyPatch):
+    asks: list[str] = []
+    monkeypatch.setattr(background, "_watch", lambda awaited: asks.append("asked"))
+    monkeypatch.setattr(background, "start", lambda awaited: None)
+    FIGURE[:] = [Computation(lambda: 42)]
+    app = AppTest.from_function(page_with_dialog, default_timeout=PAGE_WITHIN_S).run()
+    assert asks == ["asked"]
+    app.button[0].click().run()
+    assert not app.exception
+    assert asks == ["asked"], "the whole page has run again, without what asks"
+    del app.session_state["opened"]
+    app.run()
+    assert asks == ["asked", "asked"]
+
+
 def run_and_ask(awaited: Sequence[Computation[object]]) -> None:
     for of in awaited:
         of.run()
