@@ -16,10 +16,11 @@ from core.commands.reports import asked_of
 from core.errors import InputError
 from core.exchange import table_columns, writing
 from core.exchange.dropped.apart import DropApart, default_limits
-from core.exchange.dropped.found import FoundJury, Header, Reading, named, refusals
+from core.exchange.dropped.found import FoundJury, Header, Reading, in_shared_tasks, named, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import runs_table
+from core.exchange.shared_tasks import with_stored_banks
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
 from core.reports.imported_figures import ImportedFigures, is_rounded, stored_as
@@ -75,7 +76,7 @@ def import_results(arguments: Namespace) -> CommandResult:
             limits=default_limits(memory_gb=arguments.memory or 0.0, seconds=arguments.seconds or 0.0),
             way_out="give it more with --memory GB and --seconds S, or split it",
         )
-        reading = drop.read(mappings=_mappings(drop, arguments))
+        reading = in_shared_tasks(drop.read(mappings=_mappings(drop, arguments)))
         runs = [
             named(
                 found,
@@ -84,6 +85,7 @@ def import_results(arguments: Namespace) -> CommandResult:
             )
             for found in reading.runs
         ]
+        runs = with_stored_banks(runs)
         refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
         refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]
         if not runs and not reading.juries and refused:

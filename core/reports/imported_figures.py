@@ -10,6 +10,7 @@ from core.calibration import metrics
 from core.conformal.probabilities import check_labels, check_probabilities, option_shares
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
+from core.exchange.shared_tasks import ALONE
 from core.letter_mass import letter_mass
 from core.records import LETTERS, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
@@ -92,9 +93,9 @@ def evaluation(run: ImportedRun) -> Evaluation:
 
 
 def stored_as(run: ImportedRun) -> str:
-    """The id of a stored run that is the same as this one: an earlier import of it, or the run that this file was
-    exported from. Empty if there is none."""
-    for name in (run.spec.run_id, str(run.provenance.get("exported_run", ""))):
+    """The id of a stored run that is the same as this one: an earlier import of it, also under its own task, or the run
+    that this file was exported from. Empty if there is none."""
+    for name in (run.spec.run_id, *(str(run.provenance.get(field, "")) for field in ("exported_run", ALONE))):
         if name in store.run_ids() and (name == run.spec.run_id or _same(run.scored, store.read_logits(name))):
             return name
     return ""

@@ -16,7 +16,7 @@ import streamlit as st
 
 from core.errors import HedgeError, InputError
 from core.exchange.dropped.apart import DropApart
-from core.exchange.dropped.found import FoundRun, Header, Reading
+from core.exchange.dropped.found import FoundRun, Header, Reading, in_shared_tasks
 from core.exchange.dropped.grouping import UNKNOWN
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import Columns
@@ -86,8 +86,10 @@ class DroppedFiles:
     def read(self, mappings: Mapping[Header, Columns], progress: Progress) -> None:
         """Read everything that is not read yet."""
         self.mappings = dict(mappings)
-        self.reading = self.drop.read(
-            mappings=self.mappings, progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name)
+        self.reading = in_shared_tasks(
+            self.drop.read(
+                mappings=self.mappings, progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name)
+            )
         )
         for n, found in enumerate(self.reading.runs):
             if id(found.run) not in self.figures:

@@ -15,6 +15,7 @@ from app.formatting import PERCENT, counted, plain, sentence, shortened
 from core.exchange import column_mappings
 from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
+from core.exchange.shared_tasks import with_stored_banks
 from core.jury_pipeline import jury_store
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
@@ -269,7 +270,7 @@ def _import(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
     """Write everything that is new, all of it or nothing, and leave a notice."""
     stored = [stored_as(row.run) for row in rows]
     fresh = {row.run.spec.run_id: row.run for row, name in zip(rows, stored, strict=True) if not name}
-    save(fresh.values())
+    save(with_stored_banks(list(fresh.values())))
     known = set(jury_store.jury_ids())
     kept = [
         jury_store.save(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.kinds import KINDS
-from core.exchange.imported import ImportedRun
+from core.exchange.imported import ImportedRun, renamed
 from core.exchange.juries import ReadJury
+from core.exchange.shared_tasks import with_shared_tasks, with_stored_tasks
 from core.exchange.table_columns import Columns
 from core.tables.tabular import Sheet
 
@@ -76,14 +77,15 @@ def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
 
     Raises :class:`InputError` for a name that a run can't have.
     """
-    run, old = found.run, found.run.spec.task
-    spec = replace(run.spec, model=model or run.spec.model, task=task or old)
-    questions = run.questions
-    if spec.task != old:
-        questions = tuple(
-            replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in questions
-        )
-    return replace(run, spec=spec, questions=questions)
+    return renamed(found.run, model=model, task=task)
+
+
+def in_shared_tasks(reading: Reading) -> Reading:
+    """The same, where runs with the same questions are in one task (:mod:`core.exchange.shared_tasks`)."""
+    runs = with_stored_tasks(with_shared_tasks([found.run for found in reading.runs]))
+    return replace(
+        reading, runs=tuple(FoundRun(run, found.name) for run, found in zip(runs, reading.runs, strict=True))
+    )
 
 
 def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
