@@ -278,8 +278,11 @@ def _same_answer(numbers: IntArray, cells: Sequence[str], texts: Sequence[Sequen
     places: list[int] = []
     for row, cell in enumerate(cells):
         at = _text_at(cell.strip(), texts[row]) if len(texts) else None
-        if at is None and not ((mark := _marked(cell.strip(), (), 0)) and (at := mark[0]) is not None):
-            return None
+        if at is None:
+            mark = _marked(cell.strip(), (), 0)
+            if mark is None:
+                return None
+            at = mark[0]
         places.append(at)
     return next((first for first in (0, 1) if (numbers - first == np.array(places)).all()), None)
 
