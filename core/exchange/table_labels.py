@@ -9,7 +9,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.table_columns import Columns
-from core.records import LETTERS, IntArray
+from core.records import LETTERS, OPTION_NAMES, IntArray
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
 
@@ -48,8 +48,8 @@ def labels_of(sheet: Sheet, columns: Columns, counts: IntArray, texts: Sequence[
         row = int(np.argmax(bad))
         can = int(counts[row]) - 2 * columns.extra
         raise InputError(
-            f"{sheet.where(row)}: expected one of {can} options that can be right (A to {LETTERS[can - 1]}, or numbers "
-            f"from {start}), found {shown(cells[row])}"
+            f"{sheet.where(row)}: expected one of {can} options that can be right (A to {OPTION_NAMES[can - 1]}, or "
+            f"numbers from {start}), found {shown(cells[row])}"
         )
     return labels
 
