@@ -34,8 +34,8 @@ from core.exchange.table_columns import (
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.records import (
     DONT_KNOW,
-    LETTERS,
     NONE_OF_ABOVE,
+    OPTION_NAMES,
     FloatArray,
     IntArray,
     LogitArray,
@@ -289,7 +289,7 @@ def _run(
 def _option_names(columns: Columns) -> list[str]:
     """The names of options without texts: their columns' names, or their letters."""
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
-    names = [f"option {letter}" for letter in LETTERS[: len(columns.options)]] if plain else list(columns.options)
+    names = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]] if plain else list(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names
 
 
