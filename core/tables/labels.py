@@ -127,12 +127,12 @@ def _words(
         forms[form] = forms.get(form, 0) + 1
         numbered[row] = False
     if numbered.any():  # letters in most rows and numbers in others, as ARC has them
-        rows = np.flatnonzero(numbered)
+        rows = np.flatnonzero(numbered).tolist()
         part = read_labels(
             [cells[row] for row in rows],
             counts[rows],
             start=start,
-            where=lambda row: where(int(rows[row])),
+            where=lambda row: where(rows[row]),
             column=column,
         )
         labels[rows] = part.labels
