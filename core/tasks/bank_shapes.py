@@ -13,7 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import InputError
 from core.files.json_text import loads
@@ -36,7 +36,7 @@ from core.tables.tabular import Sheet, as_number
 
 Columns = dict[str, list[Any]]
 """The cells of each field, one a row."""
-Texts = list[str]
+Texts = tuple[str, ...]
 
 CONTINUATION = "How does it most sensibly go on?"
 """The question about a text whose continuations are the options."""
@@ -80,32 +80,43 @@ MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
 """The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
 
 
-@dataclass(slots=True)
-class Options:
+class Row(NamedTuple):
     """The options of a row: their texts, the marks that the file gives them, and the place of the right one, if the
     options say it themselves."""
 
     texts: Texts
-    marks: Texts = field(default_factory=list)
-    right: int | None = None
+    marks: Texts = ()
+    right: int = -1
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of all rows, as :class:`Row` has them for one; ``marks`` and ``rights`` are empty if no row has any.
+    ``names`` are their fields, ``remark`` what else was done to them."""
+
+    texts: list[Texts]
+    marks: list[Texts] = field(default_factory=list)
+    rights: list[int] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    remark: str = ""
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row], names: tuple[str, ...] = (), remark: str = "") -> Options:
+        marks = [row.marks for row in rows] if any(row.marks for row in rows) else []
+        rights = [row.right for row in rows] if any(row.right >= 0 for row in rows) else []
+        return cls([row.texts for row in rows], marks, rights, names, remark)
 
 
 @dataclass(slots=True)
 class Parts:
-    """The parts of a bank's questions, a list with an entry for each row.
+    """The parts of a bank's questions, with an entry for each row: ``answers`` are the fields that may name the right
+    options, and ``columns`` all fields. ``remarks`` say what was done to the rows."""
 
-    ``answers`` are the fields that may name the right options, by name; empty if ``rights`` has their places. ``names``
-    are the options' own columns, if there are any; ``columns`` all fields. ``remarks`` say what else was done to the
-    rows.
-    """
-
-    questions: Texts
-    contexts: Texts
-    options: list[Options]
+    questions: list[str]
+    contexts: list[str]
+    options: Options
     answers: Columns
-    names: tuple[str, ...] = ()
-    rights: list[int] | None = None
-    columns: Columns = field(default_factory=dict)
+    columns: Columns
     remarks: tuple[str, ...] = ()
 
 
@@ -187,26 +198,17 @@ def parts(columns: Columns) -> Parts:
     context = _context(columns, asked)
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
     taken = {asked, context, hypothesis}
-    options, option_names, remark = _options(columns, taken)
+    options = _options(columns, taken)
     questions = _questions(columns, asked, context, hypothesis)
-    answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in {*taken, *option_names}}
+    taken |= set(options.names) if options else set()
+    answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
     if options is None:
-        options, answers = _own_words(columns, answers, asked or hypothesis)
+        options = _own_words(columns, answers, asked or hypothesis)
     if questions is None:
         raise InputError(f"expected a question, found the columns {listed(names)}")
-    rights = [row.right for row in options]
-    known = [place for place in rights if place is not None]
-    contexts = [_text(cell) for cell in columns[context]] if context else [""] * len(questions)
-    return Parts(
-        questions,
-        contexts,
-        options,
-        answers,
-        option_names if len(option_names) > 1 else (),
-        [-1 if place is None else place for place in rights] if known else None,
-        columns,
-        tuple(filter(None, [f"context from {context[:40]!r}" if context and context != "context" else "", remark])),
-    )
+    contexts = _stripped(columns[context]) if context else [""] * len(questions)
+    source = f"context from {context[:40]!r}" if context and context != "context" else ""
+    return Parts(questions, contexts, options, answers, columns, tuple(filter(None, [source, options.remark])))
 
 
 def _is_text(cells: Sequence[Any]) -> bool:
@@ -224,6 +226,14 @@ def _text(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
+def _stripped(cells: Sequence[Any]) -> list[str]:
+    """Cells as texts."""
+    try:
+        return [cell.strip() for cell in cells]
+    except AttributeError:
+        return [_text(cell) for cell in cells]
+
+
 def _context(columns: Columns, asked: str) -> str:
     """The field of what questions are about; a prompt that repeats the question is none."""
     for name in matching(columns, CONTEXT_NAMES):
@@ -238,9 +248,9 @@ def _context(columns: Columns, asked: str) -> str:
     return ""
 
 
-def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> Texts | None:
+def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> list[str] | None:
     if asked:
-        texts = [_text(cell) for cell in columns[asked]]
+        texts = _stripped(columns[asked])
         if {text.lower() for text in set(texts)} <= set(CAUSE_OR_EFFECT):
             return [CAUSE_OR_EFFECT[text.lower()] for text in texts]
         if hypothesis:
@@ -259,17 +269,16 @@ def listed(names: Iterable[str]) -> str:
 # ---------------------------------------------------------------- options
 
 
-def _options(columns: Columns, taken: set[str]) -> tuple[list[Options] | None, tuple[str, ...], str]:
-    """The options of each row, the fields that hold them, and a remark; None without such fields."""
+def _options(columns: Columns, taken: set[str]) -> Options | None:
+    """The options of each row; None if no fields hold any."""
     names = [name for name in columns if name not in taken]
     for name in matching(names, OPTIONS_NAMES):
-        read = options_of_cells(columns[name])
-        if read is not None:
-            return read, (name,), ""
+        options = options_of_cells(columns[name], name)
+        if options is not None:
+            return options
     own = option_columns(columns, names)
     if own:
-        rows = list(zip(*(columns[name] for name in own), strict=True))
-        return [Options(_plain_texts(row)) for row in rows], own, ""
+        return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
     return _right_and_wrong(columns, names)
 
 
@@ -297,60 +306,45 @@ def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
     return next(iter([*texts, *found]), ())
 
 
-def _plain_texts(row: Iterable[Any]) -> Texts:
-    """The cells of a row's options as texts; empty ones at the end are no options."""
-    texts = ["" if cell is None else cell.strip() if isinstance(cell, str) else str(cell) for cell in row]
-    while texts and not texts[-1]:
-        texts.pop()
-    return texts
-
-
-def _right_and_wrong(columns: Columns, names: Sequence[str]) -> tuple[list[Options] | None, tuple[str, ...], str]:
+def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     """Options from a right answer's text and wrong answers (SciQ, GPQA). The right answers take A, B, C … in turn."""
     right = next((name for name in matching(names, RIGHT_TEXT_NAMES) if _is_text(columns[name])), "")
-    if not right:
-        return None, (), ""
-    listed = first([name for name in names if name != right], WRONG_NAMES)
+    others = [name for name in names if name != right]
+    list_name = first(others, WRONG_NAMES)
     begins = tuple(plain_name(begin) for begin in WRONG_BEGINNINGS)
     numbered = sorted(
         (int(found[2]), name)
-        for name in names
+        for name in others
         if (found := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and found[1] in begins
     )
-    own = tuple(name for _, name in numbered)
-    if not listed and not own:
-        single = first([name for name in names if name != right], (*WRONG_BEGINNINGS, "best_incorrect_answer"))
-        own = (single,) if single else ()
-    if listed:
-        lists = [_value(cell) for cell in columns[listed]]
-        wrong = [
-            _plain_texts(cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell))) for cell in lists
-        ]
-    elif own:
-        wrong = [[text for text in _plain_texts(row) if text] for row in zip(*(columns[n] for n in own), strict=True)]
+    own = tuple(name for _, name in numbered) or tuple(matching(others, WRONG_BEGINNINGS)[:1])
+    if not right or not (list_name or own):
+        return None
+    if list_name:
+        own = (list_name,)
+        cells = [_value(cell) for cell in columns[list_name]]
+        wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
     else:
-        return None, (), ""
-    made = []
-    for i, (cell, others) in enumerate(zip(columns[right], wrong, strict=True)):
-        place, text = i % (len(others) + 1), _text(cell)
-        texts = [*others[:place], text, *others[place:]]
-        made.append(Options(texts, right=place if text else None))
-    return made, (right, *own, *filter(None, [listed])), "right answers put at A, B, C … in turn"
+        wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
+    rows = []
+    for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
+        rest = tuple(other for cell in given if (other := _text(cell)))
+        place = i % (len(rest) + 1)
+        rows.append(Row((*rest[:place], text, *rest[place:]), right=place if text else -1))
+    return Options.of_rows(rows, (right, *own), "right answers put at A, B, C … in turn")
 
 
-def _own_words(columns: Columns, answers: Columns, asked: str) -> tuple[list[Options], Columns]:
+def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
     """Options of questions whose answers name them: yes and no, or whether a statement follows."""
-    words: Sequence[str] = ()
-    for name, cells in answers.items():
+    for cells in answers.values():
         given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
         if words and asked:
-            if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
-                words, cells = ("yes", "no"), [None if cell is None else "yes" if cell else "no" for cell in cells]
             places = {word: place for place, word in enumerate(words)}
-            texts = [word.replace("_", " ").capitalize() for word in words]
-            made = [Options(texts, right=places.get(str(cell).strip().lower())) for cell in cells]
-            return made, {name: cells}
+            if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
+                words = ("yes", "no")
+            texts = tuple(word.replace("_", " ").capitalize() for word in words)
+            return Options.of_rows([Row(texts, right=places.get(str(cell).strip().lower(), -1)) for cell in cells])
     raise InputError(
         "expected options: a list, or a column for each option (A, B … or option_a, option_b …), found the columns "
         f"{listed(columns)}"
@@ -360,32 +354,27 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> tuple[list[Opt
 # ---------------------------------------------------------------- options in one field
 
 
-def options_of_cells(cells: Sequence[Any]) -> list[Options] | None:
+def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     """The options of a field's cells; None if the field holds something else in any row that is not empty."""
-    made = []
-    for cell in cells:
-        if type(cell) is list:
-            try:
-                made.append(Options([text.strip() for text in cell]))
-                continue
-            except AttributeError:
-                pass
-        if is_missing(cell):
-            made.append(Options([]))
-            continue
-        row = _options_of(cell)
-        if row is None:
-            return None
-        made.append(row)
-    return made if any(len(row.texts) > 1 for row in made) else None
+    try:
+        if all(type(cell) is list for cell in cells):
+            texts = [tuple(map(str.strip, cell)) for cell in cells]
+            return Options(texts, names=(name,)) if max(map(len, texts), default=0) > 1 else None
+    except TypeError:
+        pass
+    rows = [Row(()) if is_missing(cell) else _options_of(cell) for cell in cells]
+    known = [row for row in rows if row is not None]
+    if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
+        return None
+    return Options.of_rows(known, (name,))
 
 
-def _options_of(cell: Any) -> Options | None:
+def _options_of(cell: Any) -> Row | None:
     if isinstance(cell, str):
         value = parsed(cell)
         if value is None:
             texts = split_text(cell)
-            return Options(texts) if texts else None
+            return Row(texts) if texts else None
         cell = value
     if isinstance(cell, dict):
         return _of_object(cell)
@@ -393,14 +382,14 @@ def _options_of(cell: Any) -> Options | None:
         if cell and all(isinstance(one, dict) for one in cell):
             return _of_objects(cell)
         if cell and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in cell):
-            return Options([_text(text) for _, text in cell], [_text(mark) for mark, _ in cell])
+            return Row(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
         if any(isinstance(one, (list, dict)) for one in cell):
             return None
-        return Options([str(one).strip() if one is not None else "" for one in cell])
+        return Row(tuple(_text(one) for one in cell))
     return None
 
 
-def _of_object(cell: dict[Any, Any]) -> Options | None:
+def _of_object(cell: dict[Any, Any]) -> Row | None:
     """Options as the hub has them (lists of texts and labels), by their marks, or as texts that are right or not."""
     lower = {plain_name(str(key)): value for key, value in cell.items()}
     texts = next(
@@ -408,18 +397,18 @@ def _of_object(cell: dict[Any, Any]) -> Options | None:
     )
     if texts is not None:
         given = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
-        marks = [str(mark).strip() for mark in given] if len(given) == len(texts) else []
-        plain = [_text(text) for text in texts]
-        if sorted(marks) == sorted(["1", *["0"] * (len(marks) - 1)]) and len(marks) > 1:  # TruthfulQA
-            return Options(plain, right=marks.index("1"))
-        return Options(plain, marks)
+        marks = tuple(str(mark).strip() for mark in given) if len(given) == len(texts) else ()
+        plain = tuple(_text(text) for text in texts)
+        if len(marks) > 1 and sorted(marks) == [*["0"] * (len(marks) - 1), "1"]:  # TruthfulQA
+            return Row(plain, right=marks.index("1"))
+        return Row(plain, marks)
     values = list(cell.values())
     if any(isinstance(value, (list, dict)) for value in values) or len(cell) < 2:
         return None
-    keys = [str(key).strip() for key in cell]
+    keys = tuple(str(key).strip() for key in cell)
     lettered = all(key.upper() == letter for key, letter in zip(keys, LETTERS, strict=False))
     if not lettered and all(isinstance(value, (bool, int, float)) and value in (0, 1) for value in values):
-        return Options(keys, right=[int(value) for value in values].index(1)) if values.count(1) == 1 else None
+        return Row(keys, right=[int(value) for value in values].index(1)) if values.count(1) == 1 else None
     pairs = list(zip(keys, values, strict=True))
     if all(re.fullmatch(r"[A-Za-z]|\d{1,2}", key) for key in keys):  # in the order of the marks, and not of the file
         pairs.sort(
@@ -427,10 +416,10 @@ def _of_object(cell: dict[Any, Any]) -> Options | None:
         )
     while len(pairs) > 2 and is_missing(pairs[-1][1]):
         pairs.pop()  # Parquet gives every row the keys of all rows
-    return Options([_text(value) for _, value in pairs], [key for key, _ in pairs])
+    return Row(tuple(_text(value) for _, value in pairs), tuple(key for key, _ in pairs))
 
 
-def _of_objects(cells: Sequence[dict[Any, Any]]) -> Options | None:
+def _of_objects(cells: Sequence[dict[Any, Any]]) -> Row | None:
     """Options as objects with a text, and maybe a mark and whether it is right."""
     lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
     text = next((key for key in TEXT_KEYS if all(isinstance(one.get(key), (str, int, float)) for one in lower)), "")
@@ -439,8 +428,8 @@ def _of_objects(cells: Sequence[dict[Any, Any]]) -> Options | None:
         return None
     flag = next((key for key in FLAGS if key in lower[0]), "")
     flags = [str(one.get(flag)).lower() in ("true", "1") for one in lower] if flag else []
-    marks = [_text(one.get(mark)) for one in lower] if mark else []
-    return Options([_text(one[text]) for one in lower], marks, flags.index(True) if flags.count(True) == 1 else None)
+    marks = tuple(_text(one.get(mark)) for one in lower) if mark else ()
+    return Row(tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1)
 
 
 def parsed(cell: str) -> Any:
@@ -474,10 +463,10 @@ def split_text(text: str) -> Texts:
     them; empty if it has no options.
 
     >>> split_text("a ) 38 , b ) 27.5 , c ) 30"), split_text("A. Paris\\nB. Oslo"), split_text("Paris | Oslo")
-    (['38', '27.5', '30'], ['Paris', 'Oslo'], ['Paris', 'Oslo'])
+    (('38', '27.5', '30'), ('Paris', 'Oslo'), ('Paris', 'Oslo'))
     """
     if len(text) > LONGEST_CELL:
-        return []
+        return ()
     text = OPTIONS_FOLLOW.sub("", text.strip())
     begin, ends, at = [], [], 0
     for letter in LETTERS:
@@ -489,31 +478,28 @@ def split_text(text: str) -> Texts:
         at = found.end()
     if len(begin) >= 2:
         pieces = [text[start:end] for start, end in zip(begin, [*ends[1:], len(text)], strict=True)]
-        return [piece.strip().rstrip(",;，；").strip() for piece in pieces]
+        return tuple(piece.strip().rstrip(",;，；").strip() for piece in pieces)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) >= 2 and all(re.match(rf"{LETTERS[i]} \S", line) for i, line in enumerate(lines[:26])):
-        return [line[2:].strip() for line in lines]
+        return tuple(line[2:].strip() for line in lines)
     for mark in ("\n", "|", ";"):
         pieces = [piece.strip() for piece in text.split(mark)]
         if len(pieces) >= 2 and all(pieces):
-            return pieces
-    return []
+            return tuple(pieces)
+    return ()
 
 
 def without_marks(texts: Texts) -> Texts:
     """The options without the letters that all of them begin with, in order.
 
-    >>> without_marks(["(A) Paris", "(B) Oslo"]), without_marks(["A. Paris", "Oslo"])
-    (['Paris', 'Oslo'], ['A. Paris', 'Oslo'])
+    >>> without_marks(("(A) Paris", "(B) Oslo")), without_marks(("A. Paris", "Oslo"))
+    (('Paris', 'Oslo'), ('A. Paris', 'Oslo'))
     """
-    if not texts or texts[0][:2].lstrip("(")[:1] not in ("A", "a"):
-        return texts
     found = [MARK.match(text) for text in texts]
-    if len(texts) > len(LETTERS) or not all(
-        one is not None and one[1].upper() == LETTERS[place] for place, one in enumerate(found)
-    ):
+    letters = [one[1].upper() for one in found if one]
+    if not letters or letters != list(LETTERS[: len(texts)]):
         return texts
-    return [text[one.end() :].strip() for text, one in zip(texts, found, strict=True) if one is not None]
+    return tuple(text[one.end() :].strip() for text, one in zip(texts, found, strict=True) if one)
 
 
 # ---------------------------------------------------------------- banks and results
@@ -545,13 +531,13 @@ def looks_like_bank(sheet: Sheet) -> bool:
         made = parts(columns)
     except InputError:
         return False
-    if not made.answers and made.rights is None:
+    if not made.answers and not made.options.rights:
         return False
-    used = {*made.names, *matching(columns, OPTIONS_NAMES)}
+    used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
     others = [name for name in columns if name not in used]
     if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
         return False
-    return not behave_like_scores([row.texts for row in made.options])
+    return not behave_like_scores(made.options.texts)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:

@@ -21,10 +21,11 @@ import numpy as np
 from core.errors import InputError
 from core.records import LETTERS, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, matching
-from core.tables.labels import Labels, Undecided, read_labels
+from core.tables.labels import Undecided, read_labels
 from core.tables.safe_read import check_count, shown
 from core.tasks.bank_shapes import Columns, Parts, Texts, behave_like_scores, listed, parts, with_header, without_marks
 from core.tasks.identity import cluster_name
+from core.tasks.recipes import letter_index
 
 TASK = "local"
 NO_ANSWER = "no right answer"
@@ -67,35 +68,35 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None) -> Ban
         made = parts(columns)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    options = [without_marks(row.texts) for row in made.options]
+    options = [
+        without_marks(texts) if texts and texts[0][:1] in ("(", "A", "a") else texts for texts in made.options.texts
+    ]
     if behave_like_scores(options):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "
             "bring it in as results (hedge import), or give options that are texts"
         )
-    if all(row == list(LETTERS[: len(row)]) for row in options):
+    if all(texts == tuple(LETTERS[: len(texts)]) for texts in options):
         raise InputError(f"{path}: its options are letters without texts; give the text of each option")
-    rows = _right_options(made, options, path, labels_from)
-    return _questions(made, options, rows, path)
+    return _questions(made, options, _right_options(made, options, path, labels_from), path)
 
 
 def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: int | None) -> _Rows:
     """The right option of each row, from the first field of answers that names one in every row that has an answer."""
-
-    def where(row: int) -> str:
-        return f"{path}, question {row + 1}"
-
-    if made.rights is not None:
-        return _Rows(made.rights, "right answers marked")
+    if made.options.rights:
+        return _Rows(made.options.rights, "right answers marked" if not made.options.remark else "")
     if not made.answers:
         raise InputError(
-            f"{path}: it has no right answers: expected a field such as 'label' or 'answer' beside the options"
+            f"{path}: it has no right answers: expected a field such as 'label' or 'answer' beside the options, found "
+            f"the columns {listed(made.columns)}"
         )
+    answers = {
+        name: [cell if type(cell) is str else _cell(cell) for cell in cells] for name, cells in made.answers.items()
+    }
     failed: InputError | None = None
-    for name, cells in made.answers.items():
-        beside = {other: [_cell(cell) for cell in given] for other, given in made.answers.items() if other != name}
+    for name in answers:
         try:
-            rows = _rights_of(name, cells, beside, made, options, where, labels_from)
+            rows = _rights_of(name, answers, made, options, path, labels_from)
         except Undecided as error:
             failed = error if not isinstance(failed, Undecided) else failed
         except InputError as error:
@@ -104,91 +105,80 @@ def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: i
             if rows is not None:
                 return rows
     raise failed or InputError(
-        f"{path}: it has no right answers: {', '.join(map(repr, list(made.answers)[:3]))} "
-        f"{'is' if len(made.answers) == 1 else 'are'} empty or −1 in every row, as in test sets whose answers are "
-        "not published"
+        f"{path}: it has no right answers: {', '.join(map(repr, list(answers)[:3]))} "
+        f"{'is' if len(answers) == 1 else 'are'} empty or −1 in every row, as in test sets whose answers are not "
+        "published"
     )
 
 
 def _rights_of(
     name: str,
-    given: Sequence[Any],
-    beside: dict[str, list[str]],
+    answers: dict[str, list[str]],
     made: Parts,
     options: list[Texts],
-    where: Any,
+    path: Path,
     labels_from: int | None,
 ) -> _Rows | None:
     """The right options as one field names them; None if it names none in any row."""
-    cells = [cell if isinstance(cell, str) else _cell(cell) for cell in given]
-    asked = [
-        row
-        for row, cell in enumerate(cells)
-        if options[row] and (cell not in NOT_PUBLISHED and cell.strip().lower() not in NOT_PUBLISHED)
-    ]
-    if not asked:
-        return None
+    cells, given = answers[name], made.answers[name]
+    no_answer = {cell for cell in set(cells) if cell.strip().lower() in NOT_PUBLISHED}
+    answered = [row for row, cell in enumerate(cells) if cell not in no_answer and options[row]]
+    lists = {list, tuple} & set(map(type, given))
+    unfit = {row: SEVERAL for row in answered if isinstance(given[row], (list, tuple))} if lists else {}
+    unfit = {row: reason for row, reason in unfit.items() if len(given[row]) > 1}
+    rows = [row for row in answered if row not in unfit] if unfit else answered
+    if not rows:
+        return _Rows([-1] * len(cells), "", unfit) if unfit else None
+    places, form = _places(name, rows, answers, made, options, path, labels_from)
+    if len(rows) == len(cells):
+        return _Rows(places, form, unfit)
     labels = [-1] * len(cells)
-    unfit: dict[int, str] = {}
-    several = [row for row in asked if isinstance(given[row], (list, tuple)) and len(given[row]) > 1]
-    for row in several:
-        unfit[row] = SEVERAL
-    rest = [row for row in asked if row not in unfit]
-    marks = [made.options[row].marks for row in rest]
-    by_mark = [
-        own.index(cells[row].strip()) if cells[row].strip() in own else -1 for row, own in zip(rest, marks, strict=True)
-    ]
-    if rest and all(place >= 0 for place in by_mark):
-        for row, place in zip(rest, by_mark, strict=True):
-            labels[row] = place
-        letters = all(own == list(LETTERS[: len(own)]) for own in marks)
-        return _Rows(labels, "answers as letters" if letters else "answers as the options' marks", unfit)
-    if several and len(several) == len(asked):
-        raise InputError(
-            f"{where(several[0])}: expected one right answer in {name!r}, found {shown(given[several[0]])}; questions "
-            "with several right answers can't be asked"
-        )
-    read = _read_labels([cells[row] for row in rest], rest, options, made, beside, where, labels_from, name)
-    for row, place in zip(rest, read.labels.tolist(), strict=True):
+    for row, place in zip(rows, places, strict=True):
         labels[row] = place
-    return _Rows(labels, f"answers as {read.form}{f' ({read.reason})' if read.reason else ''}", unfit)
+    return _Rows(labels, form, unfit)
 
 
-def _read_labels(
-    cells: list[str],
-    rows: list[int],
-    options: list[Texts],
-    made: Parts,
-    beside: dict[str, list[str]],
-    where: Any,
-    labels_from: int | None,
+def _places(
     name: str,
-) -> Labels:
-    counts = np.array([len(options[row]) for row in rows], dtype=np.int64)
-    distinct = {cell: cell.strip().strip("()[]. ").upper() for cell in set(cells)}
-    places = {cell: LETTERS.find(mark) if len(mark) == 1 else -1 for cell, mark in distinct.items()}
-    lettered = min(places.values()) >= 0 and all(
-        places[cell] < k for cell, k in zip(cells, counts.tolist(), strict=True)
-    )
-    if lettered:  # an option's text may be a letter too, as of a vitamin
-        return Labels(np.array([places[cell] for cell in cells], dtype=np.int64), "letters")
-    return read_labels(
+    rows: list[int],
+    answers: dict[str, list[str]],
+    made: Parts,
+    options: list[Texts],
+    path: Path,
+    labels_from: int | None,
+) -> tuple[list[int], str]:
+    """The places of the right options of some rows, and in words how the file names them."""
+    cells = [answers[name][row].strip() for row in rows]
+    if made.options.marks:
+        marks = [made.options.marks[row] for row in rows]
+        if all(cell in own for cell, own in zip(cells, marks, strict=True)):
+            places = [own.index(cell) for cell, own in zip(cells, marks, strict=True)]
+            letters = all(own == tuple(LETTERS[: len(own)]) for own in marks)
+            return places, "answers as letters" if letters else "answers as marks of the options"
+    counts = [len(options[row]) for row in rows]
+    letters = {cell: letter_index(cell.strip("()[]. ").upper()) for cell in set(cells)}
+    if min(letters.values()) >= 0 and all(letters[cell] < k for cell, k in zip(cells, counts, strict=True)):
+        return [
+            letters[cell] for cell in cells
+        ], "answers as letters"  # an option's text may be a letter, as a vitamin's
+    read = read_labels(
         cells,
-        counts,
+        np.array(counts, dtype=np.int64),
         texts=[options[row] for row in rows],
-        names=made.names,
+        names=made.options.names if len(made.options.names) > 1 else (),
         start=labels_from,
-        where=lambda row: where(rows[row]),
+        where=lambda row: f"{path}, question {rows[row] + 1}",
         column=name,
-        beside={other: [texts[row] for row in rows] for other, texts in beside.items()},
+        beside={other: [texts[row] for row in rows] for other, texts in answers.items() if other != name},
     )
+    return read.labels.tolist(), f"answers as {read.form}{f' ({read.reason})' if read.reason else ''}"
 
 
 def _cell(cell: Any) -> str:
     """A cell of answers as text; a list of one answer is that answer."""
     if isinstance(cell, (list, tuple)):
-        cell = cell[0] if len(cell) == 1 else None if not cell else ", ".join(map(str, cell))
-    return "" if cell is None else str(cell).strip()
+        return ", ".join(map(str, cell))
+    return "" if cell is None else str(cell)
 
 
 # ---------------------------------------------------------------- questions
@@ -202,18 +192,18 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     unfit = dict(rows.unfit)
     unanswered = again = 0
     questions: list[Question] = []
-    keys: set[tuple[str, str, tuple[str, ...], int]] = set()
+    keys: set[tuple[str, str, Texts, int]] = set()
     numbers: dict[str, int] = {}
-    for row, (asked, context, own, label) in enumerate(
+    are_columns = len(made.options.names) > 1
+    for row, (asked, context, texts, label) in enumerate(
         zip(made.questions, made.contexts, options, rows.labels, strict=True)
     ):
-        if row in unfit or not (asked or own):  # an empty line
+        if row in unfit or not (asked or any(texts)):  # an empty line
             continue
-        texts = tuple(own)
         if not all(texts):
-            texts, label = _without_gaps(own, label, are_columns=bool(made.names))
-        if reason := _reason(asked, texts, label):
-            unfit[row] = reason
+            texts, label = _without_gaps(texts, label, are_columns=are_columns)
+        if not asked or not len(set(texts)) == len(texts) > 1 or not all(texts) or len(texts) > len(LETTERS):
+            unfit[row] = _reason(asked, texts, label)
             continue
         if label < 0:
             unanswered += 1
@@ -227,8 +217,8 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
         if name in numbers:
             raise InputError(f"{path}, question {row + 1}: the id {name[:80]!r} is that of question {numbers[name]}")
         numbers[name] = row + 1
-        group, cluster = str(groups[row] or ""), cluster_name(clusters[row])
-        questions.append(Question(name, TASK, group, context, asked, texts, label, cluster))
+        cluster = cluster_name(clusters[row]) if clusters[row] is not None else ""
+        questions.append(Question(name, TASK, str(groups[row] or ""), context, asked, texts, label, cluster))
     if len(unfit) > MOST_UNFIT * n:
         row = min(unfit)
         raise InputError(f"{path}, question {row + 1}: {_sentence(unfit[row], made, row, options[row])}")
@@ -243,19 +233,19 @@ def _cells(columns: Columns, names: Sequence[str], n: int) -> list[Any]:
     return next((columns[name] for name in matching(columns, names)), [None] * n)
 
 
-def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[tuple[str, ...], int]:
+def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts, int]:
     """The options without empty ones, and the place of the right one among them: those at the end, and of columns also
     those between others."""
     while texts and not texts[-1]:
         texts = texts[:-1]
     if not are_columns:
-        return tuple(texts), label if label < len(texts) else -1
+        return texts, label if label < len(texts) else -1
     there = tuple(text for text in texts if text)
     return there, sum(map(bool, texts[:label])) if 0 <= label < len(texts) and texts[label] else -1
 
 
-def _reason(asked: str, texts: tuple[str, ...], label: int) -> str:
-    """Why a row is no sound question; empty if it is one."""
+def _reason(asked: str, texts: Texts, label: int) -> str:
+    """Why a row is no sound question."""
     if not asked:
         return "no question"
     if len(texts) < 2:
@@ -264,8 +254,6 @@ def _reason(asked: str, texts: tuple[str, ...], label: int) -> str:
         return "an empty option"
     if len(texts) > len(LETTERS):
         return f"more than {len(LETTERS)} options"
-    if len(set(texts)) == len(texts):
-        return ""
     return "the right answer twice" if label >= 0 and texts.count(texts[label]) > 1 else "an option twice"
 
 
