@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.exchange.option_columns import OptionColumns, option_columns
@@ -32,7 +33,7 @@ from core.tables.field_names import (
     matching,
 )
 from core.tables.safe_read import reason, shown
-from core.tables.tabular import Sheet, as_number
+from core.tables.tabular import Sheet
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
@@ -47,9 +48,9 @@ ROLES: dict[str, Role] = {
     "rotation": "rotation",
 }
 """From a word in the split's column to what a question is for."""
-NUMERIC_OF = 50
-"""Cells at the beginning, and as many of all rows, that are looked at to tell columns of numbers from columns of
-texts."""
+NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
+PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
+"""Cells that are numbers, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -218,16 +219,19 @@ def _row_an_option(sheet: Sheet) -> bool:
 
 
 def _is_numeric(sheet: Sheet, name: str) -> bool:
-    """Whether most of the cells of a column that are there and looked at are numbers."""
+    """Whether most cells of a column that are there are numbers. All rows count: the first ones may have no cell."""
     column = sheet.table[name]
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type):
         return True
-    known = column.drop_null()
-    spread = range(NUMERIC_OF, len(known), max((len(known) - NUMERIC_OF) // NUMERIC_OF, 1))
-    cells = [*known.slice(0, NUMERIC_OF).to_pylist(), *(known[i].as_py() for i in spread)]
-    cells = [cell for cell in cells if cell != ""]
-    percent = any(str(cell).strip().endswith("%") for cell in cells)
-    return bool(cells) and 2 * sum(as_number(cell, percent=percent) is not None for cell in cells) >= len(cells)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        cells = pc.utf8_trim_whitespace(column.drop_null())
+        cells = cells.filter(pc.not_equal(cells, ""))
+        percent = pc.any(pc.ends_with(cells, "%")).as_py()
+        plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
+        return len(cells) > 0 and 2 * plain >= len(cells)
+    return False
 
 
 def _says_right(sheet: Sheet, name: str) -> bool:
