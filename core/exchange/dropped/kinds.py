@@ -179,6 +179,7 @@ KINDS: dict[str, Kind] = {
         article="",
         place="runs",
         listed="lm-evaluation-harness samples",
+        document=lm_eval_samples.is_document,
         line=lambda row: {"doc_id", "resps"} <= row.keys() or {"doc_id", "doc", "arguments"} <= row.keys(),
         origin=lm_eval_samples.ORIGIN,
         cited=CitedWork(
