@@ -64,7 +64,7 @@ class Columns:
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
     a column each, or none; ``mass`` the share of the next-token probability that fell on the letters; ``extra`` says
     that the last two options are “I don't know” and “None of the above”; rows of one
-    ``cluster`` belong together.
+    ``cluster`` belong together. ``partial``: a person named only these, and the others are recognised in each table.
     """
 
     options: tuple[str, ...]
@@ -80,10 +80,11 @@ class Columns:
     texts: tuple[str, ...] = ()
     extra: bool = False
     cluster: str = ""
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The choices as JSON values."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "partial"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Columns:
@@ -120,13 +121,29 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
 
 
-def completed(sheet: Sheet, columns: Columns) -> Columns:
-    """The columns with those of the questions that have a usual name and that nobody has named: id, text, split …"""
-    known = _others(sheet, (*columns.options, *columns.texts, columns.label))
-    names = ("id", "text", "context", "group", "split", "mass", "cluster")
-    lacking = {name: getattr(known, name) for name in names if not getattr(columns, name)}
-    texts = columns.texts or text_option_columns(_words(sheet, columns.options), len(columns.options))
-    return replace(columns, **lacking, texts=texts if len(texts) == len(columns.options) else ())
+def resolved(sheet: Sheet, told: Columns) -> Columns:
+    """Which column is what in a table of which a person named all columns, or some (``partial``).
+
+    Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
+    """
+    if not told.partial:
+        return checked(sheet, told)
+    if not told.options:
+        seen = recognise(sheet, label=told.label)
+        return checked(sheet, replace(seen, values=told.values or seen.values, label_from=told.label_from))
+    known = _others(sheet, (*told.options, told.label))
+    texts = text_option_columns(_words(sheet, told.options), len(told.options))
+    return checked(
+        sheet,
+        replace(
+            known,
+            options=told.options,
+            label=told.label,
+            values=told.values,
+            label_from=told.label_from,
+            texts=texts if len(texts) == len(told.options) and not set(texts) & {*told.options} else (),
+        ),
+    )
 
 
 def suggested(sheet: Sheet) -> Columns:

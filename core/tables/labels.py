@@ -41,11 +41,12 @@ class Undecided(InputError):
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The right options (n,), counted from 0, the ``form`` in which the file names them, in words, and the ``reason``
-    for that form where the numbers alone do not decide it."""
+    for that form where the numbers alone do not decide it. ``told``: a person's word decided it, and not the file."""
 
     labels: IntArray
     form: str
     reason: str = ""
+    told: bool = False
 
 
 def read_labels(
@@ -188,7 +189,12 @@ def _numbers(
 ) -> Labels:
     """Labels that are all numbers: of options from 0 or from 1, or texts of options that are numbers."""
     if start is not None:
-        return Labels(numbers - start, f"numbers from {start}")
+        try:
+            seen = _numbers(numbers, cells, counts, texts, names, None, where, column, beside, picks)
+        except InputError:
+            seen = None
+        told = seen is None or bool((seen.labels != numbers - start).any())
+        return Labels(numbers - start, f"numbers from {start}", told=told)
     fits = [bool(((numbers >= first) & (numbers < counts + first)).all()) for first in (0, 1)]
     as_texts = _all_texts(cells, texts)
     if as_texts is not None and not any(fits[first] and (numbers - first == as_texts).all() for first in (0, 1)):

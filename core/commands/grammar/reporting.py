@@ -84,6 +84,9 @@ def import_(made: argparse.ArgumentParser) -> None:
         "--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order; found if not given"
     )
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option; found if not given")
+    of_table.add_argument(
+        "--labels-from", type=int, choices=(0, 1), help="the number of the first option; seen in all rows if not given"
+    )
     of_table.add_argument("--values", choices=VALUES, help="what the options' values are; recognised if not given")
     of_table.add_argument(
         "--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it, if there is one"

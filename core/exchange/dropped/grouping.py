@@ -22,11 +22,11 @@ from core.exchange import (
     table,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.found import FoundFile, Header, TableHeader
+from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.table_columns import Columns, can_be_mapped, recognise
+from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
@@ -349,8 +349,13 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = columns if header in mappings or column_mappings.recall(header) == columns else None
+        told = _told(header, mappings)
         done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+
+
+def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
+    """What a person said of tables with this header, or of all tables, now or earlier; None if nothing."""
+    return mappings.get(header) or mappings.get(ALL_TABLES) or column_mappings.recall(header)
 
 
 def _first_sheet(
@@ -361,9 +366,9 @@ def _first_sheet(
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = mappings.get(header) or column_mappings.recall(header)
+        told = _told(header, mappings)
         try:
-            return sheet, told or recognise(sheet), None
+            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed
