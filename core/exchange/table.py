@@ -27,16 +27,15 @@ from core.exchange.table_columns import (
     ROLES,
     RUN_COLUMNS,
     Columns,
-    checked,
     naming,
     recognise,
+    resolved,
 )
-from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.records import (
     DONT_KNOW,
-    LETTERS,
     NONE_OF_ABOVE,
+    OPTION_NAMES,
     FloatArray,
     IntArray,
     LogitArray,
@@ -46,12 +45,16 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES
+from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
 from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
+ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)
+"""What the name of a column may have if it says the right option, or whether a model took it."""
 
 
 def read(
@@ -69,8 +72,6 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    if columns:  # another meaning of the columns makes other data
-        finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
     found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
@@ -100,8 +101,10 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
-    told_values = columns.values if columns else ""
-    columns = checked(sheet, columns) if columns else recognise(sheet)
+    told, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
+    told_values = told.values if told else ""
+    if told and (told.options or told.label or told.values):  # another meaning of the columns makes other data
+        finger = fingerprint(finger.encode(), _said(columns).encode())
     values, counts = option_cells(sheet, columns)
     kind = told_values or refined(columns.values, recognised_values(values))
     if kind not in VALUES:
@@ -113,25 +116,28 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     logits, probabilities = logits_of(sheet, values, counts, kind)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    labels = labels_of(sheet, columns, counts, texts.options)
+    read = _labels(sheet, columns, counts, texts, logits)
+    labels = read.labels
+    if read.told:
+        finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(zip(*(sheet.texts(name) for name in named.values()), strict=True)):
         groups.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
-    told = {"model": hendrycks["model"]} if hendrycks else {}
-    told |= {name: value for name, value in (("model", model), ("task", task)) if value}
+    about_all = {"model": hendrycks["model"]} if hendrycks else {}
+    about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, rows in (groups or {(): list(range(len(labels)))}).items():
         about = {
             name: meant(value) if ours and sheet.kind in ("csv", "xlsx") else value
             for name, value in zip(named, key, strict=True)
         }
-        spec = _spec(about | told, sheet, sheet.path, finger, rows[0])
+        spec = _spec(about | about_all, sheet, sheet.path, finger, rows[0])
         is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
         figures = logits.astype(np.float32) if is_single else logits, probabilities
         run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
-        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
+        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | about_all).get(name)]}
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
@@ -140,6 +146,43 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
         runs.append(replace(run, provenance=run.provenance | more))
     return runs
+
+
+def _said(columns: Columns) -> str:
+    """The columns as text, for a fingerprint; fields that came later are left out where they say nothing."""
+    return repr(columns).replace(", cluster=''", "").replace(", partial=False", "")
+
+
+def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, logits: LogitArray) -> Labels:
+    """The right option of each row."""
+    taken = {columns.label, columns.id, columns.text, columns.context, columns.split, *columns.options, *columns.texts}
+    answers = {*LABEL_NAMES, *PICK_NAMES, *RIGHT_NAMES}
+    highest = logits.max(axis=1, keepdims=True)
+    single = (logits == highest).sum(axis=1) == 1
+    labels = read_labels(
+        sheet.texts(columns.label),
+        counts,
+        texts=[own[:k] for own, k in zip(zip(*texts.options, strict=True), counts.tolist(), strict=True)]
+        if texts.options
+        else (),
+        names=columns.options,
+        start=columns.label_from,
+        where=sheet.where,
+        column=columns.label,
+        beside={
+            name: sheet.texts(name)
+            for name in sheet.names
+            if name not in taken and (name.strip().lower() in answers or ANSWER.search(name))
+        },
+        picks=np.where(single, logits.argmax(axis=1), -1),
+    )
+    if columns.extra and (bad := labels.labels >= len(columns.options) - 2).any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"{sheet.where(row)}: expected one of {len(columns.options) - 2} options that can be right, found "
+            f"{shown(sheet.texts(columns.label)[row])}"
+        )
+    return labels
 
 
 # ---------------------------------------------------------------- one run
@@ -255,7 +298,7 @@ def _run(
 def _option_names(columns: Columns) -> list[str]:
     """The names of options without texts: their columns' names, or their letters."""
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
-    names = [f"option {letter}" for letter in LETTERS[: len(columns.options)]] if plain else list(columns.options)
+    names = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]] if plain else list(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names
 
 
