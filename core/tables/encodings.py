@@ -35,6 +35,8 @@ MOST_RATIO = 200
 ALWAYS = 200_000_000
 """Bytes that any compressed file may unpack to."""
 PIECE = 1 << 20
+IN_MEMORY = 1 << 26
+"""Bytes of an unpacked file that are held in memory; a larger one lies on the disk while it is read."""
 ByteArray = npt.NDArray[np.uint8]
 
 
@@ -108,23 +110,24 @@ class Source:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
-    """Open a file: unpacked if it is compressed, and in UTF-8 if it is UTF-16 or UTF-32.
+def opened(path: Path, content: bytes | None = None) -> Iterator[Source]:
+    """Open a file, or the ``content`` of one that a person knows as ``path``: unpacked if it is compressed, and in
+    UTF-8 if it is UTF-16 or UTF-32.
 
     Other encodings show only while the text is read; :meth:`Source.decode` is for them.
     Raises :class:`InputError` for a compressed file that is damaged or unpacks to too much.
     """
-    with path.open("rb") as packed:
+    with path.open("rb") if content is None else io.BytesIO(content) as packed:
         compression = compression_of(packed.read(8))
         packed.seek(0)
         if not compression:
-            yield _in_utf8(Source(path, packed))
+            yield _in_utf8(Source(path, packed, as_it_is=content is None))
             return
-        with tempfile.TemporaryFile() as file:
-            size = 0
-            for piece in unpacked(path, compression):
+        size, most = 0, most_unpacked(path.stat().st_size if content is None else len(content))
+        with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as file:
+            for piece in unpacked(packed, compression):
                 size += len(piece)
-                check_unpacked(size, path)
+                check_unpacked(size, most)
                 file.write(piece)
             file.seek(0)
             yield _in_utf8(Source(path, file, as_it_is=False))
@@ -142,10 +145,10 @@ def compression_of(head: bytes) -> str:
     return next((name for name, of in COMPRESSIONS.items() if head.startswith(of.begin)), "")
 
 
-def unpacked(path: Path, compression: str) -> Iterator[bytes]:
+def unpacked(packed: IO[bytes], compression: str) -> Iterator[bytes]:
     """The pieces that a compressed file holds. Raises :class:`InputError` for a damaged one."""
     try:
-        with COMPRESSIONS[compression].open(path, "rb") as member:
+        with COMPRESSIONS[compression].open(packed, "rb") as member:
             while piece := member.read(PIECE):
                 yield piece
     except DAMAGED as error:
@@ -153,15 +156,14 @@ def unpacked(path: Path, compression: str) -> Iterator[bytes]:
         raise InputError(f"expected a whole {compression} file, found none ({said}); fetch it again") from error
 
 
-def most_unpacked(path: Path) -> int:
-    """The most bytes that a compressed file or an archive may unpack to."""
-    return min(MOST_UNPACKED, max(MOST_RATIO * path.stat().st_size, ALWAYS))
+def most_unpacked(size: int) -> int:
+    """The most bytes that a compressed file or an archive of ``size`` bytes may unpack to."""
+    return min(MOST_UNPACKED, max(MOST_RATIO * size, ALWAYS))
 
 
-def check_unpacked(size: int, path: Path, *, rest: int = 0) -> None:
-    """Raise :class:`InputError` if a compressed file or an archive unpacks to more than is read, or if the ``rest`` of
-    what all of them together may unpack to is negative."""
-    most = most_unpacked(path)
+def check_unpacked(size: int, most: int, *, rest: int = 0) -> None:
+    """Raise :class:`InputError` if a compressed file or an archive unpacks to more than ``most`` bytes, or if the
+    ``rest`` of what all of them together may unpack to is negative."""
     if size > most or rest < 0:
         raise InputError(
             f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and bring in "

@@ -187,9 +187,15 @@ def open_sheets(path: Path, *, header: bool = True) -> list[Sheet]:
     check_size(path)
     try:
         with opened(path) as source:
-            sheets = [replace(sheet, encoding=source.guessed) for sheet in _read(source, header)]
+            return source_sheets(source, header=header)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror or type(error).__name__}") from error
+
+
+def source_sheets(source: Source, *, header: bool = True) -> list[Sheet]:
+    """The tables of an open file, as :func:`open_sheets` reads them."""
+    path = source.path
+    sheets = [replace(sheet, encoding=source.guessed) for sheet in _read(source, header)]
     for sheet in sheets:
         if sheet.table.num_rows == 0:
             raise InputError(f"{path}: expected rows below the header, found none")

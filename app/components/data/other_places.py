@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import streamlit as st
 
@@ -12,12 +12,14 @@ from app.components.data.import_preview import short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
 from app.formatting import counted, plain, sentence
 from core.errors import HedgeError
+from core.exchange.dropped.apart import apart
+from core.exchange.dropped.files import DroppedFile
 from core.exchange.dropped.found import FoundFile, Reading
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.question_files import keep
-from core.perplexity import choices
-from core.perplexity import conversations as talks
+from core.perplexity import choices, conversation_files
 from core.perplexity.choices import digest_of
+from core.perplexity.conversations import Conversation
 
 TASKS_KEY = "launch_tasks"
 """The tasks of the form on New run."""
@@ -47,7 +49,7 @@ def _button(kind: str, files: Sequence[FoundFile]) -> None:
             st.session_state[TASKS_KEY] = [keep(found.file.path, found.file.name) for found in files]
             navigation.go(navigation.NEW_RUN)
         if kind == "conversation" and st.button("Use on Perplexity", key=f"use-{kind}"):
-            navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file.path for f in files])))
+            navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file for f in files])))
         if kind == "choices" and st.button("Use on Perplexity", key=f"use-{kind}"):
             keep_choices(files[-1].file.path)
             navigation.go(navigation.PERPLEXITY)
@@ -57,12 +59,17 @@ def _button(kind: str, files: Sequence[FoundFile]) -> None:
         st.error(plain(sentence(str(error))))
 
 
-def keep_conversations(paths: Sequence[Path]) -> list[str]:
-    """Add conversations to those of this window and return their hashes. Raises an error if the file has none."""
-    found = [one for path in paths for one in talks.parse(_text(path), _name(path))]
-    kept = st.session_state.get(perplexity_form.UPLOADED, {})
-    st.session_state[perplexity_form.UPLOADED] = kept | {one.digest: one for one in found}
-    return [one.digest for one in found]
+def keep_conversations(files: Sequence[DroppedFile]) -> list[str]:
+    """Add conversations to those of this window and return the hashes of those to show. Raises an error if a file has
+    none."""
+    found: dict[str, Conversation] = {}
+    notes = []
+    for file in files:
+        name = PurePosixPath(file.name).name
+        read = apart(conversation_files.parse, file.path.read_bytes(), name, name=name)
+        found |= {one.digest: one for one in read.conversations}
+        notes.append(f"{name}: {read.read_as}.")
+    return perplexity_form.keep(found, notes)
 
 
 def keep_choices(path: Path) -> None:

@@ -147,7 +147,8 @@ class _Gathering:
         """Count bytes that are about to be unpacked."""
         self.unpacked += size
         self.of_archive[archive] = self.of_archive.get(archive, 0) + size
-        encodings.check_unpacked(self.of_archive[archive], archive, rest=MOST_UNPACKED - self.unpacked)
+        most = encodings.most_unpacked(archive.stat().st_size)
+        encodings.check_unpacked(self.of_archive[archive], most, rest=MOST_UNPACKED - self.unpacked)
 
 
 Take = Callable[[int, Path], None]
@@ -198,7 +199,7 @@ def _unzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             if len(infos) > MOST_FILES:
                 raise InputError(f"expected at most {MOST_FILES:,} files in an archive, found {len(infos):,}")
-            most, said = encodings.most_unpacked(path), sum(info.file_size for info in infos)
+            most, said = encodings.most_unpacked(path.stat().st_size), sum(info.file_size for info in infos)
             if said > most:
                 raise InputError(
                     f"it unpacks to {said / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
@@ -239,8 +240,8 @@ def _decompress(path: Path, into: Path, take: Take) -> Iterator[Path]:
     ending = encodings.COMPRESSIONS[compression].ending
     target = into / (path.name.removesuffix(ending) if path.name.endswith(ending) else f"{path.name}.unpacked")
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.open("wb") as file:
-        for piece in encodings.unpacked(path, compression):
+    with path.open("rb") as packed, target.open("wb") as file:
+        for piece in encodings.unpacked(packed, compression):
             take(len(piece), path)
             file.write(piece)
     yield target

@@ -26,6 +26,7 @@ from core.exchange.dropped import examples, marks
 from core.exchange.dropped.kind import Kind
 from core.exchange.dropped.marks import rows_have
 from core.exchange.dropped.other_tools import holds_picks, holds_tensors, torch_arrays
+from core.perplexity import conversation_files
 from core.tasks import finished
 
 MEANS = "it holds scores of a whole run; sets need the probability of every option of every question"
@@ -227,8 +228,13 @@ KINDS: dict[str, Kind] = {
         place="perplexity",
         sentence="The Perplexity page scores the words of conversations.",
         listed="conversations",
-        line=lambda row: "messages" in row or row.keys() == {"role", "content"},
-        text=marks.is_conversation_text,
+        document=conversation_files.holds_conversations,
+        entries=conversation_files.is_conversations,
+        line=conversation_files.is_conversation,
+        table=lambda view: (
+            not view.is_scored and not view.texts and conversation_files.is_conversation_table(view.sheet)
+        ),
+        text=conversation_files.is_conversation_text,
         examples=examples.CONVERSATION,
     ),
     "choices": Kind(

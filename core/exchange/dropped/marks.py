@@ -10,11 +10,11 @@ from typing import Any
 
 from core.exchange import score_arrays
 from core.exchange.dropped.kind import SheetView
+from core.perplexity import conversation_files
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
 from core.tables.json_table import pandas_columns
 from core.tables.tabular import Sheet
 
-MESSAGE_LINE = re.compile(r"^\s*(assistant|user|system)\s*:", re.I)
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
 MEASURE_COLUMNS = re.compile(r"accuracy|acc\b|coverage|set_size|avg_|uacc|(?<![a-z])ece(?![a-z])", re.I)
 """Names of columns that are measured over many questions."""
@@ -175,12 +175,12 @@ def _is_headless_bank(sheet: Sheet) -> bool:
     return all(len(cell) == 1 and "A" <= cell <= "J" for cell in letters) and len(sheet.names[0]) > 1
 
 
+def is_conversation_table(view: SheetView) -> bool:
+    """Whether a table has conversations, and no options."""
+    return conversation_files.is_conversation_table(view.sheet) and not (view.is_scored or view.texts)
+
+
 # ---------------------------------------------------------------- texts
-
-
-def is_conversation_text(lines: Sequence[str]) -> bool:
-    """Whether most lines begin with a role."""
-    return sum(bool(MESSAGE_LINE.match(line)) for line in lines) > len(lines) / 2
 
 
 def is_juror_text(lines: Sequence[str]) -> bool:

@@ -166,7 +166,7 @@ RIGHT: dict[str, bytes | str] = {
     "utf16_without_mark.csv": GOOD.encode("utf-16-le"),
     "latin1.csv": csv(more=lambda i: ("é",), more_names=("täxt",)).encode("latin1"),
     "windows.jsonl": jsonl(json_rows(probs=lambda i: P[i], note=lambda i: "“smart”"), ascii=False).encode("cp1252"),
-    "line_separators.csv": csv(more=lambda i: ("one\u2028two\x85three",), more_names=("te\u2028xt",)),
+    "line_separators.csv": csv(more=lambda i: ("one\u2028two\x85three",), more_names=("no\u2028te",)),
     "header_of_two_lines.csv": csv(more=lambda i: ("x",), more_names=('"a\nnote"',)),
     "text_with_semicolons.csv": "a;b;c;d;note,p_A,p_B,p_C,label\n"
     + "".join(f"{'x;' * i},{','.join(map(str, P[i]))},{'ABC'[TRUE[i]]}\n" for i in range(6)),
