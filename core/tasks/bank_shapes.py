@@ -556,7 +556,7 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     votes), none above 0 (log-probabilities), or most with many decimals (logits)."""
     numbers = []
     for row in rows:
-        values = [as_number(text, percent=text.strip().endswith("%")) for text in row]
+        values = [as_number(text, percent=text.strip().endswith("%")) for text in row if text.strip()]
         if any(value is None or math.isnan(value) for value in values):
             return False
         numbers.append([float(value) for value in values if value is not None])
