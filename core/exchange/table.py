@@ -101,6 +101,8 @@ def _recognised(sheet: Sheet) -> bool:
 
 def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, finger: str) -> list[ImportedRun]:
     check_count(sheet.table.num_rows, sheet.path)
+    if sheet.short:
+        raise InputError(sheet.short)
     told_values = columns.values if columns else ""
     columns = checked(sheet, columns) if columns else recognise(sheet)
     values, counts = option_cells(sheet, columns)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.records import LETTERS, Role
@@ -27,7 +28,7 @@ from core.tables.field_names import (
     TEXT_NAMES,
 )
 from core.tables.safe_read import reason, shown
-from core.tables.tabular import Sheet, as_number
+from core.tables.tabular import Sheet
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
@@ -51,8 +52,9 @@ KIND_WORDS = (
     ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )
 """What the words around an option's letter or number say of its cells, the first that fit; "" says nothing."""
-NUMERIC_OF = 50
-"""Rows that are looked at to tell columns of numbers from columns of texts."""
+NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
+PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
+"""Cells that are numbers, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -194,13 +196,19 @@ def _row_an_option(sheet: Sheet) -> bool:
 
 
 def _is_numeric(sheet: Sheet, name: str) -> bool:
-    """Whether most of the first cells of a column that are there are numbers."""
-    part = sheet.table[name].slice(0, NUMERIC_OF)
-    if pa.types.is_floating(part.type) or pa.types.is_integer(part.type):
+    """Whether most cells of a column that are there are numbers. All rows count: the first ones may have no cell."""
+    column = sheet.table[name]
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type):
         return True
-    cells = [cell for cell in part.to_pylist() if cell not in (None, "")]
-    percent = any(str(cell).strip().endswith("%") for cell in cells)
-    return bool(cells) and 2 * sum(as_number(cell, percent=percent) is not None for cell in cells) >= len(cells)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        cells = pc.utf8_trim_whitespace(column.drop_null())
+        cells = cells.filter(pc.not_equal(cells, ""))
+        percent = pc.any(pc.ends_with(cells, "%")).as_py()
+        plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
+        return len(cells) > 0 and 2 * plain >= len(cells)
+    return False
 
 
 def _says_right(sheet: Sheet, name: str) -> bool:
