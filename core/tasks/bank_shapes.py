@@ -295,14 +295,14 @@ def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
             continue
         if 0 <= place < 100:
             runs.setdefault(begin, {}).setdefault(place, name)
-    found = []
+    sets: list[tuple[str, ...]] = []
     for begin in ("@", *(f"{plain_name(begin)}{kind}" for begin in OPTION_BEGINNINGS for kind in "@#")):
         places = runs.get(begin, {})
         start = 1 if begin.endswith("#") and 0 not in places else 0
         run = tuple(places[place] for place in itertools.takewhile(places.__contains__, itertools.count(start)))
-        found += [run] if len(run) >= 2 else []
-    texts = [run for run in found if not all(_is_number(columns[name]) for name in run)]
-    return next(iter([*texts, *found]), ())
+        sets += [run] if len(run) >= 2 else []
+    texts = [run for run in sets if not all(_is_number(columns[name]) for name in run)]
+    return next(iter([*texts, *sets]), ())
 
 
 def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
@@ -407,7 +407,7 @@ def _of_object(cell: dict[Any, Any]) -> Row | None:
         (lower[key] for key in ("text", "texts", "choices", "options") if isinstance(lower.get(key), list)), None
     )
     if texts is not None:
-        given = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
+        given: list[Any] = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
         marks = tuple(str(mark).strip() for mark in given) if len(given) == len(texts) else ()
         plain = tuple(_text(text) for text in texts)
         if len(marks) > 1 and sorted(marks) == [*["0"] * (len(marks) - 1), "1"]:  # TruthfulQA

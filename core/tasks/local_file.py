@@ -20,12 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.records import LETTERS, MOST_ASKED, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, matching
 from core.tables.json_table import Columns
-from core.tables.labels import Undecided, read_labels
+from core.tables.labels import read_labels
 from core.tables.safe_read import check_count, shown
+from core.tables.tabular import open_columns
 from core.tasks.bank_shapes import (
     Parts,
     Texts,
@@ -70,12 +71,19 @@ class _Rows:
     unfit: dict[int, str] = field(default_factory=dict)
 
 
+def read_path(path: Path, *, stem: str = "", labels_from: int | None = None) -> BankFile:
+    """The questions of a file with any name; ``stem`` begins the ids of questions without one."""
+    columns, encoding = open_columns(path)
+    named = path.with_name(f"{stem}.jsonl") if stem else path
+    return read(columns, path=named, labels_from=labels_from, encoding=encoding)
+
+
 def read(columns: Columns, *, path: Path, labels_from: int | None = None, encoding: str = "") -> BankFile:
     """The questions of a file. ``labels_from`` is the number of the first option, where a person said it; ``encoding``
     is that of the file's text where it is a guess.
 
     Raises :class:`InputError` that says what the file lacks or names the first row that is no question, and
-    :class:`core.tables.labels.Undecided` where numbers of options could count from 0 or from 1.
+    :class:`~core.errors.Undecided` where numbers of options could count from 0 or from 1.
     """
     columns = with_header(columns)
     n = len(next(iter(columns.values()), []))
@@ -169,8 +177,8 @@ def _places(
         marks = [made.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):
             places = [own.index(cell) for cell, own in zip(cells, marks, strict=True)]
-            letters = all(own == tuple(LETTERS[: len(own)]) for own in marks)
-            return places, "answers as letters" if letters else "answers as marks of the options"
+            lettered = all(own == tuple(LETTERS[: len(own)]) for own in marks)
+            return places, "answers as letters" if lettered else "answers as marks of the options"
     counts = [len(options[row]) for row in rows]
     letters = {cell: letter_index(cell.strip("()[]. ").upper()) for cell in set(cells)}
     if min(letters.values()) >= 0 and all(letters[cell] < k for cell, k in zip(cells, counts, strict=True)):
