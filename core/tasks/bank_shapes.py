@@ -19,6 +19,7 @@ from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS
 from core.tables.field_names import (
+    CONTEXT_BEGINNINGS,
     CONTEXT_NAMES,
     HYPOTHESIS_NAMES,
     LABEL_NAMES,
@@ -67,16 +68,20 @@ MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "cho
 TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body")
 INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
+ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
 FIGURE_NAMES = re.compile(
     r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^scores?$", re.I
 )
 """Names of columns of a model's figures."""
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-ARRAY = re.compile(r"array\((\[[^\]]*\])(?:, ?dtype=\w+)?\)", re.DOTALL)
+ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
 LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
 MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
 """The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
+
+
+IN_TURN = "right answers put at A, B, C … in turn"
 
 
 class Row(NamedTuple):
@@ -142,13 +147,14 @@ def with_header(columns: Columns) -> Columns:
 def flattened(columns: Columns) -> Columns:
     """The fields with nested questions as fields of their own, and a row for each question of a passage."""
     made = dict(columns)
-    for name in matching(made, QUESTION_NAMES):
-        cells = [parsed(cell) if isinstance(cell, str) else cell for cell in made[name][:1]]
-        if cells and isinstance(cells[0], dict):
-            inner = [parsed(cell) if isinstance(cell, str) else cell for cell in made.pop(name)]
-            keys = dict.fromkeys(key for cell in inner if isinstance(cell, dict) for key in cell)
-            for key in keys:
-                made[str(key)] = [cell.get(key) if isinstance(cell, dict) else None for cell in inner]
+    for name, cells in columns.items():
+        inner = [_value(cell) for cell in cells[:1]]
+        nested = isinstance(inner[0], dict) if inner else False
+        if nested and (matching(inner[0], QUESTION_NAMES) and (len(columns) == 1 or plain_name(name) in ASKED)):
+            rows = [row if isinstance(row := _value(cell), dict) else {} for cell in made.pop(name)]
+            made |= {
+                str(key): [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)
+            }
             break
     lists = first(made, ("questions", "qas"))
     if lists:
@@ -195,6 +201,7 @@ def parts(columns: Columns) -> Parts:
         raise InputError("it holds no questions")
     asked = next((name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])), "")
     context = _context(columns, asked)
+    context = context or ("" if asked else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
     taken = {asked, context, hypothesis}
     options = _options(columns, taken)
@@ -244,6 +251,17 @@ def _context(columns: Columns, asked: str) -> str:
         pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[asked][:1000], strict=True)]
         if 2 * sum(bool(text) and question in text for text, question in pairs) <= len(pairs):
             return name
+    return ""
+
+
+def _joined_context(columns: Columns) -> str:
+    """The name of a new field that joins the sentences of a story, if these are fields of their own."""
+    for begin in CONTEXT_BEGINNINGS:
+        parts_of_it = [name for name in columns if re.fullmatch(rf"{plain_name(begin)}\d", plain_name(name))]
+        if len(parts_of_it) > 1:
+            cells = zip(*(_stripped(columns[name]) for name in sorted(parts_of_it, key=plain_name)), strict=True)
+            columns[parts_of_it[0]] = [" ".join(texts).strip() for texts in cells]
+            return parts_of_it[0]
     return ""
 
 
@@ -327,10 +345,15 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
     rows = []
     for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
-        rest = tuple(other for cell in given if (other := _text(cell)))
-        place = i % (len(rest) + 1)
-        rows.append(Row((*rest[:place], text, *rest[place:]), right=place if text else -1))
-    return Options.of_rows(rows, (right, *own), "right answers put at A, B, C … in turn")
+        texts = (text, *(other for cell in given if (other := _text(cell))))
+        rows.append(Row(_with_first_at(texts, i), right=i % len(texts) if text else -1))
+    return Options.of_rows(rows, (right, *own), IN_TURN)
+
+
+def _with_first_at(texts: Texts, row: int) -> Texts:
+    """The options with the first one at the place of the row: A in row 0, B in row 1, … and A again."""
+    place = row % max(len(texts), 1)
+    return (*texts[1 : place + 1], *texts[:1], *texts[place + 1 :])
 
 
 def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
@@ -366,6 +389,10 @@ def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     known = [row for row in rows if row is not None]
     if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
         return None
+    rights = {row.right for row in known if row.texts}
+    if rights == {0} and len(known) > 1:  # TruthfulQA has the right one first
+        known = [Row(_with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)]
+        return Options.of_rows(known, (name,), IN_TURN)
     return Options.of_rows(known, (name,))
 
 
@@ -384,7 +411,7 @@ def _options_of(cell: Any) -> Row | None:
     if isinstance(cell, str):
         value = parsed(cell)
         if value is None:
-            texts = split_text(cell)
+            texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
             return Row(texts) if texts else None
         cell = value
     if isinstance(cell, dict):
@@ -576,7 +603,8 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     sums = sorted(sum(row) for row in numbers)
     middle = sums[len(sums) // 2]
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
-    whole = len(sums) > 2 or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
+    varied = len(sums) > 2 and len({tuple(row) for row in numbers}) > 1
+    whole = varied or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
     flat = [text.strip() for row in rows for text in row]

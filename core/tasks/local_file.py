@@ -22,11 +22,12 @@ import numpy as np
 
 from core.errors import InputError, Undecided
 from core.records import LETTERS, MOST_ASKED, Question
-from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, matching
+from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
 from core.tables.json_table import Columns
 from core.tables.labels import read_labels
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import open_columns
+from core.tasks import file_stem
 from core.tasks.bank_shapes import (
     Parts,
     Texts,
@@ -86,6 +87,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
     :class:`~core.errors.Undecided` where numbers of options could count from 0 or from 1.
     """
     columns = with_header(columns)
+    unanswered = [name for name in matching(columns, LABEL_NAMES) if all(map(is_missing, columns[name]))]
     n = len(next(iter(columns.values()), []))
     check_count(n, path)
     try:
@@ -103,7 +105,17 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
         )
     if all(texts == tuple(LETTERS[: len(texts)]) for texts in options):
         raise InputError(f"{path}: its options are letters without texts; give the text of each option")
+    if unanswered and not made.answers and not made.options.rights:
+        raise InputError(_no_answers(path, unanswered))
     return _questions(made, options, _right_options(made, options, path, labels_from), path)
+
+
+def _no_answers(path: Path, names: Sequence[str]) -> str:
+    listed_names = " and ".join(repr(name[:40]) for name in names[:3])
+    return (
+        f"{path}: it has no right answers: {listed_names} {'is' if len(names) == 1 else 'are'} empty or −1 in every row, "
+        "as in test sets whose answers are not published"
+    )
 
 
 def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: int | None) -> _Rows:
@@ -129,11 +141,7 @@ def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: i
         else:
             if rows is not None:
                 return rows
-    raise failed or InputError(
-        f"{path}: it has no right answers: {', '.join(map(repr, list(answers)[:3]))} "
-        f"{'is' if len(answers) == 1 else 'are'} empty or −1 in every row, as in test sets whose answers are not "
-        "published"
-    )
+    raise failed or InputError(_no_answers(path, list(answers)))
 
 
 def _rights_of(
@@ -179,6 +187,10 @@ def _places(
             places = [own.index(cell) for cell, own in zip(cells, marks, strict=True)]
             lettered = all(own == tuple(LETTERS[: len(own)]) for own in marks)
             return places, "answers as letters" if lettered else "answers as marks of the options"
+    if len(made.options.names) > 1:  # "option 2: Paris", where a column is called "option 2"
+        begins = re.compile(rf"({'|'.join(map(re.escape, made.options.names))})\s*[:.)].*", re.DOTALL)
+        named = {cell: found[1] if (found := begins.fullmatch(cell)) else cell for cell in set(cells)}
+        cells = [named[cell] for cell in cells]
     counts = [len(options[row]) for row in rows]
     letters = {cell: letter_index(cell.strip("()[]. ").upper()) for cell in set(cells)}
     if min(letters.values()) >= 0 and all(letters[cell] < k for cell, k in zip(cells, counts, strict=True)):
@@ -217,6 +229,7 @@ def _cell(cell: Any) -> str:
 def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> BankFile:
     n = len(options)
     ids = made.columns.get("id") or [None] * n
+    stem = file_stem(path.name)
     groups = _cells(made.columns, ("subject", *GROUP_NAMES), n)
     clusters = _cells(made.columns, CLUSTER_NAMES, n)
     unfit = dict(rows.unfit)
@@ -238,7 +251,7 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
         if label < 0:
             unanswered += 1
             continue
-        name = str(ids[row] or f"{path.stem}-{row + 1}")
+        name = str(ids[row] or f"{stem}-{row + 1}")
         key = (context, asked, texts, label)
         if key in keys:
             if not ids[row] or name in numbers:

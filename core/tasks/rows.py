@@ -9,14 +9,13 @@ from core import extras
 from core.errors import InputError
 from core.tables.json_table import Columns
 from core.tables.tabular import open_columns
+from core.tasks import PACKED
 
 Row = dict[str, Any]
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet")
 """The endings of files of questions."""
-PACKED = (".gz", ".zst", ".xz", ".bz2")
-"""The endings of compressed files, behind those of what they hold."""
 
 
 def ending_of(name: str) -> str:
