@@ -569,13 +569,16 @@ def looks_like_bank(sheet: Sheet) -> bool:
         made = parts(columns)
     except InputError:
         return False
-    if not made.answers and not made.options.rights:
+    if not (made.answers or made.options.rights or matching(columns, LABEL_NAMES)):
         return False
     used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
     others = [name for name in columns if name not in used]
     if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
         return False
-    return not behave_like_scores(made.options.texts)
+    numeric = [name for name in others if _is_number(columns[name])]
+    letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
+    figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
+    return not behave_like_scores(made.options.texts) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
@@ -594,7 +597,7 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     votes), none above 0 (log-probabilities), or most with many decimals (logits)."""
     numbers = []
     for row in rows:
-        values = [as_number(text, percent=text.strip().endswith("%")) for text in row]
+        values = [as_number(text, percent=text.endswith("%")) for text in row if text]
         if any(value is None or math.isnan(value) for value in values):
             return False
         numbers.append([float(value) for value in values if value is not None])
@@ -607,7 +610,7 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     whole = varied or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
-    flat = [text.strip() for row in rows for text in row]
+    flat = [text for row in rows for text in row if text]
     many = sum(len(text.partition(".")[2]) >= 4 for text in flat) >= 0.5 * len(flat)
     below = max(max(row, default=0.0) for row in numbers) <= 0 and any("." in text for text in flat)
     return many or below

@@ -113,8 +113,8 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
 def _no_answers(path: Path, names: Sequence[str]) -> str:
     listed_names = " and ".join(repr(name[:40]) for name in names[:3])
     return (
-        f"{path}: it has no right answers: {listed_names} {'is' if len(names) == 1 else 'are'} empty or −1 in every row, "
-        "as in test sets whose answers are not published"
+        f"{path}: it has no right answers: {listed_names} {'is' if len(names) == 1 else 'are'} empty or −1 in every "
+        "row, as in test sets whose answers are not published"
     )
 
 
