@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from core.confined import Channel, LimitReached, Limits, Nursery, misunderstood
 from core.errors import InputError
-from core.exchange.dropped.files import MOST_FILES, MOST_UNPACKED, DroppedFile, Gathered, Refusal
+from core.exchange.dropped.files import MOST_FILES, DroppedFile, Gathered, Refusal
 from core.exchange.dropped.found import FoundFile, Header, Reading, TableHeader
 from core.exchange.dropped.grouping import DroppedGroup, Sorted
 from core.exchange.dropped.kinds import KINDS
@@ -31,6 +31,7 @@ from core.exchange.dropped.reading import (
 )
 from core.exchange.table_columns import Columns
 from core.settings import settings
+from core.tables.encodings import MOST_UNPACKED
 from core.tables.safe_read import LARGEST_FILE
 
 Value = TypeVar("Value")

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from core.errors import HedgeError
+from core.errors import HedgeError, Undecided
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
@@ -21,7 +21,6 @@ from core.exchange.dropped.recognition import kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns
-from core.tables.labels import Undecided
 
 LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
