@@ -326,7 +326,8 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "batch.jsonl": (
         jsonl([{"custom_id": i, "response": {"body": {"choices": []}}} for i in range(6)]),
-        "expected a column for each option .*, found 'custom_id, response'$",
+        "^it is a table with 6 rows and the columns 'custom_id', 'response': it has neither questions with options nor "
+        "a model's figures",
     ),
     "notebook.ipynb": (
         json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
