@@ -7,7 +7,6 @@ message is left out and counted: system messages (the prompts compared take thei
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import re
@@ -22,6 +21,7 @@ from core.files.json_text import loads
 from core.perplexity.conversations import COUNSELOR, PERSON, Conversation, Message
 from core.perplexity.roles import SYSTEM_MESSAGE, is_role, plain_role, roles_of
 from core.tables.encodings import COMPRESSIONS, LINE_END, Source, opened
+from core.tables.list_columns import parsed
 from core.tables.safe_read import LARGEST_JSON, check_size, reason, shown
 from core.tables.tabular import Sheet, source_sheets
 
@@ -213,7 +213,7 @@ def is_conversation_table(sheet: Sheet) -> bool:
     """Whether a table has conversations: messages with their roles, a column for each side, or whole conversations."""
     try:
         return bool(_table_shape(sheet))
-    except InputError:
+    except (InputError, UnicodeDecodeError):
         return False
 
 
@@ -240,6 +240,13 @@ class _Talk:
 
 
 def _read(path: Path, content: bytes | None) -> ReadConversations:
+    try:
+        return _read_source(path, content)
+    except UnicodeDecodeError as error:  # in cells of a damaged Parquet file
+        raise InputError(f"{path}: {EXPECTED}, found a damaged file ({reason(error)})") from error
+
+
+def _read_source(path: Path, content: bytes | None) -> ReadConversations:
     with opened(path, content) as source:
         head = source.head(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
         if head.startswith((b"PAR1", b"PK")):
@@ -337,7 +344,7 @@ def _next_is_role(lines: Sequence[str], number: int, known: Iterable[str]) -> bo
     """Whether the next line with words, behind line ``number``, begins with a role."""
     line = next((line for line in lines[number : number + 5] if line.strip()), "")
     mark = LINE.match(line)
-    return bool(mark) and plain_role(mark["role"]) in known
+    return mark is not None and plain_role(mark["role"]) in known
 
 
 def _roles_in(lines: Sequence[str], where: str) -> set[str]:
@@ -351,7 +358,7 @@ def _roles_in(lines: Sequence[str], where: str) -> set[str]:
         known |= letters
     spoken = sum(begins[name] for name in known)
     other = next((name for name in names - known if begins[name] >= max(2, spoken / 5) and len(name) > 1), "")
-    if other or not known:
+    if begins and (other or not known):
         name = other or next(iter(begins), "")
         at = next(
             i for i, line in enumerate(lines, 1) if (mark := LINE.match(line)) and plain_role(mark["role"]) == name
@@ -473,9 +480,10 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
         values = lower.get(name)
         values = _parsed(values) if isinstance(values, str) else values
         values = values.get("messages") if isinstance(values, dict) else values
-        is_list = isinstance(values, list) and values and all(isinstance(one, dict) for one in values)
-        if is_list and any(_raw_message(one) for one in values):
-            return values
+        if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
+            if any(_raw_message(one) for one in values):
+                return values
+            continue
         if isinstance(values, str) and is_talk(values):
             return values
     return []
@@ -574,16 +582,10 @@ def _message_of(values: Any, where: str) -> _Raw:
     return raw
 
 
-def _parsed(text: str) -> Any:
+def _parsed(cell: str) -> Any:
     """A cell that is a list or an object in JSON or as Python writes it; other text as it is."""
-    if text.lstrip()[:1] not in ("[", "{"):
-        return text
-    for load in (loads, ast.literal_eval):
-        try:
-            return load(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            continue
-    return text
+    value = parsed(cell) if cell.lstrip()[:1] in ("[", "{") else None
+    return cell if value is None else value
 
 
 def _text(value: Any) -> str:
@@ -604,8 +606,8 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
         if name in lower:
             column = sheet.nested.get(lower[name]) or sheet.table[lower[name]].slice(0, CELLS).to_pylist()
             cells = [cell for cell in column[:CELLS] if cell not in (None, "")]
-            parsed = [_parsed(cell) if isinstance(cell, str) else cell for cell in cells]
-            if parsed and all(is_messages(one) or is_talk(one) for one in parsed):
+            values = [_parsed(cell) if isinstance(cell, str) else cell for cell in cells]
+            if values and all(is_messages(one) or is_talk(one) for one in values):
                 return "whole", lower[name]
     asked, reply = _sides(lower)
     if not asked:

@@ -247,7 +247,9 @@ def looks_windows(content: bytes) -> bool:
 
     def letters(values: ByteArray) -> BoolArray:
         lower = values | 0x20
-        return ((lower >= ord("a")) & (lower <= ord("z"))) | ((values >= 0xC0) & (values != 0xD7) & (values != 0xF7))
+        ascii_letters = (lower >= ord("a")) & (lower <= ord("z"))
+        all_letters: BoolArray = ascii_letters | ((values >= 0xC0) & (values != 0xD7) & (values != 0xF7))
+        return all_letters
 
     letter = letters(here)
     small_before = ((before >= ord("a")) & (before <= ord("z"))) | (before >= 0xE0)

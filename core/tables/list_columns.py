@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -95,7 +96,7 @@ def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
 def _items(cell: Any) -> list[dict[Any, Any]] | None:
     """A cell as a list of objects; None for others."""
     if isinstance(cell, str) and cell.lstrip()[:1] == "[" and len(cell) <= LONGEST_CELL:
-        cell = _parsed(cell.strip())
+        cell = parsed(cell.strip())
     return cell if isinstance(cell, list) and cell and all(isinstance(item, dict) for item in cell) else None
 
 
@@ -128,7 +129,7 @@ def _figure(name: str) -> str:
 def _object(cell: Any) -> dict[Any, Any] | None:
     """A cell as an object, as ``{"probs": [0.7, 0.3]}`` is; None for others."""
     if isinstance(cell, str) and cell.lstrip()[:1] == "{" and len(cell) <= LONGEST_CELL:
-        cell = _parsed(cell.strip())
+        cell = parsed(cell.strip())
     return cell if isinstance(cell, dict) else None
 
 
@@ -147,8 +148,8 @@ def listed(cell: Any) -> list[Any] | None:
         if NUMPY_LIST.match(text) and "," not in text:
             return list(text.strip("[]").split())
         if NUMPY_TEXTS.fullmatch(text):
-            return [_parsed(quoted) for quoted in re.findall(QUOTED, text, re.DOTALL)]
-        cell = _parsed(text)
+            return [parsed(quoted) for quoted in re.findall(QUOTED, text, re.DOTALL)]
+        cell = parsed(text)
     if isinstance(cell, dict):
         if isinstance(cell.get("text"), Sequence) and not isinstance(cell["text"], str):  # as the hub has choices
             return list(cell["text"])
@@ -163,10 +164,10 @@ def listed(cell: Any) -> list[Any] | None:
     return None
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
     """The value of a cell that is JSON, or text as Python or numpy writes a list or an object; None for others.
 
-    >>> _parsed("['two' 'three']"), _parsed("{'text': array(['x', 'y'], dtype=object)}")
+    >>> parsed("['two' 'three']"), parsed("{'text': array(['x', 'y'], dtype=object)}")
     (['two', 'three'], {'text': ['x', 'y']})
     """
     try:
@@ -180,7 +181,8 @@ def _parsed(text: str) -> Any:
         apart = [", " if VALUE.match(one) and VALUE.match(after) else "" for one, after in pairwise(parts)]
         text = "".join(part + comma for part, comma in zip(parts, [*apart, ""], strict=True))
     try:
-        return ast.literal_eval(text)
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
+            return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
 

@@ -82,7 +82,10 @@ class Sheet:
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows as objects, with the lists and objects of JSON and Parquet as they are."""
-        columns = [self.nested.get(name) or self.table[name].to_pylist() for name in self.names]
+        try:
+            columns = [self.nested.get(name) or self.table[name].to_pylist() for name in self.names]
+        except UnicodeDecodeError as error:
+            raise InputError(f"{self.path}: expected text in UTF-8, found a damaged file ({reason(error)})") from error
         return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def part(self, rows: BoolArray, columns: Sequence[str]) -> Sheet:
@@ -432,7 +435,9 @@ def _parquet(source: Source) -> Sheet:
                         f"{path}: expected a file that unpacks to at most {MOST_UNPACKED / 1e9:g} GB, found more"
                     )
                 batches.append(batch)
-            return Sheet(path, pa.Table.from_batches(batches, file.schema_arrow), "parquet")
+            table = pa.Table.from_batches(batches, file.schema_arrow)
+            table.column_names  # noqa: B018 - names that are not UTF-8 raise an error
+            return Sheet(path, table, "parquet")
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: expected a whole Parquet file, found none ({str(error)[:120]})") from error
 
