@@ -119,8 +119,20 @@ def _arrays(lists: Columns, about: dict[str, Any]) -> Columns | None:
         return None
     if len(columns) < 2:
         return None
+    columns = {_singular(name, columns): value for name, value in columns.items()}
     shared = {"options": [lists[others[0]]] * n} if others else {}
     return {name: [value] * n for name, value in about.items()} | columns | shared
+
+
+def _singular(name: str, columns: Columns) -> str:
+    """The name of a column for one that is named in the plural, as arrays of labels are ("labels", "targets")."""
+    one = name.removesuffix("s")
+    is_label = (
+        one.lower() in LABELLED
+        and one not in columns
+        and not any(isinstance(cell, (list, dict)) for cell in columns[name][:1])
+    )
+    return one if is_label else name
 
 
 def pandas_columns(document: dict[str, Any]) -> Columns | None:

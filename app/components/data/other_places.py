@@ -21,6 +21,7 @@ from core.exchange.dropped.question_files import keep
 from core.perplexity import choices, conversation_files
 from core.perplexity.choices import digest_of
 from core.perplexity.conversations import Conversation
+from core.tables.encodings import read_text
 
 TASKS_KEY = "launch_tasks"
 """The tasks of the form on New run."""
@@ -105,7 +106,7 @@ def keep_choices(path: Path) -> None:
 
 
 def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8-sig", errors="replace")
+    return read_text(path)[0]
 
 
 def _name(path: Path) -> str:

@@ -277,3 +277,17 @@ def test_a_table_of_more_questions_than_are_read_of_one_file_is_refused(tmp_path
     path.write_text("A,B,label\n0.6,0.4,A\n0.3,0.7,B\n")
     with pytest.raises(InputError, match=r"two.csv: expected at most 1 questions, found 2"):
         table.read([path])
+
+
+@pytest.mark.parametrize("first", [4, 6])
+def test_all_rows_say_how_many_options_there_are(tmp_path, first):
+    rows = []
+    for i in range(140):
+        k = first if i < 70 else 10 - first
+        shares = [0.5 if j == i % k else 0.5 / (k - 1) for j in range(k)]
+        rows.append(",".join([f"q{i}", *map(str, shares), *[""] * (6 - k), "ABCDEF"[i % k]]))
+    path = tmp_path / "mixed.csv"
+    path.write_text("\n".join(["id,A,B,C,D,E,F,label", *rows]) + "\n")
+    (run,) = table.read([path])
+    assert [len(question.options) for question in run.questions] == [first] * 70 + [10 - first] * 70
+    assert [question.label for question in run.questions[70:76]] == [(70 + i) % (10 - first) for i in range(6)]

@@ -189,6 +189,7 @@ RIGHT: dict[str, bytes | str] = {
     "values_of_a_sheet.json": json.dumps(
         [["id", "A", "B", "C", "label"], *([f"q{i}", *P[i], "ABC"[TRUE[i]]] for i in range(6))]
     ),
+    "arrays.json": json.dumps({"probs": P, "labels": TRUE}),
     "named_arrays.json": json.dumps({"model": "m", "classes": ["x", "y", "z"], "probs": P, "label": TRUE}),
     "utf16.jsonl": jsonl(json_rows(probs=lambda i: P[i])).encode("utf-16"),
     "comments.csv": "# made by me\n# in 2026\n" + GOOD,
