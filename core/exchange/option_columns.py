@@ -63,7 +63,9 @@ def option_columns(
     fewer = max((text_columns(texts, k) for k in range(2, len(options))), key=len, default=())
     others = [name for name in numeric if name not in (*options, *known, label)]
     if fewer and _are_tokens(sheet, options, len(fewer), others):
-        return OptionColumns(options[: len(fewer)], kind, fewer)
+        cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
+        shares = ((cells >= 0) & (cells <= 1)).all()
+        return OptionColumns(options[: len(fewer)], "next-token probabilities" if shares else kind, fewer)
     if label and not fewer:
         _check_complete(sheet, options, others)
     return OptionColumns(options, kind)

@@ -43,13 +43,17 @@ PRECISION = "precision"
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
     **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
-    **dict.fromkeys(("demonstration", "demo", "train", "training"), "demonstration"),
+    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
     "rotation": "rotation",
 }
 """From a word in the split's column to what a question is for."""
+TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
+"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
 NUMERIC_OF = 50
 """Cells at the beginning, and as many of all rows, that are looked at to tell columns of numbers from columns of
 texts."""
+PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
+"""A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -160,7 +164,7 @@ def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
         "",
         id=first(free, ID_NAMES),
         text=text,
-        context=first([name for name in free if name != text and not _is_numeric(sheet, name)], CONTEXT_NAMES),
+        context=first([name for name in free if name != text and not _is_numeric(sheet, name)], PASSAGE_NAMES),
         group=first(free, GROUP_NAMES),
         split=_split_column(sheet, first(free, SPLIT_NAMES)),
         mass=first(free, ("letter_mass",)),
@@ -256,10 +260,13 @@ def _says_right(sheet: Sheet, name: str) -> bool:
 
 
 def _split_column(sheet: Sheet, name: str) -> str:
-    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing."""
-    words = set(sheet.texts(name)) if name else set()
-    known = {role for word in words if (role := ROLES.get(word.lower()))}
-    return name if len(words) > 1 and known else ""
+    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing.
+
+    A column that has only words of training says that no row may calibrate or test.
+    """
+    words = {word.lower() for word in sheet.texts(name)} if name else set()
+    divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
+    return name if divides or (words and words <= TRAINING) else ""
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:

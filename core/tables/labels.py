@@ -79,7 +79,8 @@ def read_labels(
         )
     if distinct <= set(names):
         place = {name: i for i, name in enumerate(names)}
-        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), "names of columns")
+        form = "letters" if distinct <= set(OPTION_NAMES) else "names of columns"
+        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), form)
     elif all(NUMBER.fullmatch(cell) for cell in distinct):
         numbers = np.array([int(cell) for cell in cells], dtype=np.int64)
         read = _numbers(numbers, cells, counts, texts, names, start, where, column, beside or {}, picks)
@@ -153,7 +154,7 @@ def _text_at(cell: str, own: Sequence[str]) -> int | None:
 def _marked(cell: str, names: Sequence[str], most: int) -> tuple[int, str] | None:
     """The option (from 0) that a cell names by its column or its letter, and which of them it is."""
     if cell in names:
-        return names.index(cell), "names of columns"
+        return names.index(cell), "letters" if cell in OPTION_NAMES else "names of columns"
     said = LETTER_AMONG_WORDS.fullmatch(cell)
     mark = ((said["after"] or said["before"]) if said else cell.strip(AROUND)).upper()
     if len(mark) == 1 and mark in LETTERS:

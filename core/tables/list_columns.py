@@ -33,9 +33,6 @@ NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
 """In an object for each option, the key of its letter."""
 LONGEST_CELL = 100_000
 NUMPY_LIST = re.compile(r"^\[[\s\d.,eE+\-infa]*\]$")
-QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
-NUMPY_TEXTS = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})++\s*\]", re.DOTALL)
-"""Texts as numpy writes an array of them: without commas, which Python would read as one text."""
 
 
 def widened(sheet: Sheet) -> Sheet:
@@ -137,8 +134,6 @@ def listed(cell: Any) -> list[Any] | None:
             return None
         if NUMPY_LIST.match(text) and "," not in text:
             return list(text.strip("[]").split())
-        if NUMPY_TEXTS.fullmatch(text):
-            return [_parsed(quoted) for quoted in re.findall(QUOTED, text, re.DOTALL)]
         cell = _parsed(text)
     if isinstance(cell, dict):
         if isinstance(cell.get("text"), Sequence) and not isinstance(cell["text"], str):  # as the hub has choices
