@@ -24,10 +24,11 @@ from core.errors import InputError
 from core.exchange.archive import Archive
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.listed_letters import SPACES, bounded, letter
+from core.exchange.listed_letters import bounded
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_size, json_document, json_object, number, shown
+from core.tables.token_lists import SPACES, letter
 
 ORIGIN = "inspect"
 ANSWER = re.compile(r"(?i)answer\s*:\s*[\s*($]*(?P<letter>[A-Z])(?![A-Za-z])")

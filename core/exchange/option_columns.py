@@ -48,7 +48,7 @@ def option_columns(
 
     Raises :class:`InputError` for more options than are read, and where other columns seem to belong to them.
     """
-    best = _best(numeric)
+    best = _best(numeric) or _of_shares(sheet, numeric)
     named = _classes(sheet, [name for name in numeric if name not in known], label) if label else ()
     if named and (best is None or len(best[1]) < len(named) or not _are_named(sheet, label, best[1])):
         _check_number(sheet, named)
@@ -142,6 +142,12 @@ def _best(names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
         if kind is not None and (best is None or (kind != "", len(run)) > best[0]):
             best = (kind != "", len(run)), kind, run
     return best[1:] if best else None
+
+
+def _of_shares(sheet: Sheet, names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """The columns that differ in a letter or number alone and sum to 1 in most rows, whatever the words around it."""
+    runs = sorted((run for _, run in _runs(names)), key=len, reverse=True)
+    return next((("probabilities", run) for run in runs if _sums(sheet, run).mean() > 0.5), None)
 
 
 def _check_number(sheet: Sheet, options: Sequence[str]) -> None:

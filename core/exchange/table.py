@@ -101,6 +101,8 @@ def _recognised(sheet: Sheet) -> bool:
 
 def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, finger: str) -> list[ImportedRun]:
     check_count(sheet.table.num_rows, sheet.path)
+    if sheet.short:
+        raise InputError(sheet.short)
     told, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
     if told and (told.options or told.label or told.values):  # another meaning of the columns makes other data
         finger = fingerprint(finger.encode(), _said(columns).encode())
@@ -175,7 +177,8 @@ def _read_as(
     if run.provenance["texts"]:
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
-    return line(run.questions, answers, values, repeated=repeated, left_out=left_out)
+    encoding = f"in {sheet.encoding}" if sheet.encoding else ""
+    return line(run.questions, answers, values, encoding, repeated=repeated, left_out=left_out)
 
 
 def _figures(

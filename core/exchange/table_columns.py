@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.exchange.option_columns import OptionColumns, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
-from core.records import MOST_OPTIONS, Role
+from core.records import MOST_OPTIONS, OPTION_NAMES, Role
+from core.tables import field_names
 from core.tables.field_names import (
     CLUSTER_NAMES,
     CONTEXT_NAMES,
@@ -22,7 +24,6 @@ from core.tables.field_names import (
     ID_NAMES,
     LABEL_NAMES,
     MODEL_NAMES,
-    OPTION_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
     SPLIT_NAMES,
@@ -32,7 +33,7 @@ from core.tables.field_names import (
     matching,
 )
 from core.tables.safe_read import reason, shown
-from core.tables.tabular import Sheet, as_number
+from core.tables.tabular import Sheet
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
@@ -49,11 +50,13 @@ ROLES: dict[str, Role] = {
 """From a word in the split's column to what a question is for."""
 TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
 """Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
-NUMERIC_OF = 50
-"""Cells at the beginning, and as many of all rows, that are looked at to tell columns of numbers from columns of
-texts."""
+LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
+"""The right options, in a file with a list for each column."""
 PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
+NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
+PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
+"""Cells that are numbers, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -113,7 +116,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
     numeric = [name for name in names if _is_numeric(sheet, name)]
-    label = label or next((name for name in matching(names, LABEL_NAMES) if not _says_right(sheet, name)), "")
+    label = label or _label(sheet)
     if hendrycks := _hendrycks(names, numeric):
         k = len(hendrycks)
         return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
@@ -151,20 +154,27 @@ def resolved(sheet: Sheet, told: Columns) -> Columns:
 
 def suggested(sheet: Sheet) -> Columns:
     """What can be seen of a table whose options or label can't, for a person to complete."""
-    label = next((name for name in matching(sheet.names, LABEL_NAMES) if not _says_right(sheet, name)), "")
+    label = _label(sheet)
     return replace(_others(sheet, (label,)), label=label)
+
+
+def _label(sheet: Sheet) -> str:
+    """The column with the right option; empty if none has a name of one."""
+    named = (name for name in matching(sheet.names, LABEL_NAMES) if not _says_right(sheet, name))
+    return next(named, "") or first(sheet.names, LABELS_NAMES)
 
 
 def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
     """The columns that say something of a question beside its options and its answer."""
     free = [name for name in sheet.names if name not in taken]
     text = first(free, TEXT_NAMES)
+    passages = matching([name for name in free if name != text], PASSAGE_NAMES)
     return Columns(
         (),
         "",
         id=first(free, ID_NAMES),
         text=text,
-        context=first([name for name in free if name != text and not _is_numeric(sheet, name)], PASSAGE_NAMES),
+        context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
         group=first(free, GROUP_NAMES),
         split=_split_column(sheet, first(free, SPLIT_NAMES)),
         mass=first(free, ("letter_mass",)),
@@ -196,8 +206,22 @@ def looks_scored(sheet: Sheet) -> bool:
 
 
 def can_be_mapped(sheet: Sheet) -> bool:
-    """Whether a person could say which columns are the options: some have numbers, in a row for each question."""
-    return not _row_an_option(sheet) and sum(_is_numeric(sheet, name) for name in sheet.names) >= 2
+    """Whether a person could say which columns are the options and the answer: some have numbers, in a row for each
+    question, and one beside them may name an option."""
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    if _row_an_option(sheet) or len(numeric) < 2:
+        return False
+    found = _options(sheet, numeric, Columns((), ""), "")
+    return found is None or any(
+        _may_be_label(sheet, name, found.options) for name in sheet.names if name not in (*found.options, *found.texts)
+    )
+
+
+def _may_be_label(sheet: Sheet, name: str, options: Sequence[str]) -> bool:
+    """Whether a column may name the right option: its cells are marks or names of options, or some come again."""
+    cells = set(sheet.texts(name)) - {""}
+    marks = {*options, *OPTION_NAMES[: len(options)], *(str(i) for i in range(len(options) + 1))}
+    return bool(cells) and (len(cells) < sheet.table.num_rows or cells <= marks)
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
@@ -222,8 +246,11 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
+    mappable = can_be_mapped(sheet)
+    if not no_options and not mappable:
+        return f"{where}: it has the options' figures, but no right answers; add a column 'label', found {columns}"
     missing = "a column for each option (A, B … or p_A, p_B …)" if no_options else "a column 'label'"
-    way_out = "; say which is which" if can_be_mapped(sheet) else ""
+    way_out = "; say which is which" if mappable else ""
     return f"{where}: expected {missing}, found {columns}{way_out}"
 
 
@@ -231,7 +258,7 @@ def _row_an_option(sheet: Sheet) -> bool:
     """Whether a table has a row for each option of a question: ids come again, each time with another option."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
-    option = next((lower[name] for name in OPTION_NAMES if name in lower), "")
+    option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
         return False
     rows = list(zip(sheet.texts(ids), sheet.texts(option), strict=True))
@@ -239,16 +266,19 @@ def _row_an_option(sheet: Sheet) -> bool:
 
 
 def _is_numeric(sheet: Sheet, name: str) -> bool:
-    """Whether most of the cells of a column that are there and looked at are numbers."""
+    """Whether most cells of a column that are there are numbers. All rows count: the first ones may have no cell."""
     column = sheet.table[name]
-    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type):
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_decimal(column.type):
         return True
-    known = column.drop_null()
-    spread = range(NUMERIC_OF, len(known), max((len(known) - NUMERIC_OF) // NUMERIC_OF, 1))
-    cells = [*known.slice(0, NUMERIC_OF).to_pylist(), *(known[i].as_py() for i in spread)]
-    cells = [cell for cell in cells if cell != ""]
-    percent = any(str(cell).strip().endswith("%") for cell in cells)
-    return bool(cells) and 2 * sum(as_number(cell, percent=percent) is not None for cell in cells) >= len(cells)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        cells = pc.utf8_trim_whitespace(column.drop_null())
+        cells = cells.filter(pc.not_equal(cells, ""))
+        percent = pc.any(pc.ends_with(cells, "%")).as_py()
+        plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
+        return len(cells) > 0 and 2 * plain >= len(cells)
+    return False
 
 
 def _says_right(sheet: Sheet, name: str) -> bool:

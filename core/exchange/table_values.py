@@ -15,6 +15,7 @@ from core.exchange.listed_letters import LEAST
 from core.exchange.table_columns import Columns
 from core.records import MOST_OPTIONS, BoolArray, FloatArray, IntArray, LogitArray
 from core.tables.tabular import Sheet
+from core.tables.token_lists import LEAST_LISTED, LISTED_MASS
 
 VALUES = (
     *("probabilities", "next-token probabilities", "percentages", "log-probabilities", "negative log-probabilities"),
@@ -33,8 +34,6 @@ MARKED = 50
 """A whole number of at most minus this that is far below all other log-probabilities says that a letter is not listed,
 as -100 and -9999 do."""
 NOT_LISTED = {"nan", "none", "null", "na", "n/a", "-inf", "-infinity", "-"}
-LEAST_LISTED, LISTED_MASS = "least_listed", "listed_mass"
-"""Columns with the log-probability of the least probable token listed, and the probability of all listed tokens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from core.exchange.dropped.other_tools import check_delimiters, holds_picks, tor
 from core.exchange.table_columns import looks_scored, text_columns
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
+from core.tables.encodings import LINE_END, opened, read_text
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
 from core.tables.json_table import pandas_columns
 from core.tables.list_columns import widened
@@ -137,8 +138,8 @@ def kind_of(path: Path) -> str:
     Raises :class:`InputError` for a file that is empty, damaged, or nothing that is known.
     """
     check_size(path)
-    with path.open("rb") as file:
-        head = file.read(HEAD)
+    with opened(path) as source:
+        head = source.head(HEAD)
     for begin, kind in MAGIC:
         if head.lstrip().startswith(begin):
             return kind
@@ -176,18 +177,13 @@ def _of_pickle(path: Path) -> str:
 
 
 def _of_text(path: Path, head: bytes) -> str:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _of_sheets(open_sheets(path), path)
     begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
     if begin[:1] in (b"{", b"["):
         kind = _of_json(path, begin)
         return kind if kind else _of_sheets(open_sheets(path), path)
     if b"\0" in head[:4096]:
-        least, most = sorted((head[:4096:2].count(0), head[1:4096:2].count(0)))
-        if most > len(head[:4096]) // 3 and least < most // 20:  # every second byte is 0, and the others are not
-            raise InputError(f"{path}: expected text in UTF-8, found UTF-16 without its mark; save it as UTF-8")
         raise InputError(f"{path}: expected results, found a binary file of no known format")
-    every = begin.decode("utf-8", "replace").splitlines()
+    every = LINE_END.split(begin.decode("utf-8", "replace"))
     lines = [line for line in every[before_header(every) :] if line.strip()]
     if not lines:
         raise InputError(f"{path}: expected results, found an empty file")
@@ -211,7 +207,7 @@ def _of_json(path: Path, begin: bytes) -> str:
     """The kind of a JSON document or of JSON lines, by the keys; empty for a table."""
     first, _, more = begin.strip().partition(b"\n")
     try:
-        row = loads(first)
+        row = loads(first.decode("utf-8", "replace"))
         lines = isinstance(row, dict) and bool(more.strip())
     except ValueError:
         row, lines = None, False
@@ -222,10 +218,7 @@ def _of_json(path: Path, begin: bytes) -> str:
                 "may be larger"
             )
         try:
-            row = loads(path.read_bytes().decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            found = error.object[error.start]
-            raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
+            row = loads(read_text(path)[0])
         except ValueError as error:
             raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
         kind = _of_document(row, path)
