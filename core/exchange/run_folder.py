@@ -40,6 +40,7 @@ LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
 DESCRIPTION: dict[str, type] = {
     "bank": dict,
+    "below_chance": dict,
     "caveats": str,
     "chunk": int,
     "class": dict,

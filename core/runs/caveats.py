@@ -30,6 +30,8 @@ MISSING = ("errors", "without an answer", "failed", "picks alone", "without a le
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
 NO_ANSWER = "no answer"
 """The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
+BELOW_CHANCE = "below_chance"
+"""The key of ``run.json`` of a run that is right far less often than guesses (:mod:`core.exchange.below_chance`)."""
 NAMED, LONGEST_ID = 5, 60
 """How many missing questions a caveat names, and the characters of each name."""
 LONGEST = 1_000
@@ -41,7 +43,8 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``no answer`` (the letters have almost none, so the run has no figures), ``base`` (an adapter was trained on
+    ``no answer`` (the letters have almost none, so the run has no figures), ``chance`` (fewer right answers than by
+    guessing), ``base`` (an adapter was trained on
     another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``unchecked`` (the list
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
@@ -96,6 +99,8 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    if isinstance(below := provenance.get(BELOW_CHANCE), Mapping):
+        caveats += _of_chance(below)
     engine = provenance.get("engine")
     if isinstance(engine, Mapping) and not spec.is_imported:
         caveats += _of_engine(spec, engine)
@@ -104,6 +109,21 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     if stated := provenance.get(COLUMN):
         caveats.append(Caveat("stated", _text(stated)))
     return tuple(caveats)
+
+
+def _of_chance(below: Mapping[str, Any]) -> list[Caveat]:
+    """A caveat on a run that is right far less often than guesses are."""
+    right, questions, chance = (below.get(name) for name in ("right", "questions", "chance"))
+    if not (isinstance(right, int) and isinstance(questions, int) and isinstance(chance, float) and questions > 0):
+        return []
+    return [
+        Caveat(
+            "chance",
+            f"Only {right:,} of {questions:,} answers ({right / questions:.1%}) are right, far fewer than by guessing "
+            f"({chance:.1%}).",
+            "Check the file: its labels may count from another number, or its options may be in another order.",
+        )
+    ]
 
 
 def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
