@@ -117,9 +117,9 @@ def _of_frequencies(run: Evaluation) -> Caveats:
     caveats.append(
         Caveat(
             "frequencies",
-            f"{'' if math.isnan(noise) else of_brier}The most frequent option looks more probable than it is, which is part of each calibration "
-            f"error. There is no NLL: it would be infinite ({unpicked:,} of {m:,} test questions never have the truth "
-            "among the picks).",
+            f"{'' if math.isnan(noise) else of_brier}The most frequent option looks more probable than it is, which is "
+            "part of each calibration error. There is no NLL: it would be infinite, as options without a pick can be "
+            f"right ({unpicked:,} of {m:,} test questions).",
         )
     )
     own, other = (float(samples[rows].mean()) for rows in (run.calibration, run.test))

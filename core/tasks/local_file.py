@@ -14,7 +14,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.files.json_text import loads
-from core.records import LETTERS, Question
+from core.records import LETTERS, MOST_ASKED, Question
 from core.tasks.identity import cluster_name
 from core.tasks.recipes import letter_index
 from core.tasks.rows import Row
@@ -66,9 +66,7 @@ def _options(row: Row, where: str) -> tuple[str, ...]:
     if len(options) < 2 or not all(options):
         raise InputError(f"{where}: expected at least two options, none of them empty, found {list(options)}")
     if len(options) > len(LETTERS):
-        raise InputError(
-            f"{where}: has {len(options)} options, and there are letters for {len(LETTERS)}; leave some out"
-        )
+        raise InputError(f"{where}: has {len(options)} options, but {MOST_ASKED}")
     return options
 
 
