@@ -20,6 +20,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
@@ -31,7 +32,7 @@ from core.exchange.table_columns import (
     naming,
     recognise,
 )
-from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
+from core.exchange.table_values import COUNTS, VALUES, logits_of, option_cells, recognised_values, refined
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -45,7 +46,7 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
 from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
@@ -74,7 +75,7 @@ def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> li
     finger = fingerprint_of(path)
     if columns:  # another meaning of the columns makes other data
         finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
-    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
+    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
     return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
@@ -111,7 +112,13 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(values), np.nan)
     if kind == "next-token probabilities" and not columns.mass:
         mass = np.where(np.isnan(values), 0, values).sum(axis=1)
-    logits, probabilities = logits_of(sheet, values, counts, kind)
+    drawn = np.full(len(values), np.nan)
+    if kind == COUNTS:
+        logits, probabilities, drawn = shares_of(values, sheet.where)
+    else:
+        logits, probabilities = logits_of(sheet, values, counts, kind)
+        if probabilities is not None and (name := first(sheet.names, SAMPLES)):
+            drawn = sheet.numbers(name)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
     read_as = _labels(sheet, columns, counts, texts, logits)
@@ -132,8 +139,12 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         spec = _spec(about | told, sheet, sheet.path, finger, rows[0])
         is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
         figures = logits.astype(np.float32) if is_single else logits, probabilities
-        run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
+        answered = [i for i in rows if drawn[i] != 0]
+        run = _run(sheet, columns, spec, np.array(answered), figures, counts, labels, texts, mass)
         more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
+        if probabilities is not None and are_frequencies(values[answered], drawn[answered], counted=kind == COUNTS):
+            unread = int(sheet.numbers(UNREAD)[answered].sum()) if UNREAD in sheet.names else 0
+            run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:

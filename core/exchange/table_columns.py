@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import InputError
-from core.records import LETTERS, Role
+from core.records import LETTERS, MOST_OPTIONS, Role
 from core.tables.field_names import (
     CLUSTER_NAMES,
     GROUP_NAMES,
@@ -47,6 +47,13 @@ KIND_WORDS = (
     ("log-probabilities", re.compile(r"log[_ -]?p(rob(s|abilit(y|ies))?)?(?![a-z])|log[_ -]?lik(elihood)?s?|\blls?\b")),
     ("logits", re.compile(r"logits?")),
     ("percentages", re.compile(r"per[_ -]?cent|pct")),
+    (
+        "counts",
+        re.compile(
+            r"^[_ .:()-]*+(?:(?:n|num|number|of|option|answer|choice|vote|pick|sample)s?[_ .:()-]+)*"
+            r"(?:n|votes?|counts?|picks?|tally|tallies)[_ .:()-]*$"
+        ),
+    ),
     ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
     ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )
@@ -124,7 +131,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     ):
         k = len(found[1])
         return Columns(found[1], label or str(k + 1), found[0], text="0", texts=tuple(names[1 : k + 1]))
-    label = label or next((lower[n] for n in LABEL_NAMES if n in lower and not _says_right(sheet, lower[n])), "")
+    label = label or next((lower[n] for n in LABEL_NAMES if n in lower and not says_right(sheet, lower[n])), "")
     if found is None or not label:
         raise InputError(_lacking(sheet, found is None, first(PICK_NAMES)))
     kind, options = found
@@ -161,6 +168,12 @@ def text_columns(sheet: Sheet) -> tuple[str, ...]:
     return _text_columns(texts, 2)
 
 
+def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
+    """All columns that hold the options' texts; none if there are not two of them."""
+    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
+    return next((found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := _text_columns(texts, k))), ())
+
+
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
     where, columns = f"{sheet.path}, line 1", shown(", ".join(sheet.names))
@@ -169,7 +182,7 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "
-            "pick alone can't form sets"
+            "pick alone can't form sets, but several picks of each question can: a row for each, or pick_1, pick_2 …"
         )
     empty = [name for name in sheet.names if sheet.kind == "xlsx" and sheet.table[name].null_count == len(sheet.table)]
     if no_options and len(empty) >= 2:
@@ -203,7 +216,7 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
     return bool(cells) and 2 * sum(as_number(cell, percent=percent) is not None for cell in cells) >= len(cells)
 
 
-def _says_right(sheet: Sheet, name: str) -> bool:
+def says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
     if name.strip().lower() not in RIGHT_NAMES:
         return False

@@ -24,6 +24,7 @@ from core.exchange import (
 )
 from core.exchange.dropped.files import zip_format
 from core.exchange.dropped.other_tools import check_delimiters, holds_picks, torch_arrays
+from core.exchange.picks import tallied
 from core.exchange.table_columns import looks_scored, text_columns
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
@@ -348,6 +349,9 @@ def _of_columns(sheet: Sheet, path: Path) -> str:
         wide = widened(sheet)
         if not looks_scored(wide):
             return "choices"
+    counted = tallied(sheet)
+    if counted is not sheet:
+        return "table"
     wide = widened(sheet)
     scored = looks_scored(wide)
     if scored and sheet.table.num_rows > 1 and not _is_summary(wide):
