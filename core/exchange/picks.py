@@ -134,7 +134,7 @@ def tallied(sheet: Sheet) -> Sheet:
         return sheet
     rest = widened(replace(sheet, table=sheet.table.drop_columns(list(answers.columns))))
     groups = _grouped(sheet)
-    if max(sum(n for i in rows for _, n in answers.cells[i]) for rows in groups) < 2:
+    if len(groups) < 2 or max(sum(n for i in rows for _, n in answers.cells[i]) for rows in groups) < 2:
         return sheet
     _check_temperature(sheet)
     label = _label_column(rest, groups)
@@ -172,11 +172,11 @@ def _answers(sheet: Sheet) -> _Answers | None:
     named = {name: sheet.texts(name) for name in candidates}
     if not named:
         return None
-    name = max(named, key=lambda one: sum(read_pick(cell, _ANY) != NOT_FOUND for cell in named[one][:50]))
+    name = max(named, key=lambda one: sum(read_pick(cell, ANY_OPTION) != NOT_FOUND for cell in named[one][:50]))
     return _Answers([[(cell, 1)] for cell in named[name]], (name,))
 
 
-_ANY = ("",) * len(LETTERS)
+ANY_OPTION = ("",) * len(LETTERS)
 """Options whose texts are not known."""
 
 
@@ -417,7 +417,7 @@ def _read(
         hits = sum(cell in own for of, own in zip(cells, texts, strict=True) for cell, _ in of)
         numeric = 2 * hits < sum(map(len, cells))  # the options are numbers themselves
     start = _start(sheet, given if numeric else Counter(), right, texts) if numeric else None
-    options = [own if known else _ANY for own in texts]
+    options = [own if known else ANY_OPTION for own in texts]
     picks = [[(_place(cell, own, start), n) for cell, n in of] for of, own in zip(cells, options, strict=True)]
     most = max((place for of in picks for place, _ in of), default=0)
     if known:
