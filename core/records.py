@@ -52,6 +52,16 @@ BoolArray = npt.NDArray[np.bool_]
 LogitArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
+def added_options(options: Sequence[str]) -> int:
+    """How many closing options Hedge or Ye et al. added, which are never the truth: 2 where a question ends with both
+    "I don't know" and "None of the above", else 0. Many questions of MMLU have one of these as a real answer.
+
+    >>> added_options(["2", "3", DONT_KNOW, NONE_OF_ABOVE]), added_options(["2", "3", NONE_OF_ABOVE])
+    (2, 0)
+    """
+    return 2 if tuple(options[-2:]) == (DONT_KNOW, NONE_OF_ABOVE) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One multiple-choice question.

@@ -172,7 +172,7 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked([lm_eval.read_samples(file.path, results)], file)
+    return _asked(lm_eval.read_file(file.path, results), file)
 
 
 def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:

@@ -18,6 +18,7 @@ from core.exchange import (
     judged_pairs,
     lighteval,
     llm_uncertainty_bench,
+    lm_eval,
     opencompass,
     run_folder,
     vlm_uncertainty_bench,
@@ -271,6 +272,8 @@ def _of_document(values: Any, path: Path) -> str:
         return ""
     if holds_picks(values):
         return "picks"
+    if lm_eval.is_document(values):
+        return "lm-eval"
     keys = set(values)
     if isinstance(values.get("results"), dict) and keys & {"configs", "versions", "config", "n-shot", "config_general"}:
         return "results" if "config_general" not in keys else "summary"
