@@ -23,6 +23,8 @@ MARK = "†"
 """Stands behind the name of a run that has caveats, where there is no room for them."""
 FEWEST = 100
 """With fewer calibration or test questions, a run has few of them."""
+NO_NLL = "frequencies have none"
+"""In place of the NLL of a run of frequencies."""
 UNLIKE_SAMPLES = 0.1
 """By how much the mean numbers of samples of the two sides may differ, as a share of the larger one."""
 NAMED = 4
