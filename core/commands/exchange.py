@@ -19,6 +19,7 @@ from core.exchange.dropped.apart import DropApart, default_limits
 from core.exchange.dropped.found import ALL_TABLES, FoundJury, Header, Reading, named, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun, save
+from core.exchange.lm_eval_results import beside
 from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
@@ -57,6 +58,7 @@ def import_results(arguments: Namespace) -> CommandResult:
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
+    paths += [one for one in dict.fromkeys(found for path in paths for found in beside(path)) if one not in paths]
     with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
         drop = DropApart(
             [*paths, *([arguments.labels] if arguments.labels else [])],

@@ -18,6 +18,13 @@ KIND_WORDS = (
     ("log-probabilities", re.compile(r"log[_ -]?p(rob(s|abilit(y|ies))?)?(?![a-z])|log[_ -]?lik(elihood)?s?|\blls?\b")),
     ("logits", re.compile(r"logits?")),
     ("percentages", re.compile(r"per[_ -]?cent|pct")),
+    (
+        "counts",
+        re.compile(
+            r"^[_ .:()-]*+(?:(?:n|num|number|of|option|answer|choice|vote|pick|sample)s?[_ .:()-]+)*"
+            r"(?:n|votes?|counts?|picks?|tally|tallies)[_ .:()-]*$"
+        ),
+    ),
     ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
     ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )

@@ -21,7 +21,8 @@ from core.errors import InputError
 from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
-from core.exchange.table_values import SHARES, recognised_values
+from core.exchange.picks import counts_of_array, sampled, shares_of
+from core.exchange.table_values import COUNTS, SHARES, recognised_values
 from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_count
@@ -36,6 +37,8 @@ NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", 
 LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
 
 
+SIDES = ("probs", "votes", "counts", "picks", "predictions")
+"""What two arrays may be called behind ``cal_`` and ``test_``."""
 CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
 """The array of clusters, (n,): rows with the same number or name belong together. Or one for each side of a split."""
 
@@ -65,7 +68,8 @@ def names(path: Path) -> list[str]:
 
 def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
     """Whether an array may be scores of options; one of one dimension may be labels."""
-    return array.ndim in (2, 3) and array.dtype.kind == "f" and 2 <= array.shape[-1] <= MOST_OPTIONS
+    kinds = "f" if array.ndim == 3 else "fiu"  # whole numbers are picks
+    return array.ndim in (2, 3) and array.dtype.kind in kinds and 2 <= array.shape[-1] <= MOST_OPTIONS
 
 
 def read_pair(scores: Path, labels: Path) -> ImportedRun:
@@ -78,6 +82,7 @@ def read_pair(scores: Path, labels: Path) -> ImportedRun:
         about={"task": name},
         finger=fingerprint(read_bytes(scores), read_bytes(labels)),
         files=scores.name,
+        name=stem(scores) or scores.stem,
     )
 
 
@@ -87,13 +92,13 @@ def read_npz(path: Path) -> ImportedRun:
     arrays = npy_headers.load_npz(content, path)
     clusters = _clusters(arrays, path)
     about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
-    both = all(f"{side}_{kind}" in arrays for side in ("cal", "test") for kind in ("probs", "labels"))
-    if both:
-        cal, test = arrays["cal_probs"], arrays["test_probs"]
+    name = next((name for name in SIDES if all(f"{side}_{name}" in arrays for side in ("cal", "test"))), "")
+    if name and all(f"{side}_labels" in arrays for side in ("cal", "test")):
+        cal, test = arrays[f"cal_{name}"], arrays[f"test_{name}"]
         if cal.ndim != 2 or test.ndim != 2 or cal.shape[1] != test.shape[1]:
             raise InputError(
-                f"{path}: expected cal_probs and test_probs with as many options, found the shapes {cal.shape} and "
-                f"{test.shape}"
+                f"{path}: expected cal_{name} and test_{name} with as many options, found the shapes {cal.shape} "
+                f"and {test.shape}"
             )
         scores = np.concatenate([cal, test])
         labels = np.concatenate([arrays["cal_labels"], arrays["test_labels"]])
@@ -102,6 +107,7 @@ def read_npz(path: Path) -> ImportedRun:
         roles = (calibration,) * len(cal) + (asked,) * len(test)
     else:
         scores, labels, roles = _one(arrays, NAMES, path, scores=True), _one(arrays, LABELS, path, scores=False), ()
+        name = next(name for name, array in arrays.items() if array is scores)
     return _built(
         scores,
         labels,
@@ -109,6 +115,7 @@ def read_npz(path: Path) -> ImportedRun:
         about=about,
         finger=fingerprint(content),
         files=path.name,
+        name=name,
         roles=roles,
         clusters=clusters,
     )
@@ -146,6 +153,8 @@ def _one(
     for name in wanted_names:
         if name in fitting:
             return fitting[name]
+    if scores:  # whole numbers beside figures are something else
+        fitting = {name: array for name, array in fitting.items() if array.dtype.kind == "f"} or fitting
     if len(fitting) == 1:
         return next(iter(fitting.values()))
     wanted = "scores of options, (n, k)" if scores else "whole numbers as labels, (n,)"
@@ -161,11 +170,15 @@ def _built(
     about: dict[str, str],
     finger: str,
     files: str,
+    name: str,
     roles: tuple[Role, ...] = (),
     clusters: Sequence[str] = (),
 ) -> ImportedRun:
     if not holds_scores(scores):
         raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
+    whole = scores.dtype.kind in "iu"
+    if whole:
+        scores, labels = counts_of_array(scores, labels, name=name, path=path)
     values = in_double(scores)
     n, k = values.shape[-2:]
     if labels.shape != (n,):
@@ -178,8 +191,15 @@ def _built(
     if bad.any():
         row = int(np.argwhere(bad)[0][-2])
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
-    with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
-        logits, shares, kind, mass = _logits(values, path)
+    kind = recognised_values(values.reshape(-1, k))
+    drawn = np.full(n, np.nan)
+    if whole or kind == COUNTS:
+        kind, mass = COUNTS, np.full(n, np.nan)
+        counts = values.sum(axis=0) if values.ndim == 3 else values
+        logits, shares, drawn = shares_of(counts, lambda row: f"{path}, row {row + 1}")
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
+            logits, shares, kind, mass = _logits(values, path, kind)
     bad_rows = ~np.isfinite(logits.max(axis=1))
     if bad_rows.any():
         row = int(np.argmax(bad_rows))
@@ -189,6 +209,7 @@ def _built(
         )
     check_not_flat(logits, path)
     task = about.get("task") or path.stem
+    answered = np.flatnonzero(drawn != 0).tolist()
     questions = tuple(
         Question(
             id=str(i + 1),
@@ -197,18 +218,23 @@ def _built(
             context="",
             question=f"question {i + 1} (the file has no texts)",
             options=tuple(f"option {letter}" for letter in OPTION_NAMES[:k]),
-            label=int(label),
+            label=int(found[i]),
             cluster=clusters[i] if clusters else "",
         )
-        for i, label in enumerate(found)
+        for i in answered
     )
-    roles = roles or split(questions, path=path, texts=False)
+    roles = tuple(roles[i] for i in answered) if roles else split(questions, path=path, texts=False)
     check_split(questions, roles, path)
-    return ImportedRun(
+    run = ImportedRun(
         spec=RunSpec(model=about.get("model") or "unknown", task=task, origin=ORIGIN, fingerprint=finger),
         questions=questions,
         roles=roles,
-        scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32), probabilities=shares),
+        scored=OptionLogits(
+            tuple(q.id for q in questions),
+            logits[answered],
+            mass[answered].astype(np.float32),
+            probabilities=None if shares is None else shares[answered],
+        ),
         provenance={
             "file": files,
             "bank": {"name": task},
@@ -218,6 +244,9 @@ def _built(
             "lacks": [name for name in ("model", "task") if name not in about],
         },
     )
+    if kind != COUNTS:
+        return run
+    return sampled(run, drawn[answered], unread=0, left_out=n - len(answered))
 
 
 def _labels(labels: np.ndarray[Any, np.dtype[Any]], n: int, k: int, path: Path) -> IntArray:
@@ -232,10 +261,9 @@ def _labels(labels: np.ndarray[Any, np.dtype[Any]], n: int, k: int, path: Path) 
     return found
 
 
-def _logits(values: FloatArray, path: Path) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
+def _logits(values: FloatArray, path: Path, kind: str) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
     """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN where
     nothing is said of it."""
-    kind = recognised_values(values.reshape(-1, values.shape[-1]))
     are_shares = kind in SHARES
     if kind == "percentages":
         values = values / 100

@@ -20,6 +20,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
 from core.exchange.read_as import line, repeats
 from core.exchange.table_columns import (
     BANK,
@@ -33,7 +34,7 @@ from core.exchange.table_columns import (
     recognise,
     resolved,
 )
-from core.exchange.table_values import LISTED, OptionCells, logits_of, option_cells
+from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -47,7 +48,7 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
 from core.tables.labels import Labels, Undecided, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
@@ -74,7 +75,7 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
+    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
     return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
@@ -108,7 +109,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         finger = fingerprint(finger.encode(), _said(columns).encode())
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    cells, read, logits, probabilities = _figures(sheet, columns, texts, told.values if told else "")
+    cells, read, logits, probabilities, drawn = _figures(sheet, columns, texts, told.values if told else "")
     counts, labels = cells.counts, read.labels
     columns = replace(columns, values=cells.kind)
     mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(counts), np.nan)
@@ -142,8 +143,14 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         spec = _spec(about | about_all, sheet, sheet.path, finger, rows[0])
         is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
         figures = logits.astype(np.float32) if is_single else logits, probabilities
-        run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
+        answered = [i for i in rows if drawn[i] != 0]
+        run = _run(sheet, columns, spec, np.array(answered), figures, counts, labels, texts, mass)
         more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | about_all).get(name)]}
+        if probabilities is not None and are_frequencies(
+            cells.values[answered], drawn[answered], counted=cells.kind == COUNTS
+        ):
+            unread = int(sheet.numbers(UNREAD)[answered].sum()) if UNREAD in sheet.names else 0
+            run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
@@ -157,7 +164,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             "training rows": int(trained[all_rows].sum()),
             "rows without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
         }
-        read_as = _read_as(sheet, run, read, cells, rows, left_out)
+        read_as = _read_as(sheet, run, read, cells, answered, left_out)
         runs.append(replace(run, provenance=run.provenance | more, read_as=read_as))
     if not runs:
         raise InputError(f"{sheet.path}: expected the figure of a letter in each row, found none in any")
@@ -183,16 +190,24 @@ def _read_as(
 
 def _figures(
     sheet: Sheet, columns: Columns, texts: _Texts, told: str
-) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None]:
-    """The options' cells, the labels, and the logits and the probabilities that the cells become.
+) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None, FloatArray]:
+    """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
+    are made of (NaN: none).
 
     Where a label names an option whose log-probability is missing, missing letters are options that are not listed.
     """
     cells = option_cells(sheet, columns, told=told)
     for _ in range(2):
-        logits, probabilities = logits_of(sheet, cells.values, cells.counts, cells.kind)
+        probabilities: FloatArray | None
+        drawn = np.full(len(cells.values), np.nan)
+        if cells.kind == COUNTS:
+            logits, probabilities, drawn = shares_of(cells.values, sheet.where)
+        else:
+            logits, probabilities = logits_of(sheet, cells.values, cells.counts, cells.kind)
+            if probabilities is not None and (name := first(sheet.names, SAMPLES)):
+                drawn = sheet.numbers(name)
         try:
-            return cells, _labels(sheet, columns, cells.counts, texts, logits), logits, probabilities
+            return cells, _labels(sheet, columns, cells.counts, texts, logits), logits, probabilities, drawn
         except Undecided:
             raise
         except InputError:

@@ -160,7 +160,7 @@ def suggested(sheet: Sheet) -> Columns:
 
 def _label(sheet: Sheet) -> str:
     """The column with the right option; empty if none has a name of one."""
-    named = (name for name in matching(sheet.names, LABEL_NAMES) if not _says_right(sheet, name))
+    named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
     return next(named, "") or first(sheet.names, LABELS_NAMES)
 
 
@@ -230,6 +230,14 @@ def text_columns(sheet: Sheet) -> tuple[str, ...]:
     return text_option_columns(texts, 2)
 
 
+def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
+    """All columns that hold the options' texts; none if there are not two of them."""
+    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
+    return next(
+        (found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := text_option_columns(texts, k))), ()
+    )
+
+
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
     where, columns = f"{sheet.path}, line 1", shown(", ".join(sheet.names))
@@ -238,7 +246,7 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "
-            "pick alone can't form sets"
+            "pick alone can't form sets, but several picks of each question can: a row for each, or pick_1, pick_2 …"
         )
     empty = [name for name in sheet.names if sheet.kind == "xlsx" and sheet.table[name].null_count == len(sheet.table)]
     if no_options and len(empty) >= 2:
@@ -281,7 +289,7 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
     return False
 
 
-def _says_right(sheet: Sheet, name: str) -> bool:
+def says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
     if name.strip().lower() not in RIGHT_NAMES:
         return False

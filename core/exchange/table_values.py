@@ -17,9 +17,11 @@ from core.records import MOST_OPTIONS, BoolArray, FloatArray, IntArray, LogitArr
 from core.tables.tabular import Sheet
 from core.tables.token_lists import LEAST_LISTED, LISTED_MASS
 
+COUNTS = "counts"
+"""Each cell counts how often a model picked the option (:mod:`core.exchange.picks`)."""
 VALUES = (
     *("probabilities", "next-token probabilities", "percentages", "log-probabilities", "negative log-probabilities"),
-    "logits",
+    *("logits", COUNTS),
 )
 """What cells can be. Next-token probabilities are those of the options' letters among all tokens: they sum to less than
 1, their sum is the letter mass, and they are divided by it."""
@@ -159,7 +161,8 @@ def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArr
 
 def recognised_values(values: FloatArray) -> str:
     """What the cells of options (n, k) are: probabilities or per cent, where most rows sum to 1 or 100; next-token
-    probabilities, where every row sums to less; log-probabilities; else logits."""
+    probabilities, where every row sums to less; counts of picks, if they are whole and all rows have the same sum;
+    log-probabilities; else logits."""
     real = np.where(np.isnan(values), 0.0, values)
     sums = real.sum(axis=1)
     within = ((real >= 0) & (real <= 1 + SUM_WITHIN)).all(axis=1)
@@ -169,6 +172,8 @@ def recognised_values(values: FloatArray) -> str:
         return "percentages"
     if (within & (sums <= 1 + SUM_WITHIN) & (sums > 0)).all():
         return "next-token probabilities"
+    if (real == np.rint(real)).all() and (real >= 0).all() and (sums == sums[0]).all():
+        return COUNTS
     with np.errstate(over="ignore"):
         mass = np.where(np.isnan(values), 0.0, np.exp(np.where(np.isnan(values), 0.0, values))).sum(axis=1)
     if (mass <= 1 + SUM_WITHIN).all():

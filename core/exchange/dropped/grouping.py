@@ -32,6 +32,7 @@ from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHead
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
+from core.exchange.picks import tallied
 from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
@@ -171,7 +172,7 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked([lm_eval.read_samples(file.path, results)], file)
+    return _asked(lm_eval.read_file(file.path, results), file)
 
 
 def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
@@ -384,7 +385,7 @@ def _first_sheet(
     file: DroppedFile, mappings: Mapping[Header, Columns]
 ) -> tuple[Sheet, Columns | None, InputError | None]:
     """The first sheet of which is known what its columns are, or the first of all."""
-    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
+    sheets = [widened(tallied(sheet)) for sheet in open_sheets(file.path)]
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)

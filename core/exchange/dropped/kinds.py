@@ -18,12 +18,14 @@ from core.exchange import (
     judged_pairs,
     lighteval,
     llm_uncertainty_bench,
+    lm_eval,
     opencompass,
     run_folder,
     vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import zip_format
 from core.exchange.dropped.other_tools import check_delimiters, holds_picks, torch_arrays
+from core.exchange.picks import tallied
 from core.exchange.table_columns import looks_scored, text_columns
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
@@ -263,6 +265,8 @@ def _of_document(values: Any, path: Path) -> str:
         return ""
     if holds_picks(values):
         return "picks"
+    if lm_eval.is_document(values):
+        return "lm-eval"
     keys = set(values)
     if isinstance(values.get("results"), dict) and keys & {"configs", "versions", "config", "n-shot", "config_general"}:
         return "results" if "config_general" not in keys else "summary"
@@ -341,6 +345,9 @@ def _of_columns(sheet: Sheet, path: Path) -> str:
         wide = widened(sheet)
         if not looks_scored(wide):
             return "choices"
+    counted = tallied(sheet)
+    if counted is not sheet:
+        return "table"
     wide = widened(sheet)
     scored = looks_scored(wide)
     if scored and sheet.table.num_rows > 1 and not _is_summary(wide):
