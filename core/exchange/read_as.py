@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from core.records import Question
+from core.tables.labels import Labels
 
 
 def line(
@@ -23,6 +24,16 @@ def line(
     named.append(f"{_counted(repeated, 'row')} twice" if repeated else "")
     named += [f"{number:,} {what} left out" for what, number in (left_out or {}).items() if number]
     return ", ".join(part for part in named if part)
+
+
+def described(labels: Labels) -> str:
+    """What the answers were taken for, and why where the numbers alone do not say it."""
+    return f"answers as {labels.form}" + (f" ({labels.reason})" if labels.reason else "")
+
+
+def kind_words(kind: str) -> str:
+    """What the figures were taken for."""
+    return {"percentages": "probabilities in per cent", "counts": "counts of picks"}.get(kind, kind)
 
 
 def repeats(rows: Sequence[object]) -> int:

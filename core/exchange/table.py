@@ -21,7 +21,7 @@ from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
-from core.exchange.read_as import line, repeats
+from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
@@ -175,8 +175,7 @@ def _read_as(
     sheet: Sheet, run: ImportedRun, read: Labels, cells: OptionCells, rows: Sequence[int], left_out: dict[str, int]
 ) -> str:
     """How a run's rows were read, in one line."""
-    answers = f"answers as {read.form}" + (f" ({read.reason})" if read.reason else "")
-    values = "probabilities in per cent" if cells.kind == "percentages" else cells.kind
+    values = kind_words(cells.kind)
     bounded = int(cells.bounds[rows].any(axis=1).sum()) if cells.bounds is not None else 0
     if bounded:
         values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
@@ -185,7 +184,7 @@ def _read_as(
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
-    return line(run.questions, answers, values, encoding, repeated=repeated, left_out=left_out)
+    return line(run.questions, described(read), values, encoding, repeated=repeated, left_out=left_out)
 
 
 def _figures(
