@@ -42,8 +42,8 @@ def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
         raise InputError(f"{path}: expected rows that calibrate or test, found only training rows, which do neither")
     if len(calibrating) > 1 or len(testing) > 1:
         raise InputError(
-            f"{path}: expected one side that calibrates and one that tests, found {shown(', '.join(others))}; leave out "
-            "one of them"
+            f"{path}: expected one side that calibrates and one that tests, found {shown(', '.join(others))}; leave "
+            "out the others"
         )
     left_out = sum(_rows(arrays, own) for own in trained.values())
     kept = {name: array for name, array in arrays.items() if not any(name in own.values() for own in named.values())}

@@ -204,6 +204,7 @@ def _built(
         row = int(np.argwhere(bad)[0][-2])
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
     kind = recognised_values(values.reshape(-1, k))
+    shares: FloatArray | None
     drawn = np.full(n, np.nan)
     if whole or kind == COUNTS:
         kind, mass = COUNTS, np.full(n, np.nan)

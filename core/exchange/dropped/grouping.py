@@ -12,20 +12,14 @@ import pyarrow as pa
 
 from core.errors import HedgeError, InputError
 from core.exchange import (
-    bluq,
     column_mappings,
-    helm,
-    inspect_log,
     judged_pairs,
     juries,
-    lighteval,
     llm_uncertainty_bench,
     lm_eval,
-    opencompass,
     run_folder,
     score_arrays,
     table,
-    vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
@@ -87,10 +81,11 @@ def grouped(
         of.setdefault(kind, []).append(file)
     _model_folders(of, done)
     _runs_of_hedge(of, done)
+    _numpy_archives(of, mappings, done)
     _single(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
-    _arrays(of, done, at)
+    _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
@@ -127,22 +122,12 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
-    "inspect": inspect_log.read,
-    "helm": helm.read,
-    "opencompass": opencompass.read,
-    "lighteval": lighteval.read,
-    "vlm": vlm_uncertainty_bench.read,
-}
-"""Kinds of which every file is a run of its own."""
-
-
 def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    for kind, read in READERS.items():
-        for file in of.pop(kind, []):
-            done.groups.append(replace(_group([file], partial(_single_file, read, file)), title=KINDS[kind].title))
-    for file in of.pop("npz", []):
-        done.groups.append(_group([file], partial(_npz, file)))
+    """Kinds of which every file is a run of its own."""
+    for name, kind in KINDS.items():
+        if kind.read is not None:
+            for file in of.pop(name, []):
+                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
 
 
 def _group(
@@ -175,14 +160,24 @@ def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
     return _asked(lm_eval.read_file(file.path, results), file)
 
 
-def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path)]
+def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
 
 
-def _npz(file: DroppedFile) -> list[ImportedRun]:
-    if bluq.is_result(score_arrays.names(file.path), file.path):
-        return bluq.read([file.path])
-    return [score_arrays.read_npz(file.path)]
+def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
+    start = _label_from(mappings)
+    for file in of.pop("npz", []):
+        group = _group([file], partial(_npz, file, start), start)
+        done.groups.append(replace(group, title=KINDS["npz"].title))
+
+
+def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
+
+
+def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
+    """The number of the first option, as a person said of all files; None if nobody did."""
+    return mappings[ALL_TABLES].label_from if ALL_TABLES in mappings else None
 
 
 def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -263,7 +258,7 @@ def _is_bank(file: DroppedFile) -> bool:
     return finished.is_finished(rows)
 
 
-def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
     """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
     scores: list[DroppedFile] = []
     labels: list[DroppedFile] = []
@@ -295,7 +290,8 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
         if fitting:
             free.remove(fitting[0])
             pair = (file, fitting[0])
-            done.groups.append(_group(pair, partial(_pair, *pair)))
+            start = _label_from(mappings)
+            done.groups.append(_group(pair, partial(_pair, *pair, start), start))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(

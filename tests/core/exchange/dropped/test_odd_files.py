@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         jsonl([{"question": "Which?", "pred": "A", "answer": "B"}] * 3),
         "found only the model's pick in 'pred'",
     ),
-    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds figures of whole runs"),
+    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds scores of a whole run"),
     "means.json": (json.dumps({"results": {"arc": {"acc": 0.5}}, "configs": {}}), "it holds means over all questions"),
     "evil.pkl": (pickle.dumps(Path("x")), "a pickle can run code"),
     "numbers.pkl": (pickle.dumps([1, 2]), "expected a pickle that lists rows"),

@@ -170,11 +170,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "stats.json": (  # HELM
         json.dumps([{"name": {"name": "exact_match"}, "count": 1, "sum": 0.5, "mean": 0.5}]),
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "summary_20260304.csv": (  # OpenCompass
         "dataset,version,metric,mode,my-model\nARC-e,2ef631,accuracy,ppl,83.33\nhellaswag,47bff9,accuracy,ppl,-\n",
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "results.pt": (torch_file("probs", "labels"), "file of PyTorch.* save its arrays with numpy as npz"),
     "data-00000-of-00001.arrow": (stream(pa.Table.from_pandas(FRAME)), "Arrow.*save it as Parquet"),
