@@ -14,15 +14,15 @@ def line(
 ) -> str:
     """What was read, in one line: the questions, their options, and further ``parts`` that are not empty.
 
-    ``repeated`` rows say the same as earlier ones; ``left_out`` counts rows that are in no run, by their description.
+    ``repeated`` rows say the same as earlier ones; ``left_out`` counts rows that are in no run, by what they are.
 
-    >>> line([], "answers as letters", repeated=5, left_out={"training rows": 311})
-    '0 questions, answers as letters, 5 rows twice, 311 training rows left out'
+    >>> line([], "answers as letters", repeated=5, left_out={"of training": 311})
+    '0 questions, answers as letters, 5 rows twice, 311 rows of training left out'
     """
     counts = [len(question.options) for question in questions]
     named = [_counted(len(questions), "question"), f"{_span(counts)} options" if counts else "", *parts]
     named.append(f"{_counted(repeated, 'row')} twice" if repeated else "")
-    named += [f"{number:,} {what} left out" for what, number in (left_out or {}).items() if number]
+    named += [f"{_counted(number, 'row')} {what} left out" for what, number in (left_out or {}).items() if number]
     return ", ".join(part for part in named if part)
 
 

@@ -37,7 +37,7 @@ ENDS = re.compile(
 )
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
-LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
+LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target", "y_true", "true_labels", "truth", "golds")
 
 
 CLASSES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
@@ -99,7 +99,9 @@ def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
     arrays, roles, trained = sides(arrays, path)
     clusters = _clusters(arrays, path)
     classes = next((arrays.pop(name) for name in CLASSES if name in arrays and arrays[name].ndim == 1), None)
-    scores, labels = _one(arrays, NAMES, path, scores=True), _one(arrays, LABELS, path, scores=False)
+    scores = _one(arrays, NAMES, path, scores=True)
+    name = next(name for name, array in arrays.items() if array is scores)
+    labels = _one({key: array for key, array in arrays.items() if key != name}, LABELS, path, scores=False)
     return _built(
         scores,
         labels,
@@ -107,12 +109,12 @@ def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
         about=about,
         finger=fingerprint(content),
         files=path.name,
-        name=next(name for name, array in arrays.items() if array is scores),
+        name=name,
         roles=roles,
         clusters=clusters,
         classes=() if classes is None else [str(name).removesuffix(".0") for name in classes.tolist()],
         label_from=label_from,
-        left_out={"training rows": trained},
+        left_out={"of training": trained},
     )
 
 
@@ -152,7 +154,9 @@ def _one(
         fitting = {name: array for name, array in fitting.items() if array.dtype.kind == "f"} or fitting
     if len(fitting) == 1:
         return next(iter(fitting.values()))
-    wanted = "scores of options, (n, k)" if scores else "whole numbers as labels, (n,)"
+    wanted = (
+        f"scores of options, (n, k), with k from 2 to {MOST_OPTIONS}" if scores else "whole numbers as labels, (n,)"
+    )
     listed = ", ".join(f"{name} {array.shape} of {array.dtype.name}" for name, array in list(arrays.items())[:8])
     raise InputError(f"{path}: expected one array of {wanted}, found {listed or 'no array'}")
 

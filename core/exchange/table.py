@@ -20,6 +20,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.option_columns import class_names
 from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
 from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
@@ -161,8 +162,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more["bounded_questions"] = int(cells.bounds[rows].any(axis=1).sum())
             more["counts"] = {"without a letter": int((~cells.usable & ~trained)[all_rows].sum())}
         left_out = {
-            "training rows": int(trained[all_rows].sum()),
-            "rows without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
+            "of training": int(trained[all_rows].sum()),
+            "without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
         }
         read_as = _read_as(sheet, run, read, cells, answered, left_out)
         runs.append(replace(run, provenance=run.provenance | more, read_as=read_as))
@@ -233,7 +234,7 @@ def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, log
         texts=[own[:k] for own, k in zip(zip(*texts.options, strict=True), counts.tolist(), strict=True)]
         if texts.options
         else (),
-        names=columns.options,
+        names=_names(sheet, columns),
         start=columns.label_from,
         where=sheet.where,
         column=columns.label,
@@ -363,10 +364,17 @@ def _run(
     )
 
 
+def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
+    """The names by which the labels may call the options' columns: without the words before them, if they do so."""
+    own = class_names(columns.options)
+    return own if set(sheet.texts(columns.label)) <= set(own) else columns.options
+
+
 def _option_names(columns: Columns) -> list[str]:
-    """The names of options without texts: their columns' names, or their letters."""
+    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters."""
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
-    names = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]] if plain else list(columns.options)
+    letters = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]]
+    names = letters if plain else class_names(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names
 
 

@@ -30,8 +30,9 @@ AROUND = "()[]. '\""
 TRUE_FALSE = {"false": 0, "true": 1}
 NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
 """Cells of test sets whose answers are not published."""
-SURE_Z = 6.0
-"""How many standard deviations the hits of one reading have to lie above those of shuffled labels to decide."""
+SURE_Z, CHANCE_Z = 6.0, 2.0
+"""One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
+the other reading less than so many."""
 
 
 class Undecided(InputError):
@@ -330,7 +331,7 @@ def _of_hits(numbers: IntArray, picks: IntArray) -> int | None:
     """
     known = picks >= 0
     z = [_above_shuffled(picks[known], numbers[known] - first) for first in (0, 1)]
-    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] <= 0), None)
+    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] < CHANCE_Z), None)
 
 
 def _above_shuffled(picks: IntArray, labels: IntArray) -> float:

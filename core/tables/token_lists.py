@@ -6,6 +6,7 @@ of a server of OpenAI's kind that has such a list for its first token.
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from typing import Any
@@ -95,12 +96,18 @@ def _tokens(cell: Any) -> dict[str, float] | None:
     if isinstance(cell, str):
         if cell.lstrip()[:1] not in ("{", "[") or len(cell) > LONGEST_CELL:
             return None
-        try:
-            cell = loads(cell)
-        except ValueError:
-            return None
+        cell = _parsed(cell)
     found = _listed(cell, DEEPEST)
     return found if found and all(value <= ABOVE_ZERO for value in found.values()) else None
+
+
+def _parsed(text: str) -> Any:
+    for read in (loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+            continue
+    return None
 
 
 def _listed(value: Any, depth: int) -> dict[str, float] | None:
