@@ -366,13 +366,15 @@ def _run(
 
 def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
     """The names by which the labels may call the options' columns: without the words before them, if they do so."""
-    own = class_names(columns.options)
-    return own if set(sheet.texts(columns.label)) <= set(own) else columns.options
+    own, cells = class_names(columns.options), set(sheet.texts(columns.label))
+    return own if cells <= set(own) and not all(map(str.isdecimal, cells)) else columns.options
 
 
 def _option_names(columns: Columns) -> list[str]:
     """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters."""
-    plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
+    marks = [re.sub(r"^.*[_ .-]", "", name) for name in columns.options]
+    words = {name.removesuffix(mark) for name, mark in zip(columns.options, marks, strict=True)}
+    plain = len(words) == 1 and all(len(mark) <= 2 or mark.isdecimal() for mark in marks)
     letters = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]]
     names = letters if plain else class_names(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names

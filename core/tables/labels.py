@@ -81,6 +81,7 @@ def read_labels(
     if distinct <= set(names):
         place = {name: i for i, name in enumerate(names)}
         form = "letters" if distinct <= set(OPTION_NAMES) else "names of columns"
+        form = "numbers of columns" if all(map(str.isdecimal, distinct)) else form
         read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), form)
     elif all(NUMBER.fullmatch(cell) for cell in distinct):
         numbers = np.array([int(cell) for cell in cells], dtype=np.int64)

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from core.errors import HedgeError, InputError
 from core.exchange import (
+    array_sides,
     column_mappings,
     judged_pairs,
     juries,
@@ -160,6 +161,26 @@ def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
     return _asked(lm_eval.read_file(file.path, results), file)
 
 
+def _of_one_run(
+    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
+) -> list[list[tuple[DroppedFile, DroppedFile]]]:
+    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
+    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+    for pair in pairs:
+        stem = score_arrays.stem(pair[0].path)
+        by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
+    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    for found in by_name.values():
+        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
+        together += [found] if is_one else [[pair] for pair in found]
+    return together
+
+
+def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
+
+
 def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
     return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
 
@@ -282,6 +303,8 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
                 )
             )
     free = list(labels)
+    start = _label_from(mappings)
+    pairs: list[tuple[DroppedFile, DroppedFile]] = []
     for file in scores:
         beside = [other for other in free if other.path.parent == file.path.parent]
         fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
@@ -289,14 +312,18 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
             fitting = beside
         if fitting:
             free.remove(fitting[0])
-            pair = (file, fitting[0])
-            start = _label_from(mappings)
-            done.groups.append(_group(pair, partial(_pair, *pair, start), start))
+            pairs.append((file, fitting[0]))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
+    for together in _of_one_run(pairs):
+        if len(together) == 1:
+            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
+        else:
+            files = [file for pair in together for file in pair]
+            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.exchange import score_arrays
+from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
 from core.exchange.picks import tallied
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
@@ -49,7 +50,8 @@ def is_npz(names: Sequence[str]) -> bool:
     if not all(name.endswith(".npy") for name in names):
         return False
     stems = Counter(score_arrays.stem(Path(name)) for name in names)
-    return not any("/" in name for name in names) and sum(count == 2 for count in stems.values()) <= 2
+    pairs = [stem for stem, count in stems.items() if count == 2]
+    return not any("/" in name for name in names) and (len(pairs) <= 2 or all(map(side_of, pairs)))
 
 
 # ---------------------------------------------------------------- JSON documents
