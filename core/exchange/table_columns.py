@@ -56,7 +56,8 @@ PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
-"""Cells that are numbers, for Arrow's regular expressions."""
+MISSING = r"^(?i:none|null|n/?a|-)?$"
+"""Cells that are numbers, and cells that say nothing, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -282,7 +283,7 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         cells = pc.utf8_trim_whitespace(column.drop_null())
-        cells = cells.filter(pc.not_equal(cells, ""))
+        cells = cells.filter(pc.invert(pc.match_substring_regex(cells, MISSING)))
         percent = pc.any(pc.ends_with(cells, "%")).as_py()
         plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
         return len(cells) > 0 and 2 * plain >= len(cells)

@@ -31,6 +31,11 @@ def both_classes(sheet: Sheet) -> Sheet:
     if not label or len(named) != 1 or label == named[0]:
         return sheet
     (name,) = named
+    words = re.escape(re.sub(r"[_ ]?\d*$", "", name.strip()))
+    if any(
+        re.fullmatch(rf"{words}[_ .-]?(?:\d+|[A-Z])", other.strip(), re.I) for other in sheet.names if other != name
+    ):
+        return sheet  # it is one of several options
     cells = set(sheet.texts(label))
     if SECOND.fullmatch(name.strip()) and {cell.lower() for cell in cells} <= FIRST_AND_SECOND:
         columns = ("p_0", "p_1")

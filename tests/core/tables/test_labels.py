@@ -54,7 +54,8 @@ def test_each_way_to_name_an_option(cells, counts, more, labels, form):
 def test_what_decides_where_numbers_count_from_if_they_do_not(more, first):
     found = read(["1", "3", "2"], **more)
     assert found.labels.tolist() == [1 - first, 3 - first, 2 - first]
-    assert found.form == f"numbers from {first}" and found.reason
+    assert found.form == f"numbers from {first}"
+    assert found.reason
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,8 @@ def test_hits_decide_where_a_model_is_right_under_one_reading_alone(first):
     numbers = rng.integers(1, 4, 200)
     picks = np.where(rng.random(200) < 0.4, numbers - first, rng.integers(0, 4, 200))
     found = read(list(map(str, numbers)), picks=picks)
-    assert found.form == f"numbers from {first}" and "are then right" in found.reason
+    assert found.form == f"numbers from {first}"
+    assert "are then right" in found.reason
 
 
 def test_a_model_that_always_takes_one_letter_decides_nothing():
