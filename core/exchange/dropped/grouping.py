@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
     array_sides,
     column_mappings,
@@ -33,6 +33,7 @@ from core.exchange.table_columns import Columns, can_be_mapped, recognise, resol
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
+from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -94,9 +95,27 @@ def grouped(
             _table(file, mappings, done)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
+    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    for file in banks:
+        at(file)
+        try:
+            done.elsewhere.append(_bank(file))
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
+
+
+def _bank(file: DroppedFile) -> FoundFile:
+    """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
+    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+
+    try:
+        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+    except Undecided:
+        return FoundFile(file, "questions", undecided=True)
 
 
 def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
