@@ -93,6 +93,10 @@ _ASK_COLUMNS = (
     "it has columns of numbers that may be options, whose names do not say so; name the options' columns with "
     "--options and the right one's with --label"
 )
+_ASK_START = (
+    "its answers are numbers that may count from 0 or from 1; `hedge run --task FILE` takes --labels-from 0 or "
+    "--labels-from 1"
+)
 FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
 """Formats that earlier versions had to be told; what a file is is found from its content now."""
 
@@ -144,7 +148,12 @@ def _told(
         lines += [f"  {run.read_as}"] if run.read_as else []
         lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]
     lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
-    lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]
+    for found in reading.elsewhere:
+        kind = KINDS[found.kind]
+        if kind.place:
+            lines.append(f"{found.file.name}: {kind.title}. {kind.sentence}")
+            lines += [f"  {found.read_as}"] if found.read_as else []
+            lines += [f"  {_ASK_START}"] if found.undecided else []
     names = {name for name, _ in refused}
     errors = [f"hedge: {name}: {sentence}" for name, sentence in refused]
     if refused and files > 1:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.exchange import lm_eval_results
+from core.exchange import lm_eval_picks, lm_eval_results
 from core.exchange.build_run import assemble
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.lm_eval_results import NAME, Results
@@ -132,33 +132,38 @@ def _entries(rows: Sequence[Any], where: str) -> Iterator[tuple[str, dict[str, A
 
 def _read_task(path: Path, task: str, about: Results | None, rows: Rows) -> ImportedRun:
     """The run of a task's samples. Raises :class:`InputError` that names the file, the line and what is wrong."""
+    certain = about is not None and about.certain
+    spec = RunSpec(
+        model=(about.model if about else "") or lm_eval_results.model_of(path),
+        task=task,
+        shots=(about.shots or 0) if about else 0,
+        dtype=about.dtype if about else "float32",
+        origin=ORIGIN,
+        fingerprint=fingerprint_of(path, *([about.path] if about and about.path != path else [])),
+    )
+    described: dict[str, Any] = {
+        "file": path.name,
+        "lacks": [] if about and certain and about.model else ["model"],
+    }
+    if lm_eval_picks.is_sampled(next(iter(rows()), ("", {}))[1]):
+        return lm_eval_picks.read(rows(), spec=spec, path=path, provenance=described)
     found = _by_filter(path, task, about, rows)
     if not found.samples:
         raise InputError(f"{path}: expected samples of multiple-choice questions, found none")
     kept = "none" if "none" in found.samples else next(iter(found.samples))
     samples = _told_apart(list(found.samples[kept].values()))
-    certain = about is not None and about.certain
     claims = _check_means(samples, about if certain else None, kept, path)
     return assemble(
         [one.row for one in samples],
-        spec=RunSpec(
-            model=(about.model if about else "") or lm_eval_results.model_of(path),
-            task=task,
-            shots=(about.shots or 0) if about else 0,
-            dtype=about.dtype if about else "float32",
-            form="letters" if all(is_letters(one.choices) for one in samples) else "cloze",
-            origin=ORIGIN,
-            fingerprint=fingerprint_of(path, *([about.path] if about and about.path != path else [])),
-        ),
+        spec=replace(spec, form="letters" if all(is_letters(one.choices) for one in samples) else "cloze"),
         path=path,
-        provenance={
-            "file": path.name,
+        provenance=described
+        | {
             "repeated_lines": found.repeated,
             "filters": sorted(found.samples),
             "recomputed": sorted({metric for one in samples for metric in one.claims}),
             "claims": claims,
             "stated": _stated(claims, about if certain else None, kept),
-            "lacks": [] if about and certain and about.model else ["model"],
         },
     )
 

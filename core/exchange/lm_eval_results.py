@@ -56,7 +56,7 @@ def of_task(values: Mapping[str, Any], task: str, path: Path, *, certain: bool =
     """
     config = _object(_object(values, "configs"), task)
     kind = config.get("output_type", "multiple_choice")
-    if kind != "multiple_choice":
+    if kind not in ("multiple_choice", "generate_until"):  # several answers in writing can be read
         raise InputError(
             f"{path}: expected a task of output_type multiple_choice, found {kind!r} for {task}; it does not say how "
             "probable each option is"

@@ -18,6 +18,13 @@ KIND_WORDS = (
     ("log-probabilities", re.compile(r"log[_ -]?p(rob(s|abilit(y|ies))?)?(?![a-z])|log[_ -]?lik(elihood)?s?|\blls?\b")),
     ("logits", re.compile(r"logits?")),
     ("percentages", re.compile(r"per[_ -]?cent|pct")),
+    (
+        "counts",
+        re.compile(
+            r"^[_ .:()-]*+(?:(?:n|num|number|of|option|answer|choice|vote|pick|sample)s?[_ .:()-]+)*"
+            r"(?:n|votes?|counts?|picks?|tally|tallies)[_ .:()-]*$"
+        ),
+    ),
     ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
     ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )
@@ -27,6 +34,8 @@ OF_CLASS = re.compile(
 )
 """The words before the name of a class: ``p_cat``, ``prob_sport``."""
 SUM_WITHIN = 0.01
+MOST_BLOCKS = 50
+"""The most blocks of columns side by side that are tried."""
 TOKEN_COLUMNS = 2
 """A table with at least so many columns of other tokens lists the most probable tokens, not only options."""
 
@@ -48,7 +57,7 @@ def option_columns(
 
     Raises :class:`InputError` for more options than are read, and where other columns seem to belong to them.
     """
-    best = _best(numeric)
+    best = _best(numeric) or _of_shares(sheet, numeric)
     named = _classes(sheet, [name for name in numeric if name not in known], label) if label else ()
     if named and (best is None or len(best[1]) < len(named) or not _are_named(sheet, label, best[1])):
         _check_number(sheet, named)
@@ -63,7 +72,9 @@ def option_columns(
     fewer = max((text_columns(texts, k) for k in range(2, len(options))), key=len, default=())
     others = [name for name in numeric if name not in (*options, *known, label)]
     if fewer and _are_tokens(sheet, options, len(fewer), others):
-        return OptionColumns(options[: len(fewer)], kind, fewer)
+        cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
+        shares = ((cells >= 0) & (cells <= 1)).all()
+        return OptionColumns(options[: len(fewer)], "next-token probabilities" if shares else kind, fewer)
     if label and not fewer:
         _check_complete(sheet, options, others)
     return OptionColumns(options, kind)
@@ -142,6 +153,12 @@ def _best(names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
     return best[1:] if best else None
 
 
+def _of_shares(sheet: Sheet, names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    """The columns that differ in a letter or number alone and sum to 1 in most rows, whatever the words around it."""
+    runs = sorted((run for _, run in _runs(names)), key=len, reverse=True)
+    return next((("probabilities", run) for run in runs if _sums(sheet, run).mean() > 0.5), None)
+
+
 def _check_number(sheet: Sheet, options: Sequence[str]) -> None:
     if len(options) > MOST_OPTIONS:
         raise InputError(
@@ -161,31 +178,44 @@ def _around(name: str) -> str:
 def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
     """The columns that are named after classes, of which the label names one in each row; none if there are not any.
 
-    Those that begin with the same words (``p_``) belong together. Without such words, those that stand side by side
-    do, if each row of them sums to 1 or 100.
+    Those that begin with the same words (``p_``) belong together; their label may also be a number. Without such words,
+    those that stand side by side do, if each row of them sums to 1 or 100.
     """
     cells = set(sheet.texts(label))
     by_words: dict[str, list[str]] = {}
     for name in names:
         by_words.setdefault(_around(name), []).append(name)
     for words, group in sorted(by_words.items(), key=lambda pair: not pair[0]):
-        own = [name[len(words) :] for name in group]
-        if len(group) < 2 or not (cells <= set(own) or cells <= set(group)):
-            continue
-        if words:
+        named = cells <= {name[len(words) :] for name in group} or cells <= set(group)
+        if words and len(group) >= 2 and (named or (all(map(str.isdecimal, cells)) and _are_shares(sheet, group))):
             return tuple(group)
-        places = [sheet.names.index(name) for name in group]
-        held = [place for place, name in zip(places, group, strict=True) if name in cells]
-        block = [sheet.names[place] for place in places if _joined(place, held, places)]
-        if len(block) >= 2 and (_sums(sheet, block) | _sums(sheet, block, total=100)).mean() > 0.5:
-            return tuple(block)
+        if named and not words and len(cells) >= 1 and (block := _side_by_side(sheet, group, cells)):
+            return block
     return ()
 
 
-def _joined(place: int, held: Sequence[int], places: Sequence[int]) -> bool:
-    """Whether a column stands in one row of columns of numbers with those that the label names."""
-    low, high = min(place, *held), max(place, *held)
-    return all(i in places for i in range(low, high + 1))
+def _side_by_side(sheet: Sheet, group: Sequence[str], named: set[str]) -> tuple[str, ...]:
+    """The columns around those that are named which stand side by side and sum to 1: the most of them."""
+    places = {sheet.names.index(name) for name in group}
+    low = min(sheet.names.index(name) for name in named)
+    high = max(sheet.names.index(name) for name in named)
+    first, last = low, high
+    while first - 1 in places:
+        first -= 1
+    while last + 1 in places:
+        last += 1
+    if not places.issuperset(range(first, last + 1)) or last - first > MOST_OPTIONS + 20:
+        return ()
+    blocks = [(a, b) for a in range(first, low + 1) for b in range(high, last + 1) if b > a]
+    for a, b in sorted(blocks, key=lambda block: block[0] - block[1])[:MOST_BLOCKS]:
+        if _are_shares(sheet, sheet.names[a : b + 1]):
+            return tuple(sheet.names[a : b + 1])
+    return ()
+
+
+def _are_shares(sheet: Sheet, names: Sequence[str]) -> bool:
+    """Whether most rows of these columns sum to 1 or 100."""
+    return bool(_sums(sheet, names).mean() > 0.5 or _sums(sheet, names, total=100).mean() > 0.5)
 
 
 def _are_named(sheet: Sheet, label: str, options: Sequence[str]) -> bool:
@@ -225,7 +255,7 @@ def _are_tokens(sheet: Sheet, options: Sequence[str], k: int, others: Sequence[s
 
 def _check_complete(sheet: Sheet, options: Sequence[str], others: Sequence[str]) -> None:
     """Raise :class:`InputError` where the options sum to 1 only together with a column that is none of them."""
-    if _sums(sheet, options).mean() > 0.5 or _sums(sheet, options, total=100).mean() > 0.5:
+    if _are_shares(sheet, options):
         return
     for name in others:
         if (_sums(sheet, [*options, name])).all():

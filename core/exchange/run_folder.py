@@ -28,6 +28,7 @@ from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
 from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
+from core.runs.caveats import PICKS, picked
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
 from core.tables.safe_read import json_document, reason, shown
@@ -40,6 +41,7 @@ LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
 DESCRIPTION: dict[str, type] = {
     "bank": dict,
+    "below_chance": dict,
     "caveats": str,
     "chunk": int,
     "class": dict,
@@ -53,6 +55,7 @@ DESCRIPTION: dict[str, type] = {
     "example_prompt": str,
     "host": str,
     "method": str,
+    "picks": dict,
     "precision": str,
     "prompts": dict,
     "python": str,
@@ -139,6 +142,12 @@ def read(folder: Path) -> ImportedRun:
     _check_widths({question.id: len(question.options) for question in questions}, scored, path)
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+    if scored.samples is None:
+        spec, provenance = replace(spec, picks=0), {key: of for key, of in provenance.items() if key != PICKS}
+    else:
+        unread = provenance.get(PICKS, {}).get("unread", 0)
+        spec = replace(spec, picks=max(spec.picks, 2, int(scored.samples.max())))
+        provenance[PICKS] = picked(scored.samples, unread=unread if isinstance(unread, int) else 0)
     spec = replace(spec, fingerprint=FOLDER_DATA + _data_fingerprint(spec, provenance, questions, roles, scored))
     return ImportedRun(spec, questions, roles, scored, provenance | {"file": folder.name})
 
@@ -248,7 +257,7 @@ def _data_fingerprint(
         default=str,
     )
     digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass"))
-    given = [] if scored.probabilities is None else [scored.probabilities]  # runs without them keep their ids
+    given = [numbers for numbers in (scored.probabilities, scored.samples) if numbers is not None]  # else as before
     for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded, *given):
         digest.update(b"-" if numbers is None else f"{numbers.dtype}{numbers.shape}".encode() + numbers.tobytes())
     return digest.hexdigest()[:32]
@@ -269,6 +278,9 @@ def _logits(table: pa.Table) -> OptionLogits:
     given = None
     if "probabilities" in table.column_names:
         given = np.array(table["probabilities"].to_pylist(), dtype=np.float64)
+    samples = None
+    if "samples" in table.column_names:
+        samples = np.array(table["samples"].to_pylist(), dtype=np.int64)
     logits: LogitArray = in_range(np.array(table["logits"].to_pylist(), dtype=np.float64))
     if not pa.types.is_float64(table["logits"].type.value_type):
         logits = logits.astype(np.float32)
@@ -280,4 +292,5 @@ def _logits(table: pa.Table) -> OptionLogits:
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
         bounded=bounded,
         probabilities=given,
+        samples=samples,
     )

@@ -17,6 +17,7 @@ from core.exchange import table_lacks
 from core.exchange.option_columns import OptionColumns, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
 from core.records import MOST_OPTIONS, Role
+from core.tables import field_names
 from core.tables.field_names import (
     CLUSTER_NAMES,
     CONTEXT_NAMES,
@@ -24,7 +25,6 @@ from core.tables.field_names import (
     ID_NAMES,
     LABEL_NAMES,
     MODEL_NAMES,
-    OPTION_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
     SPLIT_NAMES,
@@ -45,13 +45,20 @@ PRECISION = "precision"
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
     **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
-    **dict.fromkeys(("demonstration", "demo", "train", "training"), "demonstration"),
+    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
     "rotation": "rotation",
 }
 """From a word in the split's column to what a question is for."""
+TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
+"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
+LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
+"""The right options, in a file with a list for each column."""
+PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
+"""A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
-"""Cells that are numbers, for Arrow's regular expressions."""
+MISSING = r"^(?i:none|null|n/?a|-)?$"
+"""Cells that are numbers, and cells that say nothing, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -111,7 +118,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
     numeric = [name for name in names if _is_numeric(sheet, name)]
-    label = label or next((name for name in matching(names, LABEL_NAMES) if not _says_right(sheet, name)), "")
+    label = label or _label(sheet)
     if hendrycks := _hendrycks(names, numeric):
         k = len(hendrycks)
         return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
@@ -149,20 +156,27 @@ def resolved(sheet: Sheet, told: Columns) -> Columns:
 
 def suggested(sheet: Sheet) -> Columns:
     """What can be seen of a table whose options or label can't, for a person to complete."""
-    label = next((name for name in matching(sheet.names, LABEL_NAMES) if not _says_right(sheet, name)), "")
+    label = _label(sheet)
     return replace(_others(sheet, (label,)), label=label)
+
+
+def _label(sheet: Sheet) -> str:
+    """The column with the right option; empty if none has a name of one."""
+    named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
+    return next(named, "") or first(sheet.names, LABELS_NAMES)
 
 
 def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
     """The columns that say something of a question beside its options and its answer."""
     free = [name for name in sheet.names if name not in taken]
     text = first(free, TEXT_NAMES)
+    passages = matching([name for name in free if name != text], PASSAGE_NAMES)
     return Columns(
         (),
         "",
         id=first(free, ID_NAMES),
         text=text,
-        context=first([name for name in free if name != text and not _is_numeric(sheet, name)], CONTEXT_NAMES),
+        context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
         group=first(free, GROUP_NAMES),
         split=_split_column(sheet, first(free, SPLIT_NAMES)),
         mass=first(free, ("letter_mass",)),
@@ -210,6 +224,14 @@ def text_columns(sheet: Sheet) -> tuple[str, ...]:
     return text_option_columns(texts, 2)
 
 
+def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
+    """All columns that hold the options' texts; none if there are not two of them."""
+    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
+    return next(
+        (found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := text_option_columns(texts, k))), ()
+    )
+
+
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
     where = f"{sheet.path}, line 1"
@@ -218,7 +240,7 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "
-            "pick alone can't form sets"
+            "pick alone can't form sets, but several picks of each question can: a row for each, or pick_1, pick_2 …"
         )
     empty = [name for name in sheet.names if sheet.kind == "xlsx" and sheet.table[name].null_count == len(sheet.table)]
     if no_options and len(empty) >= 2:
@@ -234,7 +256,7 @@ def _row_an_option(sheet: Sheet) -> bool:
     """Whether a table has a row for each option of a question: ids come again, each time with another option."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
-    option = next((lower[name] for name in OPTION_NAMES if name in lower), "")
+    option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
         return False
     rows = list(zip(sheet.texts(ids), sheet.texts(option), strict=True))
@@ -250,14 +272,14 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         cells = pc.utf8_trim_whitespace(column.drop_null())
-        cells = cells.filter(pc.not_equal(cells, ""))
+        cells = cells.filter(pc.invert(pc.match_substring_regex(cells, MISSING)))
         percent = pc.any(pc.ends_with(cells, "%")).as_py()
         plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
         return len(cells) > 0 and 2 * plain >= len(cells)
     return False
 
 
-def _says_right(sheet: Sheet, name: str) -> bool:
+def says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
     if name.strip().lower() not in RIGHT_NAMES:
         return False
@@ -266,10 +288,13 @@ def _says_right(sheet: Sheet, name: str) -> bool:
 
 
 def _split_column(sheet: Sheet, name: str) -> str:
-    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing."""
-    words = set(sheet.texts(name)) if name else set()
-    known = {role for word in words if (role := ROLES.get(word.lower()))}
-    return name if len(words) > 1 and known else ""
+    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing.
+
+    A column that has only words of training says that no row may calibrate or test.
+    """
+    words = {word.lower() for word in sheet.texts(name)} if name else set()
+    divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
+    return name if divides or (words and words <= TRAINING) else ""
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:

@@ -253,6 +253,7 @@ def _additions(spec: RunSpec) -> list[str]:
     said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     said += ["own system prompt"] * bool(spec.system)
     said += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    said += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
     return said + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
 
 

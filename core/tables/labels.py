@@ -30,8 +30,9 @@ AROUND = "()[]. '\""
 TRUE_FALSE = {"false": 0, "true": 1}
 NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
 """Cells of test sets whose answers are not published."""
-SURE_Z = 6.0
-"""How many standard deviations the hits of one reading have to lie above those of shuffled labels to decide."""
+SURE_Z, CHANCE_Z = 6.0, 2.0
+"""One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
+the other reading less than so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ def read_labels(
         )
     if distinct <= set(names):
         place = {name: i for i, name in enumerate(names)}
-        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), "names of columns")
+        form = "letters" if distinct <= set(OPTION_NAMES) else "names of columns"
+        form = "numbers of columns" if all(map(str.isdecimal, distinct)) else form
+        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), form)
     elif all(NUMBER.fullmatch(cell) for cell in distinct):
         numbers = np.array([int(cell) for cell in cells], dtype=np.int64)
         read = _numbers(numbers, cells, counts, texts, names, start, where, column, beside or {}, picks)
@@ -149,7 +152,7 @@ def _text_at(cell: str, own: Sequence[str]) -> int | None:
 def _marked(cell: str, names: Sequence[str], most: int) -> tuple[int, str] | None:
     """The option (from 0) that a cell names by its column or its letter, and which of them it is."""
     if cell in names:
-        return names.index(cell), "names of columns"
+        return names.index(cell), "letters" if cell in OPTION_NAMES else "names of columns"
     said = LETTER_AMONG_WORDS.fullmatch(cell)
     mark = ((said["after"] or said["before"]) if said else cell.strip(AROUND)).upper()
     if len(mark) == 1 and mark in LETTERS:
@@ -325,7 +328,7 @@ def _of_hits(numbers: IntArray, picks: IntArray) -> int | None:
     """
     known = picks >= 0
     z = [_above_shuffled(picks[known], numbers[known] - first) for first in (0, 1)]
-    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] <= 0), None)
+    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] < CHANCE_Z), None)
 
 
 def _above_shuffled(picks: IntArray, labels: IntArray) -> float:

@@ -25,7 +25,8 @@ def questions_or_results(reading: Reading) -> None:
     names = dict.fromkeys([*meanings(), *(found.file.name for found in reading.elsewhere if found.kind == UNCLEAR)])
     for name in names:
         chosen = next((answer for answer, meant in MEANT.items() if meant == meanings().get(name)), None)
-        answer = asked(f"Does {shortened(name, 80)} have questions or a model's results?", MEANT, chosen)
+        question = f"Does {shortened(name, 80)} have questions or a model's results?"
+        answer = asked(question, "Questions or results", MEANT, chosen)
         if answer is not None and answer != chosen:
             st.session_state[MEANINGS_KEY] = meanings() | {name: MEANT[answer]}
             st.rerun()
@@ -52,18 +53,21 @@ def first_options(reading: Reading) -> None:
 
 def first_option(names: str, chosen: str | None = None) -> int | None:
     """Ask for the number of the first option of files; None until a person says it."""
-    answer = asked(f"Is the first option of {shortened(names, 80)} number 0 or 1?", STARTS, chosen)
+    question = f"Is the first option of {shortened(names, 80)} number 0 or 1?"
+    answer = asked(question, "Number of the first option", STARTS, chosen)
     return None if answer is None else STARTS[answer]
 
 
-def asked(question: str, answers: dict[str, str] | dict[str, int], chosen: str | None) -> str | None:
+def asked(question: str, label: str, answers: dict[str, str] | dict[str, int], chosen: str | None) -> str | None:
     """The answer that a person picks; None until one is."""
     with st.container(border=True):
+        st.markdown(plain(question))  # a label would read out the marks that keep a file's name literal
         picked: str | None = st.radio(
-            plain(question),
+            label,
             list(answers),
             None if chosen is None else list(answers).index(chosen),
             horizontal=True,
+            label_visibility="collapsed",
             key=f"doubt-{hashlib.sha256(question.encode()).hexdigest()[:8]}",
         )
     return picked

@@ -12,7 +12,7 @@ from app.components.data.doubts import first_option
 from app.components.data.import_preview import short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
 from app.formatting import counted, plain, sentence
-from core.errors import HedgeError, Undecided
+from core.errors import HedgeError
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.files import DroppedFile
 from core.exchange.dropped.found import FoundFile, Reading
@@ -23,10 +23,10 @@ from core.perplexity.choices import digest_of
 from core.perplexity.conversations import Conversation
 from core.tables.encodings import read_text
 
+LINES = 20
+"""The most lines that say how a file was read."""
 TASKS_KEY = "launch_tasks"
 """The tasks of the form on New run."""
-UNDECIDED_KEY = "undecided_banks"
-"""The names of banks of which a person has to say where their numbers count from."""
 
 
 def show(reading: Reading) -> None:
@@ -45,6 +45,9 @@ def show(reading: Reading) -> None:
             title = counted(len(files), of.title, of.plural)
             st.markdown(f"**{title}**: {plain(named)}. {of.sentence}", width="stretch")
             _button(kind, files)
+        lines = {found.file.name: found.read_as for found in files if found.read_as}
+        for name, line in list(lines.items())[:LINES]:
+            st.caption(plain(f"{short_names([name])}: {line}"))
 
 
 def _button(kind: str, files: Sequence[FoundFile]) -> None:
@@ -64,23 +67,14 @@ def _button(kind: str, files: Sequence[FoundFile]) -> None:
 
 def _use_questions(files: Sequence[FoundFile]) -> None:
     """The button that starts banks on New run. A bank whose numbers can be read in two ways is asked about first."""
-    undecided = [file.name for found in files if (file := found.file).name in st.session_state.get(UNDECIDED_KEY, ())]
-    starts: dict[str, int] = {}
+    starts: dict[str, int | None] = {found.file.name: None for found in files}
+    undecided = [found.file.name for found in files if found.undecided]
     for name in undecided:
-        if (start := first_option(name)) is not None:
-            starts[name] = start
-    if not st.button("Use on New run", key="use-questions", disabled=len(starts) < len(undecided)):
-        return
-    tasks = []
-    for found in files:
-        try:
-            tasks.append(keep(found.file.path, found.file.name, starts.get(found.file.name)))
-        except Undecided:
-            st.session_state[UNDECIDED_KEY] = {*st.session_state.get(UNDECIDED_KEY, ()), found.file.name}
-    if len(tasks) < len(files):
-        st.rerun()
-    st.session_state[TASKS_KEY] = tasks
-    navigation.go(navigation.NEW_RUN)
+        starts[name] = first_option(name)
+    ready = all(starts[name] is not None for name in undecided)
+    if st.button("Use on New run", key="use-questions", disabled=not ready):
+        st.session_state[TASKS_KEY] = [keep(f.file.path, f.file.name, starts[f.file.name]) for f in files]
+        navigation.go(navigation.NEW_RUN)
 
 
 def keep_conversations(files: Sequence[DroppedFile]) -> list[str]:

@@ -374,7 +374,8 @@ BANK = (
         "Options that are numbers",
         "sums.csv",
         lambda: as_csv(
-            ["question", "A", "B", "C", "answer"], [[f"{i} + {i}?", 2 * i, i + 7, 3 * i + 1, "A"] for i in range(N)]
+            ["question", "A", "B", "C", "answer"],
+            [[f"{i} + {i}?", 2 * i, 2 * i + 1, 3 * i + 50, "A"] for i in range(N)],
         ),
     ),
     _example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),

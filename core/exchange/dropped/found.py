@@ -42,10 +42,15 @@ class FoundJury:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that becomes no run, and its kind, which says where it goes (:data:`~.kinds.KINDS`)."""
+    """A file that becomes no run, its kind, which says where it goes (:data:`~.kinds.KINDS`), and how it is read.
+
+    ``undecided``: a person has to say whether the numbers of its right options count from 0 or from 1.
+    """
 
     file: DroppedFile
     kind: str
+    read_as: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)

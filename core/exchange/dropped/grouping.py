@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
+    array_sides,
     column_mappings,
     judged_pairs,
     juries,
@@ -27,10 +28,12 @@ from core.exchange.dropped.kind import SheetView
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
+from core.exchange.picks import tallied
 from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
+from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -79,10 +82,11 @@ def grouped(
         of.setdefault(kind, []).append(file)
     _model_folders(of, done)
     _runs_of_hedge(of, done)
+    _numpy_archives(of, mappings, done)
     _single(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
-    _arrays(of, done, at)
+    _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
@@ -91,9 +95,27 @@ def grouped(
             _table(file, mappings, done)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
+    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    for file in banks:
+        at(file)
+        try:
+            done.elsewhere.append(_bank(file))
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
+
+
+def _bank(file: DroppedFile) -> FoundFile:
+    """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
+    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+
+    try:
+        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+    except Undecided:
+        return FoundFile(file, "questions", undecided=True)
 
 
 def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -156,8 +178,44 @@ def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
     return _asked(lm_eval.read_file(file.path, results), file)
 
 
-def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path)]
+def _of_one_run(
+    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
+) -> list[list[tuple[DroppedFile, DroppedFile]]]:
+    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
+    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+    for pair in pairs:
+        stem = score_arrays.stem(pair[0].path)
+        by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
+    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    for found in by_name.values():
+        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
+        together += [found] if is_one else [[pair] for pair in found]
+    return together
+
+
+def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
+
+
+def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
+
+
+def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
+    start = _label_from(mappings)
+    for file in of.pop("npz", []):
+        group = _group([file], partial(_npz, file, start), start)
+        done.groups.append(replace(group, title=KINDS["npz"].title))
+
+
+def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
+
+
+def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
+    """The number of the first option, as a person said of all files; None if nobody did."""
+    return mappings[ALL_TABLES].label_from if ALL_TABLES in mappings else None
 
 
 def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -237,7 +295,7 @@ def _is_bank(file: DroppedFile) -> bool:
         return False
 
 
-def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
     """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
     scores: list[DroppedFile] = []
     labels: list[DroppedFile] = []
@@ -261,6 +319,8 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
                 )
             )
     free = list(labels)
+    start = _label_from(mappings)
+    pairs: list[tuple[DroppedFile, DroppedFile]] = []
     for file in scores:
         beside = [other for other in free if other.path.parent == file.path.parent]
         fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
@@ -268,13 +328,18 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
             fitting = beside
         if fitting:
             free.remove(fitting[0])
-            pair = (file, fitting[0])
-            done.groups.append(_group(pair, partial(_pair, *pair)))
+            pairs.append((file, fitting[0]))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
+    for together in _of_one_run(pairs):
+        if len(together) == 1:
+            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
+        else:
+            files = [file for pair in together for file in pair]
+            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]
@@ -358,7 +423,7 @@ def _first_sheet(
     file: DroppedFile, mappings: Mapping[Header, Columns]
 ) -> tuple[Sheet, Columns | None, InputError | None]:
     """The first sheet of which is known what its columns are, or the first of all."""
-    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
+    sheets = [widened(tallied(sheet)) for sheet in open_sheets(file.path)]
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)

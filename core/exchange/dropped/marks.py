@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from core.exchange import score_arrays
+from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
+from core.exchange.picks import tallied
 from core.perplexity import conversation_files
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
@@ -47,7 +49,8 @@ def is_npz(names: Sequence[str]) -> bool:
     if not all(name.endswith(".npy") for name in names):
         return False
     stems = Counter(score_arrays.stem(Path(name)) for name in names)
-    return not any("/" in name for name in names) and sum(count == 2 for count in stems.values()) <= 2
+    pairs = [stem for stem, count in stems.items() if count == 2]
+    return not any("/" in name for name in names) and (len(pairs) <= 2 or all(map(side_of, pairs)))
 
 
 # ---------------------------------------------------------------- JSON documents
@@ -139,7 +142,9 @@ def is_choices(view: SheetView) -> bool:
 
 
 def is_results_table(view: SheetView) -> bool:
-    """Whether a table has a figure for each option of several questions."""
+    """Whether a table has a figure for each option of several questions, or several picks of each."""
+    if tallied(view.sheet) is not view.sheet:
+        return True
     if not view.is_scored or view.sheet.table.num_rows < 2 or is_summary(view):
         return False
     return not _may_be_bank(view)
