@@ -5,7 +5,7 @@ A record checks its shapes and ranges when it is made, so that no later stage ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -18,8 +18,24 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The letters by which a model is asked; a question that is asked has from 2 to 26 options."""
 MOST_OPTIONS = 100
 """The most options of a question in a run; a classifier's classes are options."""
+MOST_ASKED = (
+    f"a model is asked by letter, and there are {len(LETTERS)}; leave options out, or import a classifier's "
+    "probabilities as a table"
+)
+"""What to do about a question with too many options to ask it."""
 OPTION_NAMES = tuple(f"{first}{letter}" for first in ("", *LETTERS) for letter in LETTERS)[:MOST_OPTIONS]
 """The names of options as spreadsheets name columns: A to Z, AA to AZ, up to CV."""
+
+
+def letters_text(letters: Iterable[str]) -> str:
+    """Several of the :data:`OPTION_NAMES` as one text, with spaces where one of them has two letters.
+
+    >>> letters_text(["A", "C"]), letters_text(["A", "AB"])
+    ('AC', 'A AB')
+    """
+    names = list(letters)
+    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+
 
 DONT_KNOW = "I don't know"
 NONE_OF_ABOVE = "None of the above"
@@ -34,6 +50,16 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 LogitArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
+
+
+def added_options(options: Sequence[str]) -> int:
+    """How many closing options Hedge or Ye et al. added, which are never the truth: 2 where a question ends with both
+    "I don't know" and "None of the above", else 0. Many questions of MMLU have one of these as a real answer.
+
+    >>> added_options(["2", "3", DONT_KNOW, NONE_OF_ABOVE]), added_options(["2", "3", NONE_OF_ABOVE])
+    (2, 0)
+    """
+    return 2 if tuple(options[-2:]) == (DONT_KNOW, NONE_OF_ABOVE) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +86,8 @@ class Question:
 
     def __post_init__(self) -> None:
         k = len(self.options)
-        if not 2 <= k <= len(LETTERS):
-            raise InputError(f"question {self.id!r} has {k} options; a question needs from 2 to {len(LETTERS)}")
+        if not 2 <= k <= MOST_OPTIONS:
+            raise InputError(f"question {self.id!r} has {k} options; a question needs from 2 to {MOST_OPTIONS}")
         if not 0 <= self.label < k:
             raise InputError(
                 f"question {self.id!r} has label {self.label}, outside its {k} options; labels count from 0 to {k - 1}"
@@ -69,8 +95,8 @@ class Question:
 
     @property
     def letter(self) -> str:
-        """The letter of the true option."""
-        return LETTERS[self.label]
+        """The letter of the true option, or the two letters of one beyond Z."""
+        return OPTION_NAMES[self.label]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +138,9 @@ class OptionLogits:
     and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer than k options have
     -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens as text, where
     letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the source said only
-    that they are less probable than what it listed: their logits are upper bounds. None if all are exact.
+    that they are less probable than what it listed: their logits are upper bounds. None if all are exact. Where the
+    probabilities are frequencies of picks, ``samples`` (n,) says how many picks each question has, and each probability
+    is a count of picks divided by it.
     """
 
     ids: tuple[str, ...]
@@ -122,6 +150,7 @@ class OptionLogits:
     top_tokens: tuple[str, ...] | None = None
     bounded: BoolArray | None = None
     probabilities: FloatArray | None = None
+    samples: IntArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -138,6 +167,8 @@ class OptionLogits:
             raise InputError(f"bounds of shape {self.bounded.shape} do not fit logits of shape {self.logits.shape}")
         if self.probabilities is not None:
             _check_given(self.ids, self.probabilities, self.logits.shape)
+        if self.samples is not None:
+            _check_frequencies(self.ids, self.probabilities, self.samples)
         if self.top_tokens is not None and len(self.top_tokens) != n:
             raise InputError(f"{len(self.top_tokens)} top tokens do not belong to {n} questions")
         if np.isnan(self.logits).any() or np.isposinf(self.logits).any():
@@ -159,10 +190,24 @@ def _check_given(ids: Sequence[str], probabilities: FloatArray, shape: tuple[int
         )
 
 
+def _check_frequencies(ids: Sequence[str], probabilities: FloatArray | None, samples: IntArray) -> None:
+    if probabilities is None or samples.shape != (len(ids),):
+        raise InputError(f"samples of shape {samples.shape} do not belong to the frequencies of {len(ids)} questions")
+    counts = np.rint(probabilities * samples[:, None])
+    bad = (samples < 1) | (counts / np.maximum(samples, 1)[:, None] != probabilities).any(axis=1)
+    bad |= counts.sum(axis=1) != samples
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"question {ids[row]!r} has the frequencies {probabilities[row].tolist()}, which are not those of "
+            f"{samples[row]} samples"
+        )
+
+
 def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> OptionLogits:
     """Batches of one source as one, in the order of ``ids``, each row with places for ``k`` options.
 
-    Option tokens and top tokens are kept if every batch has them, bounds if any has.
+    Option tokens, top tokens, probabilities and samples are kept if every batch has them, bounds if any has.
     """
     place = {name: i for i, name in enumerate(name for batch in batches for name in batch.ids)}
     order = [place[name] for name in ids]
@@ -170,6 +215,8 @@ def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> Op
     tops = [text for batch in batches for text in batch.top_tokens or ()]
     bounds = [np.zeros(batch.logits.shape, np.bool_) if batch.bounded is None else batch.bounded for batch in batches]
     bounded = np.concatenate([_wide(rows, k, False) for rows in bounds])[order]
+    given = [_wide(batch.probabilities, k, 0.0) for batch in batches if batch.probabilities is not None]
+    samples = [batch.samples for batch in batches if batch.samples is not None]
     return OptionLogits(
         ids=tuple(ids),
         logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
@@ -177,6 +224,8 @@ def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> Op
         option_tokens=np.concatenate(counts)[order] if counts else None,
         top_tokens=tuple(tops[i] for i in order) if len(tops) == len(place) else None,
         bounded=bounded if bounded.any() else None,
+        probabilities=np.concatenate(given)[order] if len(given) == len(batches) else None,
+        samples=np.concatenate(samples)[order] if len(samples) == len(batches) else None,
     )
 
 

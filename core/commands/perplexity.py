@@ -12,7 +12,7 @@ from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.inference.models import canonical
-from core.perplexity import choices, conversations
+from core.perplexity import choices, conversation_files, conversations
 from core.perplexity.choices import Choice
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import SHIPPED, SystemPrompt, named
@@ -30,9 +30,10 @@ EVERY = "all"
 
 def run(arguments: Namespace) -> CommandResult:
     """Measure every model, one after the other, or queue them."""
+    talks, notes = conversations_of(arguments.conversation)
     request = Request(
         tuple(prompt_of(text) for text in arguments.prompt),
-        conversations_of(arguments.conversation),
+        talks,
         choices_of(arguments.choices),
         arguments.mode,
         exchanges_of(arguments.exchanges),
@@ -50,10 +51,11 @@ def run(arguments: Namespace) -> CommandResult:
         from core.runs import engine
 
         ids = [engine.submit(spec) for spec in specs]
-        return CommandResult({"runs": ids}, "\n".join(map(asked_for, ids)))
+        return CommandResult({"runs": ids, "read": notes}, "\n".join([*notes, *map(asked_for, ids)]))
     ids = [execute_here(spec, unit="message") for spec in specs]
     made = [_report(name, alpha=100, rule="mean") for name in ids]
-    return CommandResult({"runs": ids, "reports": made}, "\n\n".join(map(_text, made)))
+    said = "\n\n".join([*(["\n".join(notes)] if notes else []), *map(_text, made)])
+    return CommandResult({"runs": ids, "read": notes, "reports": made}, said)
 
 
 def report(arguments: Namespace) -> CommandResult:
@@ -77,7 +79,7 @@ def endings(arguments: Namespace) -> CommandResult:
         written = [scorer.write(contexts, prompt=prompt, each=per_model, seed=arguments.seed) for scorer in scorers]
         return [[text for of in written for text in of[i]] for i in range(len(contexts))]
 
-    made = choices.make(conversations_of(arguments.conversation), write, generated=count, seed=arguments.seed)
+    made = choices.make(conversations_of(arguments.conversation)[0], write, generated=count, seed=arguments.seed)
     if not made:
         raise InputError("no context got three different endings; choose another model or seed")
     choices.write(made, arguments.out)
@@ -99,12 +101,18 @@ def prompt_of(text: str) -> SystemPrompt:
         raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
-def conversations_of(names: Sequence[str]) -> tuple[Conversation, ...]:
-    """The bundled conversations and those of files."""
+def conversations_of(names: Sequence[str]) -> tuple[tuple[Conversation, ...], list[str]]:
+    """The bundled conversations and those of files; and how each file was read."""
     found: list[Conversation] = []
+    notes = []
     for name in names:
-        found += conversations.bundled() if name == BUNDLED else conversations.read(Path(name))
-    return tuple(found)
+        if name == BUNDLED:
+            found += conversations.bundled()
+        else:
+            read = conversation_files.read(Path(name))
+            found += read.conversations
+            notes.append(f"{Path(name).name}: {read.read_as}")
+    return tuple(found), notes
 
 
 def choices_of(name: str | None) -> tuple[Choice, ...]:

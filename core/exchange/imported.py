@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,17 @@ OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """The questions with their roles, the logits of those that were scored, and where they come from."""
+    """The questions with their roles, the logits of those that were scored, and where they come from.
+
+    ``read_as`` says in one line how the file was read, for the person who brings it in; it is not kept.
+    """
 
     spec: RunSpec
     questions: tuple[Question, ...]
     roles: tuple[Role, ...]
     scored: OptionLogits
     provenance: dict[str, Any] = field(default_factory=dict)
+    read_as: str = ""
 
     def __post_init__(self) -> None:
         ids = {question.id for question in self.questions}
@@ -48,6 +52,22 @@ class ImportedRun:
             )
         if not ids.issuperset(self.scored.ids) or len(set(self.scored.ids)) < len(self.scored.ids):
             raise InputError("a run needs logits of its own questions, at most once each; some are of no question")
+
+
+def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun:
+    """The run under another model's or task's name; an empty one leaves it as it is.
+
+    Raises :class:`InputError` for a name that a run can't have.
+    """
+    old = run.spec.task
+    spec = replace(run.spec, model=model or run.spec.model, task=task or old)
+    if spec.task == old:
+        return replace(run, spec=spec)
+    questions = tuple(
+        replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in run.questions
+    )
+    follows = {"bank": {"name": spec.task}} if run.provenance.get("bank") == {"name": old} else {}
+    return replace(run, spec=spec, questions=questions, provenance=run.provenance | follows)
 
 
 @access.needs(UserRole.LAUNCHER, "bring results in")

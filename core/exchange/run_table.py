@@ -15,7 +15,7 @@ import pyarrow as pa
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.exchange.table_columns import BANK, PRECISION, RUN_COLUMNS
-from core.records import LETTERS
+from core.records import OPTION_NAMES
 from core.runs import store
 from core.runs.caveats import COLUMN, of_run_record
 from core.tasks import bank_names
@@ -27,7 +27,8 @@ def run_table(run_id: str) -> pa.Table:
     Where rows repeat a question, ``cluster`` numbers the question of each row.
 
     A run whose source gave probabilities has ``p_A …`` instead. One whose source gave logits in double precision has
-    the column ``precision``.
+    the column ``precision``. One whose probabilities are frequencies has ``samples``, the number of picks of each
+    question: p times it is a count.
     """
     record = store.read_record(run_id)
     if record.bounded:
@@ -46,22 +47,24 @@ def run_table(run_id: str) -> pa.Table:
     columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
     columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
-    if caveats := of_run_record(record):
+    if caveats := [caveat for caveat in of_run_record(record) if caveat.kind != "frequencies"]:  # samples say it
         columns[COLUMN] = pa.repeat(pa.scalar(" ".join(caveat.text for caveat in caveats)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
     if "cluster" in rows.column_names:
         columns["cluster"] = rows["cluster"]
     columns |= {name: rows[name] for name in ("group", "context", "question")}
     columns |= {
-        f"option_{LETTERS[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())
+        f"option_{OPTION_NAMES[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())
         for j in range(k)
     }
-    columns["label"] = pa.array([LETTERS[label] for label in rows["label"].to_pylist()])
+    columns["label"] = pa.array([OPTION_NAMES[label] for label in rows["label"].to_pylist()])
     columns["letter_mass"] = pa.array(scored.letter_mass, mask=np.isnan(scored.letter_mass))
+    if scored.samples is not None:
+        columns["samples"] = pa.array(scored.samples)
     name, figures = ("logit", scored.logits) if scored.probabilities is None else ("p", option_shares(scored)[0])
     if name == "logit" and figures.dtype == np.float64:
         columns[PRECISION] = pa.repeat(pa.scalar("float64"), n)
-    columns |= {f"{name}_{LETTERS[j]}": pa.array(figures[:, j], mask=counts <= j) for j in range(k)}
+    columns |= {f"{name}_{OPTION_NAMES[j]}": pa.array(figures[:, j], mask=counts <= j) for j in range(k)}
     return pa.table(columns)
 
 

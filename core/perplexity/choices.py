@@ -22,6 +22,7 @@ from core.files.atomic import write_atomically
 from core.files.json_text import loads
 from core.perplexity.conversations import FOLDER, PERSON, ROLES, Conversation, Message, digest
 from core.perplexity.windows import windows
+from core.tables.encodings import LINE_END, read_text
 
 BUNDLED = FOLDER / "choices.jsonl"
 COLUMNS = ("context", "A", "B", "C", "D", "label")
@@ -81,11 +82,9 @@ def digest_of(choices: Sequence[Choice]) -> str:
 def read(path: Path) -> tuple[Choice, ...]:
     """The choices of a file."""
     try:
-        return parse(path.read_text(encoding="utf-8"), path.name)
+        return parse(read_text(path)[0], path.name)
     except OSError as error:
         raise InputError(f"{path} can't be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
 
 
 def parse(content: str, file: str) -> tuple[Choice, ...]:
@@ -129,7 +128,7 @@ def make(
 
 def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
     made = []
-    for number, line in enumerate(content.splitlines(), 1):
+    for number, line in enumerate(LINE_END.split(content), 1):
         if not line.strip():
             continue
         try:

@@ -1,20 +1,16 @@
-"""Conversations of a counselor (``assistant``) with a person (``user``), from text or JSON lines.
+"""Conversations of a counselor (``assistant``) with a person (``user``).
 
-Text, as published: a message a line, ``assistant: …`` or ``user: …``. JSON lines: a conversation a line,
-``{"name": …, "messages": [{"role": …, "content": …}, …]}``, or a message a line, which make one conversation.
+Files that hold them are read in :mod:`core.perplexity.conversation_files`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.settings import ASSETS
 
 COUNSELOR, PERSON = "assistant", "user"
@@ -76,27 +72,10 @@ def digest(values: Any) -> str:
 
 def bundled() -> tuple[Conversation, ...]:
     """The conversations that ship with Hedge, by name."""
-    return tuple(read(path)[0] for path in sorted(FOLDER.glob("*.txt")) if path.stem != "README")
+    from core.perplexity.conversation_files import read  # which needs the records of this module
 
-
-def read(path: Path) -> tuple[Conversation, ...]:
-    """The conversations of a file: JSON lines if its name ends in ``.jsonl``, otherwise text."""
-    try:
-        content = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path} can't be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-    return parse(content, path.name)
-
-
-def parse(content: str, file: str) -> tuple[Conversation, ...]:
-    """The conversations in a file's content. An error message names ``file`` and the line."""
-    name = Path(file).stem.replace("_", " ")
-    if file.lower().endswith((".jsonl", ".ndjson")):
-        return _json_lines(content, file, name)
-    found = [_line(line, file, number) for number, line in enumerate(content.splitlines(), 1) if line.strip()]
-    return (_named(name, found, file),)
+    paths = sorted(path for path in FOLDER.glob("*.txt") if path.stem != "README")
+    return tuple(conversation for path in paths for conversation in read(path).conversations)
 
 
 def from_json(values: Any) -> Conversation:
@@ -106,48 +85,9 @@ def from_json(values: Any) -> Conversation:
     return Conversation(str(values.get("name", "")), tuple(_message(one) for one in values["messages"]))
 
 
-def _line(line: str, file: str, number: int) -> Message:
-    role, colon, text = line.strip().partition(":")
-    try:
-        if not colon:
-            raise InputError(f"it begins with no role; a line is “{COUNSELOR}: …” or “{PERSON}: …”")
-        return Message(role.strip().lower(), text.strip())
-    except InputError as error:
-        raise InputError(f"{file}, line {number}: {error}") from None
-
-
-def _json_lines(content: str, file: str, name: str) -> tuple[Conversation, ...]:
-    found: list[Conversation] = []
-    single: list[Message] = []
-    for number, line in enumerate(content.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            values = loads(line)
-            if isinstance(values, dict) and "role" in values:
-                single.append(_message(values))
-            else:
-                made = from_json(values)
-                found.append(made if made.name else Conversation(f"{name} {number}", made.messages))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
-        except InputError as error:
-            raise InputError(f"{file}, line {number}: {error}") from None
-    if single and found:
-        raise InputError(f"{file} has lines of single messages and lines of whole conversations; keep to one kind")
-    return (_named(name, single, file),) if single or not found else tuple(found)
-
-
 def _message(values: Any) -> Message:
     if not isinstance(values, dict) or not isinstance(values.get("role"), str):
         raise InputError("a message is an object with “role” and “content”")
     if not isinstance(values.get("content"), str):
         raise InputError(f"a message of the {values['role']} has no text in “content”")
     return Message(values["role"].strip().lower(), values["content"].strip())
-
-
-def _named(name: str, messages: Sequence[Message], file: str) -> Conversation:
-    try:
-        return Conversation(name, tuple(messages))
-    except InputError as error:
-        raise InputError(f"{file}: {error}") from None

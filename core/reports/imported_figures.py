@@ -10,8 +10,9 @@ from core.calibration import metrics
 from core.conformal.probabilities import check_labels, check_probabilities, option_shares
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
+from core.exchange.shared_tasks import ALONE
 from core.letter_mass import letter_mass
-from core.records import LETTERS, OptionLogits
+from core.records import OPTION_NAMES, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
@@ -79,11 +80,12 @@ def evaluation(run: ImportedRun) -> Evaluation:
         labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
         calibration=own,
         test=test,
-        letters=LETTERS[:k],
+        letters=OPTION_NAMES[:k],
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,
         left_out=left_out,
+        samples=run.scored.samples,
         recorded=(
             *of_record(run.spec, run.provenance, questions=n),
             *of_letters(letter_mass(run.scored, test), run.spec),
@@ -92,9 +94,9 @@ def evaluation(run: ImportedRun) -> Evaluation:
 
 
 def stored_as(run: ImportedRun) -> str:
-    """The id of a stored run that is the same as this one: an earlier import of it, or the run that this file was
-    exported from. Empty if there is none."""
-    for name in (run.spec.run_id, str(run.provenance.get("exported_run", ""))):
+    """The id of a stored run that is the same as this one: an earlier import of it, also under its own task, or the run
+    that this file was exported from. Empty if there is none."""
+    for name in (run.spec.run_id, *(str(run.provenance.get(field, "")) for field in ("exported_run", ALONE))):
         if name in store.run_ids() and (name == run.spec.run_id or _same(run.scored, store.read_logits(name))):
             return name
     return ""
@@ -112,7 +114,14 @@ def _same(scored: OptionLogits, stored: OptionLogits) -> bool:
     places = {name: i for i, name in enumerate(stored.ids)}
     rows = [places[name] for name in scored.ids]
     given = None if stored.probabilities is None else stored.probabilities[rows]
+    samples = None if stored.samples is None else stored.samples[rows]
     ordered = replace(
-        stored, ids=scored.ids, logits=stored.logits[rows], probabilities=given, bounded=None, option_tokens=None
+        stored,
+        ids=scored.ids,
+        logits=stored.logits[rows],
+        probabilities=given,
+        samples=samples,
+        bounded=None,
+        option_tokens=None,
     )
     return same_figures(scored, ordered)

@@ -14,8 +14,8 @@ from core.answering import client
 from core.answering.custom_question import CustomQuestion
 from core.errors import QuotaError
 from core.exchange.dropped import question_files
-from core.perplexity import conversations as talks
 from core.perplexity import stored_requests
+from core.perplexity.conversation_files import parse
 from core.perplexity.prompts import SystemPrompt
 from core.perplexity.request import Request
 from core.quotas import Quotas
@@ -34,7 +34,7 @@ CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)
 
 
 def request(text: str) -> Request:
-    return Request((SystemPrompt("a", text),), (talks.parse("assistant: Hello\nuser: Hi\nassistant: Good", "a")[0],))
+    return Request((SystemPrompt("a", text),), parse(b"assistant: Hello\nuser: Hi\nassistant: Good", "a").conversations)
 
 
 @pytest.fixture

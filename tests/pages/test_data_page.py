@@ -19,6 +19,7 @@ from core.exchange.run_table import runs_table
 from core.exchange.table_columns import Columns
 from core.exchange.workbook import workbook
 from core.jury_pipeline import jury_store
+from core.perplexity import conversations
 from core.prompting.strategies import STRATEGIES
 from core.reports import evaluation, exports
 from core.reports.compare.benchmark import SetRule
@@ -230,11 +231,17 @@ def test_files_for_other_pages_are_taken_there(open_page: Open):
 
 
 def test_a_conversation_is_opened_on_its_page(open_page: Open):
-    talk = b"user: I feel lost.\nassistant: Tell me more.\nuser: It is work.\nassistant: What about it?\n"
-    app = upload(open_page("data"), ("talk.txt", talk))
+    talk = b"system: Be kind.\nclient: I feel lost.\nAnd tired.\ntherapist: Tell me more, if you like.\n"
+    table = "Context,Response\n" + "".join(f'I feel lost {i}.,"Tell me more, whenever you like."\n' for i in range(60))
+    app = upload(open_page("data"), ("talk.txt", talk), ("many.csv", table.encode()))
     app.button(key="use-conversation").click().run()
     assert not app.exception
-    assert app.multiselect(key="words_talks").value
+    assert len(app.multiselect(key="words_talks").value) == 50
+    assert len(app.multiselect(key="words_talks").options) == 61 + len(conversations.bundled())
+    words = " ".join(caption.value for caption in app.caption).replace("\\", "")
+    assert "talk.txt: 1 conversation of 2 messages; 1 system message left out, because the prompts compared" in words
+    assert "many.csv: 60 conversations of 120 messages." in words
+    assert "The first 50 of 61 conversations are chosen" in words
 
 
 def test_nonsense_is_refused_in_a_sentence(open_page: Open):

@@ -13,6 +13,7 @@ from app.components.perplexity import perplexity_form
 from app.formatting import rounded, signed
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
+from core.perplexity.conversation_files import parse
 from core.perplexity.conversations import Conversation, Message
 from core.perplexity.figures import token_weighted
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
@@ -229,7 +230,7 @@ def test_an_uploaded_conversation_that_is_known_is_selected_too(open_page: Open)
     app = open_page("perplexity", models=MODEL)
     assert TALK.digest not in app.multiselect(key="words_talks").value
     content = "".join(f"{one.role}: {one.text}\n" for one in TALK.messages)
-    assert conversations.parse(content, f"{TALK.name}.txt")[0].digest == TALK.digest
+    assert parse(content.encode(), f"{TALK.name}.txt").conversations[0].digest == TALK.digest
     app.file_uploader(key="words_files").set_value([(f"{TALK.name}.txt", content.encode(), "text/plain")]).run()
     assert app.multiselect(key="words_talks").value == [TALK.digest]
     shipped = conversations.bundled()[0].digest

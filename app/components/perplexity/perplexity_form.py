@@ -21,6 +21,7 @@ from core.errors import InputError
 from core.exchange.dropped.apart import apart
 from core.inference.models import bundled_models, canonical
 from core.inference.server.address import ServedWeights, asked_parts
+from core.perplexity import conversation_files
 from core.perplexity import conversations as talks
 from core.perplexity.conversations import Conversation
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
@@ -31,6 +32,10 @@ from core.runs.spec import SERVED, RunSpec
 
 UPLOADED = "words_uploaded"
 TAKEN = "words_taken"
+NOTES = "words_notes"
+"""How the files of a window's conversations were read."""
+MOST_CHOSEN = 50
+"""Conversations of an upload that are chosen at once. All of them can be chosen."""
 MODELS_KEY = "words_models"
 MOST_CHARACTERS = 50_000_000
 TALKS_KEY = "words_talks"
@@ -262,27 +267,39 @@ def _upload(found: Library) -> None:
     if not may_launch("upload conversations"):
         return
     files = st.file_uploader(
-        "Conversations: text with one message per line (assistant: … or user: …), or JSON lines with roles",
+        "Conversations: text with a role before each message (user: …), JSON with messages, or a table",
         accept_multiple_files=True,
         key=FILES_KEY,
     )
     fresh: dict[str, Conversation] = {}
+    read_as: list[str] = []
     taken: set[str] = st.session_state.setdefault(TAKEN, set())
     for file in files:
         if file.file_id in taken:
             continue
         try:
-            read = apart(talks.parse, file.getvalue().decode("utf-8"), file.name, name=file.name)
-            fresh |= {one.digest: one for one in read}
+            read = apart(conversation_files.parse, file.getvalue(), file.name, name=file.name)
+            fresh |= {one.digest: one for one in read.conversations}
+            read_as.append(f"{file.name}: {read.read_as}.")
             taken.add(file.file_id)
-        except UnicodeDecodeError:
-            if not wrong_place.hint(file.name, file.getvalue(), here="conversation"):
-                st.error(plain(f"{file.name} is not UTF-8 text. Save it as UTF-8."))
         except InputError as error:
             if not wrong_place.hint(file.name, file.getvalue(), here="conversation"):
                 st.error(plain(sentence(str(error))))
     if fresh:  # select each upload once, even if it was known already
-        new = {digest: one for digest, one in fresh.items() if digest not in found.conversations}
-        st.session_state[UPLOADED] = _latest(st.session_state.get(UPLOADED, {}) | new)
-        state.change(PerplexityView, talks=",".join(fresh), talk="", message=1)
+        state.change(PerplexityView, talks=",".join(keep(fresh, read_as)), talk="", message=1)
         st.rerun()
+    for note in st.session_state.get(NOTES, ()):
+        st.caption(plain(note))
+
+
+def keep(fresh: Mapping[str, Conversation], read_as: Sequence[str]) -> list[str]:
+    """Add conversations, by their hashes, to those of this window, with how their files were read. The hashes of those
+    to show: the first :data:`MOST_CHOSEN`."""
+    kept: dict[str, Conversation] = st.session_state.get(UPLOADED, {})
+    new = {digest: one for digest, one in fresh.items() if digest not in kept}
+    st.session_state[UPLOADED] = _latest(kept | new)
+    notes = list(read_as)
+    if len(fresh) > MOST_CHOSEN:
+        notes.append(f"The first {MOST_CHOSEN} of {len(fresh):,} conversations are chosen; choose others above.")
+    st.session_state[NOTES] = notes
+    return list(fresh)[:MOST_CHOSEN]

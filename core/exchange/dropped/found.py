@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.kinds import KINDS
-from core.exchange.imported import ImportedRun
+from core.exchange.dropped.kinds import KINDS, UNCLEAR
+from core.exchange.imported import ImportedRun, renamed
 from core.exchange.juries import ReadJury
+from core.exchange.shared_tasks import with_shared_tasks, with_stored_tasks
 from core.exchange.table_columns import Columns
 from core.tables.tabular import Sheet
 
 Header = tuple[str, ...]
 """The names of a table's columns, which tables of the same kind share."""
+ALL_TABLES: Header = ()
+"""The header under which a person says something of all tables and arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,15 @@ class FoundJury:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that becomes no run, and its kind, which says where it goes (:data:`~.kinds.KINDS`)."""
+    """A file that becomes no run, its kind, which says where it goes (:data:`~.kinds.KINDS`), and how it is read.
+
+    ``undecided``: a person has to say whether the numbers of its right options count from 0 or from 1.
+    """
 
     file: DroppedFile
     kind: str
+    read_as: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +84,27 @@ def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
 
     Raises :class:`InputError` for a name that a run can't have.
     """
-    run, old = found.run, found.run.spec.task
-    spec = replace(run.spec, model=model or run.spec.model, task=task or old)
-    questions = run.questions
-    if spec.task != old:
-        questions = tuple(
-            replace(one, task=spec.task, group=spec.task if one.group == old else one.group) for one in questions
-        )
-    return replace(run, spec=spec, questions=questions)
+    return renamed(found.run, model=model, task=task)
 
 
-def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is said of files that become nothing, and the names of the files of which it is said."""
+def in_shared_tasks(reading: Reading) -> Reading:
+    """The same, where runs with the same questions are in one task (:mod:`core.exchange.shared_tasks`)."""
+    runs = with_stored_tasks(with_shared_tasks([found.run for found in reading.runs]))
+    return replace(
+        reading, runs=tuple(FoundRun(run, found.name) for run, found in zip(runs, reading.runs, strict=True))
+    )
+
+
+def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is said of files that become nothing, and the names of the files of which it is said.
+
+    Without ``unclear``, those are left out of which a person is asked what they are.
+    """
     said: dict[str, list[str]] = {}
     for refusal in reading.refused:
         said.setdefault(refusal.sentence, []).append(refusal.name)
     for found in reading.elsewhere:
-        if not KINDS[found.kind].place:
+        if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):
             said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
     for sentence, names in said.items():
         yield sentence, tuple(names)

@@ -10,6 +10,7 @@ import pytest
 from core.errors import InputError
 from core.perplexity import choices, conversations
 from core.perplexity.choices import Choice
+from core.perplexity.conversation_files import read
 from core.perplexity.conversations import Message
 from core.perplexity.figures import ScoredMessage as Scored
 from core.reports import perplexity as reports
@@ -29,7 +30,7 @@ def test_the_published_file(real_data):
     assert [choice.context[-1].role for choice in made] == ["user"] * 11
     assert all("user:" not in message.text for choice in made for message in choice.context)
     # The real ending of the first is the counselor's second message of the conversation it was taken from.
-    (talk,) = conversations.read(real_data / "counselling" / "career_dissatisfaction.txt")
+    (talk,) = read(real_data / "counselling" / "career_dissatisfaction.txt").conversations
     assert made[0].endings[made[0].label] == talk.messages[2].text
 
 

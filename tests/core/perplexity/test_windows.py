@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.perplexity import conversations
+from core.perplexity.conversation_files import read
 from core.perplexity.conversations import Conversation, Message
 from core.perplexity.prompts import EMPTY, FITTING, UNFITTING
 from core.perplexity.request import Request
@@ -56,7 +57,7 @@ def test_two_exchanges_and_the_request_by_hand():
 
 def test_the_published_conversations_lose_no_message(real_data):
     for path in sorted((real_data / "counselling").glob("*.txt")):
-        (conversation,) = conversations.read(path)
+        (conversation,) = read(path).conversations
         messages = list(conversation.messages)
         made = windows(conversation)
         assert [w.number for w in made] == [i for i, m in enumerate(messages) if m.role == "assistant" and i]
