@@ -95,7 +95,7 @@ def find(path: Path, given: Sequence[Path] = ()) -> Results | None:
         task = (name["task"] if name["task"] in tasks else "") if name else _named_task(path.stem, tasks)
         if task:
             return of_task(values, task, candidate)
-        if not name and len(tasks) == 1 and candidate.parent == path.parent and not DATED.search(candidate.name):
+        if not name and len(tasks) == 1 and candidate == path.parent / PLAIN:
             return of_task(values, next(iter(tasks)), candidate, certain=False)
     return None
 
