@@ -5,7 +5,7 @@ A record checks its shapes and ranges when it is made, so that no later stage ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -18,8 +18,24 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """The letters by which a model is asked; a question that is asked has from 2 to 26 options."""
 MOST_OPTIONS = 100
 """The most options of a question in a run; a classifier's classes are options."""
+MOST_ASKED = (
+    f"a model is asked by letter, and there are {len(LETTERS)}; leave options out, or import a classifier's "
+    "probabilities as a table"
+)
+"""What to do about a question with too many options to ask it."""
 OPTION_NAMES = tuple(f"{first}{letter}" for first in ("", *LETTERS) for letter in LETTERS)[:MOST_OPTIONS]
 """The names of options as spreadsheets name columns: A to Z, AA to AZ, up to CV."""
+
+
+def letters_text(letters: Iterable[str]) -> str:
+    """Several of the :data:`OPTION_NAMES` as one text, with spaces where one of them has two letters.
+
+    >>> letters_text(["A", "C"]), letters_text(["A", "AB"])
+    ('AC', 'A AB')
+    """
+    names = list(letters)
+    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+
 
 DONT_KNOW = "I don't know"
 NONE_OF_ABOVE = "None of the above"
@@ -70,8 +86,8 @@ class Question:
 
     def __post_init__(self) -> None:
         k = len(self.options)
-        if not 2 <= k <= len(LETTERS):
-            raise InputError(f"question {self.id!r} has {k} options; a question needs from 2 to {len(LETTERS)}")
+        if not 2 <= k <= MOST_OPTIONS:
+            raise InputError(f"question {self.id!r} has {k} options; a question needs from 2 to {MOST_OPTIONS}")
         if not 0 <= self.label < k:
             raise InputError(
                 f"question {self.id!r} has label {self.label}, outside its {k} options; labels count from 0 to {k - 1}"
@@ -79,8 +95,8 @@ class Question:
 
     @property
     def letter(self) -> str:
-        """The letter of the true option."""
-        return LETTERS[self.label]
+        """The letter of the true option, or the two letters of one beyond Z."""
+        return OPTION_NAMES[self.label]
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from scipy.special import log_expit, logsumexp
 from core.calibration.binary import Isotonic, Sigmoid
 from core.conformal.probabilities import check_labels, check_probabilities, log
 from core.errors import InputError
-from core.records import LETTERS, FloatArray, IntArray
+from core.records import OPTION_NAMES, FloatArray, IntArray
 
 FEWEST = 10
 """With fewer questions than this, nothing is fitted."""
@@ -111,9 +111,10 @@ class Vector:
         notes = []
         if self.never_true:
             verbs = ("is", "has") if len(self.never_true) == 1 else ("are", "have")
+            never = ", ".join(OPTION_NAMES[j] for j in self.never_true)
             notes.append(
-                f"{', '.join(LETTERS[j] for j in self.never_true)} {verbs[0]} never true in the questions of the fit, "
-                f"and {verbs[1]} the mean weight and bias of the other options."
+                f"{never} {verbs[0]} never true in the questions of the fit, and {verbs[1]} the mean weight and bias "
+                "of the other options."
             )
         if self.at_limit:
             notes.append("Some weights are at their limits: the questions of the fit do not say how far to go.")

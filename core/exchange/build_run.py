@@ -17,7 +17,16 @@ import numpy as np
 from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
-from core.records import LETTERS, FloatArray, LogitArray, OptionLogits, Question, Role, added_options
+from core.records import (
+    MOST_OPTIONS,
+    OPTION_NAMES,
+    FloatArray,
+    LogitArray,
+    OptionLogits,
+    Question,
+    Role,
+    added_options,
+)
 from core.runs.spec import RunSpec
 from core.tasks.identity import question_clusters
 from core.tasks.near_duplicates import clusters, likeness
@@ -39,16 +48,17 @@ class ScoredRow:
 
 
 def check_row(where: str, options: int, label: int, texts: Sequence[str] = ()) -> None:
-    """:class:`InputError` where there are not 2 to 26 options, or the truth is none of them or one that was added."""
-    if not 2 <= options <= len(LETTERS):
-        raise InputError(f"{where}: expected from 2 to {len(LETTERS)} options, found {options}")
+    """:class:`InputError` where there are not 2 to 100 options, or the truth is none of them or one that was added."""
+    if not 2 <= options <= MOST_OPTIONS:
+        raise InputError(f"{where}: expected from 2 to {MOST_OPTIONS} options, found {options}")
     if not 0 <= label < options:
         raise InputError(
             f"{where}: expected a label that is one of the {options} options, found number {label} (counted from 0)"
         )
     if label >= options - added_options(texts):
         raise InputError(
-            f"{where}: expected an answer as the truth, found {LETTERS[label]} “{texts[label]}”, which never is one"
+            f"{where}: expected an answer as the truth, found {OPTION_NAMES[label]} “{texts[label]}”, which never is "
+            "one"
         )
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from core.errors import InputError
-from core.records import LETTERS
+from core.records import OPTION_NAMES
 
 SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 AROUND_LETTER = " \n\t*()[]$.:,\"'"
@@ -41,6 +41,6 @@ def bounded(listed: Mapping[str, float], k: int, where: str) -> tuple[list[float
         shares[letter(text)] = shares.get(letter(text), 0.0) + math.exp(value)
     total = sum(math.exp(value) for value in listed.values())
     bound = min(min(listed.values()), math.log(max(1 - total, LEAST)))
-    own = [shares.get(name, 0.0) for name in LETTERS[:k]]
+    own = [shares.get(name, 0.0) for name in OPTION_NAMES[:k]]
     logits = [math.log(share) if share > 0 else bound for share in own]
-    return logits, sum(name not in shares for name in LETTERS[:k]), min(sum(own), 1.0)
+    return logits, sum(name not in shares for name in OPTION_NAMES[:k]), min(sum(own), 1.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
-from core.records import LETTERS, FloatArray, Question
+from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
 from core.tables.field_names import (
     CONTEXT_NAMES,
     GROUP_NAMES,
@@ -393,5 +393,5 @@ def _check_claims(
         if float(taken == label) != claimed:
             raise InputError(
                 f"{where}: expected {metric} {float(taken == label):g} from the log-likelihoods (option "
-                f"{LETTERS[taken]} is taken, {LETTERS[label]} is right), found {claimed:g} in the file"
+                f"{OPTION_NAMES[taken]} is taken, {OPTION_NAMES[label]} is right), found {claimed:g} in the file"
             )

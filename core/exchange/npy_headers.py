@@ -21,7 +21,7 @@ from core.tables.safe_read import MOST_QUESTIONS, check_count
 MOST_UNPACKED = 2_000_000_000
 """The most bytes that the arrays of a file may hold together."""
 MOST_NUMBERS = 104 * MOST_QUESTIONS
-"""The most values of one array: four prompts, or as many models, with 26 options a question."""
+"""The most values of one array: four prompts, or as many models, with 26 options a question, or one with 100."""
 MOST_ARRAYS = 1_000
 LAST_CHARACTER, SURROGATES = 0x10FFFF, (0xD800, 0xDFFF)
 HEADERS = {

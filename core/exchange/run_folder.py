@@ -65,8 +65,6 @@ DESCRIPTION: dict[str, type] = {
 }
 """What a run's provenance says of how its results came about, by its kind of value. Everything else is left out, such
 as who launched it."""
-ORIGINS = (*bank_names.ORIGINS, "llm-uncertainty-bench", "classroom")
-"""Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
 PATHS = ("/", "~", ".", "\\")
 """How a place on a disk begins."""
 LARGEST_PROVENANCE = 200_000
@@ -168,6 +166,13 @@ def _check_logarithms(scored: OptionLogits, path: Path) -> None:
         )
 
 
+def _origins() -> set[str]:
+    """Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
+    from core.exchange.dropped.kinds import KINDS  # has a record of this module
+
+    return {kind.origin for kind in KINDS.values() if kind.origin} | {"classroom"}
+
+
 def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
     """The spec and the provenance of ``run.json`` without instructions; the spec's fingerprint is not the run's yet."""
     their_spec, theirs = values["spec"], values["provenance"]
@@ -178,7 +183,7 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
         if key in kept:
             kept[key] = shorten(str(kept[key]))
     origin = their_spec.get("origin", HEDGE)
-    origin = origin if origin in ORIGINS else RUN_FOLDER
+    origin = origin if origin in _origins() else RUN_FOLDER
     spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
     provenance = {key: _plain(theirs[key]) for key, kind in DESCRIPTION.items() if _is(theirs.get(key), kind)}
     if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):

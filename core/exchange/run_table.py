@@ -15,7 +15,7 @@ import pyarrow as pa
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.exchange.table_columns import BANK, PRECISION, RUN_COLUMNS
-from core.records import LETTERS
+from core.records import OPTION_NAMES
 from core.runs import store
 from core.runs.caveats import COLUMN, of_run_record
 from core.tasks import bank_names
@@ -53,15 +53,15 @@ def run_table(run_id: str) -> pa.Table:
         columns["cluster"] = rows["cluster"]
     columns |= {name: rows[name] for name in ("group", "context", "question")}
     columns |= {
-        f"option_{LETTERS[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())
+        f"option_{OPTION_NAMES[j]}": pa.array([row[j] if j < len(row) else None for row in options], pa.string())
         for j in range(k)
     }
-    columns["label"] = pa.array([LETTERS[label] for label in rows["label"].to_pylist()])
+    columns["label"] = pa.array([OPTION_NAMES[label] for label in rows["label"].to_pylist()])
     columns["letter_mass"] = pa.array(scored.letter_mass, mask=np.isnan(scored.letter_mass))
     name, figures = ("logit", scored.logits) if scored.probabilities is None else ("p", option_shares(scored)[0])
     if name == "logit" and figures.dtype == np.float64:
         columns[PRECISION] = pa.repeat(pa.scalar("float64"), n)
-    columns |= {f"{name}_{LETTERS[j]}": pa.array(figures[:, j], mask=counts <= j) for j in range(k)}
+    columns |= {f"{name}_{OPTION_NAMES[j]}": pa.array(figures[:, j], mask=counts <= j) for j in range(k)}
     return pa.table(columns)
 
 

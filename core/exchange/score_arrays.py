@@ -22,7 +22,7 @@ from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.table_values import SHARES, recognised_values
-from core.records import LETTERS, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
+from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_count
 from core.tasks.identity import cluster_name
@@ -65,7 +65,7 @@ def names(path: Path) -> list[str]:
 
 def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
     """Whether an array may be scores of options; one of one dimension may be labels."""
-    return array.ndim in (2, 3) and array.dtype.kind == "f" and 2 <= array.shape[-1] <= len(LETTERS)
+    return array.ndim in (2, 3) and array.dtype.kind == "f" and 2 <= array.shape[-1] <= MOST_OPTIONS
 
 
 def read_pair(scores: Path, labels: Path) -> ImportedRun:
@@ -196,7 +196,7 @@ def _built(
             group=task,
             context="",
             question=f"question {i + 1} (the file has no texts)",
-            options=tuple(f"option {letter}" for letter in LETTERS[:k]),
+            options=tuple(f"option {letter}" for letter in OPTION_NAMES[:k]),
             label=int(label),
             cluster=clusters[i] if clusters else "",
         )

@@ -31,12 +31,11 @@ from core.exchange.table_columns import (
     naming,
     recognise,
 )
-from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.records import (
     DONT_KNOW,
-    LETTERS,
     NONE_OF_ABOVE,
+    OPTION_NAMES,
     FloatArray,
     IntArray,
     LogitArray,
@@ -46,12 +45,16 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES
+from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
 from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
+ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)
+"""What the name of a column may have if it says the right option, or whether a model took it."""
 
 
 def read(
@@ -98,6 +101,8 @@ def _recognised(sheet: Sheet) -> bool:
 
 def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, finger: str) -> list[ImportedRun]:
     check_count(sheet.table.num_rows, sheet.path)
+    if sheet.short:
+        raise InputError(sheet.short)
     told_values = columns.values if columns else ""
     columns = checked(sheet, columns) if columns else recognise(sheet)
     values, counts = option_cells(sheet, columns)
@@ -111,7 +116,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     logits, probabilities = logits_of(sheet, values, counts, kind)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    labels = labels_of(sheet, columns, counts, texts.options)
+    read_as = _labels(sheet, columns, counts, texts, logits)
+    labels = read_as.labels
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(zip(*(sheet.texts(name) for name in named.values()), strict=True)):
@@ -138,6 +144,38 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
         runs.append(replace(run, provenance=run.provenance | more))
     return runs
+
+
+def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, logits: LogitArray) -> Labels:
+    """The right option of each row."""
+    taken = {columns.label, columns.id, columns.text, columns.context, columns.split, *columns.options, *columns.texts}
+    answers = {*LABEL_NAMES, *PICK_NAMES, *RIGHT_NAMES}
+    highest = logits.max(axis=1, keepdims=True)
+    single = (logits == highest).sum(axis=1) == 1
+    labels = read_labels(
+        sheet.texts(columns.label),
+        counts,
+        texts=[own[:k] for own, k in zip(zip(*texts.options, strict=True), counts.tolist(), strict=True)]
+        if texts.options
+        else (),
+        names=columns.options,
+        start=columns.label_from,
+        where=sheet.where,
+        column=columns.label,
+        beside={
+            name: sheet.texts(name)
+            for name in sheet.names
+            if name not in taken and (name.strip().lower() in answers or ANSWER.search(name))
+        },
+        picks=np.where(single, logits.argmax(axis=1), -1),
+    )
+    if columns.extra and (bad := labels.labels >= len(columns.options) - 2).any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"{sheet.where(row)}: expected one of {len(columns.options) - 2} options that can be right, found "
+            f"{shown(sheet.texts(columns.label)[row])}"
+        )
+    return labels
 
 
 # ---------------------------------------------------------------- one run
@@ -253,7 +291,7 @@ def _run(
 def _option_names(columns: Columns) -> list[str]:
     """The names of options without texts: their columns' names, or their letters."""
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
-    names = [f"option {letter}" for letter in LETTERS[: len(columns.options)]] if plain else list(columns.options)
+    names = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]] if plain else list(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names
 
 

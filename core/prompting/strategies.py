@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.errors import InputError
-from core.records import LETTERS, Prompt, Question
+from core.records import LETTERS, MOST_ASKED, Prompt, Question
 
 SHARED_INSTRUCTION = (
     "Each question below comes with lettered options. Exactly one option is right. "
@@ -85,6 +85,8 @@ def assemble(
     question: Question, *, opening: str, shown: Sequence[str], asked: str, continuations: tuple[str, ...] = ()
 ) -> Prompt:
     """A prompt of its parts, which knows where those lie that a model with a short context may do without."""
+    if len(question.options) > len(LETTERS):
+        raise InputError(f"question {question.id!r} has {len(question.options)} options, but {MOST_ASKED}")
     text = f"{opening}{BETWEEN}" if opening else ""
     spans = []
     for part in shown:

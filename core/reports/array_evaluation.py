@@ -14,7 +14,7 @@ from core.conformal.alpha import number
 from core.conformal.draws import SPLIT, first_part
 from core.conformal.probabilities import check_labels, check_probabilities, in_double, log
 from core.errors import InputError
-from core.records import LETTERS, FloatArray, IntArray
+from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray
 from core.reports.evaluation import Evaluation, calibrating
 from core.runs.spec import RunSpec
 from core.tasks.identity import cluster_name
@@ -74,7 +74,7 @@ def of_arrays(
         labels=y,
         calibration=own,
         test=np.flatnonzero(~calibrates),
-        letters=LETTERS[:k],
+        letters=OPTION_NAMES[:k],
         counts=counts,
         clusters=joint,
         left_out=left_out,
@@ -110,8 +110,8 @@ def _probabilities(values: Any) -> tuple[FloatArray, IntArray]:
         p = in_double(given)
     except (TypeError, ValueError) as error:
         raise InputError(f"the probabilities are no array of numbers: {str(error)[:120]}") from error
-    if p.ndim != 2 or not 2 <= p.shape[1] <= len(LETTERS):
-        raise InputError(f"probabilities have shape {p.shape}; expected (n, k) with 2 to {len(LETTERS)} options")
+    if p.ndim != 2 or not 2 <= p.shape[1] <= MOST_OPTIONS:
+        raise InputError(f"probabilities have shape {p.shape}; expected (n, k) with 2 to {MOST_OPTIONS} options")
     lacking = np.isnan(p)
     counts = np.asarray((~lacking).sum(axis=1), dtype=np.int64)
     wrong = np.flatnonzero((lacking != (np.arange(p.shape[1]) >= counts[:, None])).any(axis=1) | (counts < 2))

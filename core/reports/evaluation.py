@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -20,7 +20,7 @@ from core.files.parquet_columns import texts
 from core.files.tables import read_table
 from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
 from core.prompting.cloze import OptionTexts, normalised, said
-from core.records import LETTERS, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
 from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
 from core.runs.spec import RunSpec
@@ -64,13 +64,13 @@ class Evaluation:
     labels: IntArray
     calibration: IntArray
     test: IntArray
-    letters: str
+    letters: Sequence[str]
     counts: IntArray | None = None
     normalisation: str = "raw"
     bank: str = ""
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    letters_left_out: str = ""
+    letters_left_out: Sequence[str] = ()
     unanswered: Mapping[str, str] = field(default_factory=dict)
     recorded: Caveats = ()
 
@@ -217,7 +217,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(own),
         test=_frozen(test),
-        letters=LETTERS[:k],
+        letters=OPTION_NAMES[:k],
         counts=_frozen(_counts(picked, scored.logits, record.run_id)),
         normalisation=normalisation,
         bank=bank_names.bank_name(record.spec, record.provenance),

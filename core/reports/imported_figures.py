@@ -11,7 +11,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, opti
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.letter_mass import letter_mass
-from core.records import LETTERS, OptionLogits
+from core.records import OPTION_NAMES, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
@@ -79,7 +79,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
         labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
         calibration=own,
         test=test,
-        letters=LETTERS[:k],
+        letters=OPTION_NAMES[:k],
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,

@@ -27,7 +27,7 @@ from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, letters_text
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
@@ -200,7 +200,7 @@ def option_frame(
     k = len(options)
     return pd.DataFrame(
         {
-            "letter": list(LETTERS[:k]),
+            "letter": list(OPTION_NAMES[:k]),
             "option": options,
             "probability": probabilities,
             "rank": ranks(probabilities[None])[0],
@@ -224,11 +224,11 @@ def score_frame(
         rows.append(
             {
                 "score": standing.name,
-                "set": "".join(LETTERS[j] for j in np.flatnonzero(inside)),
+                "set": letters_text(OPTION_NAMES[j] for j in np.flatnonzero(inside)),
                 "threshold": float(by.scores[standing.name].thresholds()[alpha - 1]),
                 "n_calibration": standing.n,
                 "parameters": by.scores[standing.name].note,
-                **{f"p_{LETTERS[j]}": float(p) for j, p in enumerate(standing.p_values)},
+                **{f"p_{OPTION_NAMES[j]}": float(p) for j, p in enumerate(standing.p_values)},
             }
         )
     return pd.DataFrame(rows)

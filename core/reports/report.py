@@ -27,7 +27,7 @@ from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
 from core.estimates import Estimate
 from core.prompting.cloze import NORMALISATIONS
-from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, BoolArray, FloatArray
+from core.records import DONT_KNOW, NONE_OF_ABOVE, OPTION_NAMES, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options
 from core.reports.caveats import of_run, texts
@@ -251,7 +251,7 @@ def without_answer(run_id: str) -> dict[str, Any]:
     if not record.bounded:
         test = np.array(answers.questions["role"].to_pylist()) == "test"
         shares = top_shares(option_shares(answers.scored)[0][test]).mean(axis=0)
-        rates = dict(zip(LETTERS, shares.tolist(), strict=False))
+        rates = dict(zip(OPTION_NAMES, shares.tolist(), strict=False))
     return {
         "run": record.run_id,
         "no_answer": " ".join(texts(caveat for caveat in caveats if caveat.kind == NO_ANSWER)),

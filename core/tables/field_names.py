@@ -17,16 +17,8 @@ LABEL_NAMES = (
     *("expected_answer", "correct_choice", "correct_label", "answer_letter", "gold_answer", "cop", "ans"),
     *("correct_idx", "correct_index", "correct_answer_num", "correct_answer_id", "correct_answer_idx"),
     *("correct_answer_index", "correct_option_index", "correct_option_idx", "correct_option_letter", "correct_letter"),
-    *(
-        "correct_answer_letter",
-        "right_option",
-        "right_choice",
-        "answer_id",
-        "answer_num",
-        "answer_number",
-        "answer_right_ending",
-    ),
-    *("best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
+    *("correct_answer_letter", "right_option", "right_choice", "answer_id", "answer_num", "answer_number"),
+    *("answer_right_ending", "best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
 )
 """The right option: its letter, its number or its text."""
 RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
@@ -48,13 +40,13 @@ CONTEXT_NAMES = (
     *("context", "passage", "article", "support", "story", "sentence1", "premise", "ctx", "paragraph", "para"),
     *("document", "dialogue", "dialogue_history", "dialog", "conversation", "background", "scenario", "situation"),
     *("case", "vignette", "narrative", "essay", "abstract", "contexts", "flores_passage", "reading_passage"),
-    *("passage_text", "context_text", "body", "excerpt", "facts", "text", "input"),
+    *("passage_text", "context_text", "body", "excerpt", "startphrase", "text", "input"),
 )
 """What a question is about: a text that stands before it."""
 OPTIONS_NAMES = (
     *("options", "choices", "option", "choice", "answers", "endings", "candidates", "alternatives", "option_texts"),
     *("choice_texts", "possible_answers", "answer_choices", "answer_options", "options_list", "choice_list", "ops"),
-    *("mc_options", "mcq_options", "mc1_targets"),
+    *("mc_options", "mcq_options", "mc1_targets", "target_scores"),
 )
 """One field with all options: a list, an object or their text."""
 OPTION_BEGINNINGS = (

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -32,7 +33,18 @@ TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_text
 NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
 """In an object for each option, the key of its letter."""
 LONGEST_CELL = 100_000
+PARTS = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.\.\.|,?\s*dtype=(?:\w+|'[^']*')|[^\s'"\[\]{}(),:]+|\s+|.""", re.DOTALL
+)
+"""The parts of a list or an object as Python or numpy writes it: texts, numbers, words and marks."""
+NO_PART = re.compile(r"\s+|array|[()]|,?\s*dtype=.*", re.DOTALL)
+"""What numpy writes around an array, which is no part of its values."""
+VALUE = re.compile(r"['\"]")
+NUMPY_TEXTS = re.compile(r"array\(|['\"]\s+['\"]")
 NUMPY_LIST = re.compile(r"^\[[\s\d.,eE+\-infa]*\]$")
+QUOTED = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
+NUMPY_TEXTS = re.compile(rf"\[\s*{QUOTED}(?:\s+{QUOTED})++\s*\]", re.DOTALL)
+"""Texts as numpy writes an array of them: without commas, which Python would read as one text."""
 
 
 def widened(sheet: Sheet) -> Sheet:
@@ -130,10 +142,12 @@ def listed(cell: Any) -> list[Any] | None:
         return []
     if isinstance(cell, str):
         text = cell.strip()
-        if text[:1] not in ("[", "{", "(") or len(text) > LONGEST_CELL:
+        if not text.startswith(("[", "{", "(", "array(")) or len(text) > LONGEST_CELL:
             return None
         if NUMPY_LIST.match(text) and "," not in text:
             return list(text.strip("[]").split())
+        if NUMPY_TEXTS.fullmatch(text):
+            return [_parsed(quoted) for quoted in re.findall(QUOTED, text, re.DOTALL)]
         cell = _parsed(text)
     if isinstance(cell, dict):
         if isinstance(cell.get("text"), Sequence) and not isinstance(cell["text"], str):  # as the hub has choices
@@ -150,12 +164,25 @@ def listed(cell: Any) -> list[Any] | None:
 
 
 def _parsed(text: str) -> Any:
-    for read in (loads, ast.literal_eval):
-        try:
-            return read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            continue
-    return None
+    """The value of a cell that is JSON, or text as Python or numpy writes a list or an object; None for others.
+
+    >>> _parsed("['two' 'three']"), _parsed("{'text': array(['x', 'y'], dtype=object)}")
+    (['two', 'three'], {'text': ['x', 'y']})
+    """
+    try:
+        return loads(text)
+    except ValueError:
+        pass
+    if NUMPY_TEXTS.search(text):  # Python would join texts that stand side by side
+        parts = [part for part in PARTS.findall(text) if not NO_PART.fullmatch(part)]
+        if "..." in parts:  # numpy leaves out the middle of a long array
+            return None
+        apart = [", " if VALUE.match(one) and VALUE.match(after) else "" for one, after in pairwise(parts)]
+        text = "".join(part + comma for part, comma in zip(parts, [*apart, ""], strict=True))
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
 
 
 def _column(cells: list[Any]) -> pa.Array:

@@ -57,11 +57,15 @@ def prompting(made: argparse.ArgumentParser) -> None:
 
 def import_(made: argparse.ArgumentParser) -> None:
     """``import``."""
+    from core.exchange.dropped.kinds import all_listed
     from core.exchange.table_values import VALUES
 
     command(made, "exchange:import_results", "import results/", "import logits.csv --label answer --options A B C D")
     made.add_argument(
-        "path", nargs="+", type=Path, help="files, folders and archives; what each is is found from its content"
+        "path",
+        nargs="+",
+        type=Path,
+        help=f"files, folders and archives, each recognised by its content: {all_listed()}",
     )
     made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
     made.add_argument("--model", default="", help="the model, if the files do not say it")

@@ -12,20 +12,14 @@ import pyarrow as pa
 
 from core.errors import HedgeError, InputError
 from core.exchange import (
-    bluq,
     column_mappings,
-    helm,
-    inspect_log,
     judged_pairs,
     juries,
-    lighteval,
     llm_uncertainty_bench,
     lm_eval,
-    opencompass,
     run_folder,
     score_arrays,
     table,
-    vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import FoundFile, Header, TableHeader
@@ -126,22 +120,12 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
-    "inspect": inspect_log.read,
-    "helm": helm.read,
-    "opencompass": opencompass.read,
-    "lighteval": lighteval.read,
-    "vlm": vlm_uncertainty_bench.read,
-}
-"""Kinds of which every file is a run of its own."""
-
-
 def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    for kind, read in READERS.items():
-        for file in of.pop(kind, []):
-            done.groups.append(replace(_group([file], partial(_single_file, read, file)), title=KINDS[kind].title))
-    for file in of.pop("npz", []):
-        done.groups.append(_group([file], partial(_npz, file)))
+    """Kinds of which every file is a run of its own."""
+    for name, kind in KINDS.items():
+        if kind.read is not None:
+            for file in of.pop(name, []):
+                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
 
 
 def _group(
@@ -176,12 +160,6 @@ def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
 
 def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
     return [score_arrays.read_pair(scores.path, labels.path)]
-
-
-def _npz(file: DroppedFile) -> list[ImportedRun]:
-    if bluq.is_result(score_arrays.names(file.path), file.path):
-        return bluq.read([file.path])
-    return [score_arrays.read_npz(file.path)]
 
 
 def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:

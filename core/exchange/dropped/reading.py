@@ -16,7 +16,8 @@ from core.errors import HedgeError
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
-from core.exchange.dropped.kinds import KINDS, kind_of
+from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.recognition import kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns

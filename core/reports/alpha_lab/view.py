@@ -100,9 +100,9 @@ def _without_extra(run: Evaluation) -> Evaluation:
         probabilities=renormalise(run.option_probabilities, places),
         log_probabilities=renormalise_logs(run.log_probabilities, run.option_probabilities, places),
         labels=run.labels - shift[run.labels],
-        letters="".join(letter for j, letter in enumerate(run.letters) if j not in places),
+        letters=tuple(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),
-        letters_left_out="".join(run.letters[j] for j in places),
+        letters_left_out=tuple(run.letters[j] for j in places),
     )
 
 

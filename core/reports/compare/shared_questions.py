@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.clusters import count, within
-from core.records import LETTERS, FloatArray, IntArray
+from core.records import OPTION_NAMES, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.runs import store
@@ -30,7 +30,7 @@ class OptionsKey:
 
     questions: tuple[str, ...]
     rows: bytes
-    letters: str
+    letters: tuple[str, ...]
 
 
 def shared_rows(runs: Sequence[Evaluation], rows: Sequence[IntArray]) -> list[IntArray]:
@@ -152,7 +152,7 @@ def few_shared(run_ids: Sequence[str], names: Mapping[str, str] | None = None) -
 
 def options_key(run: Evaluation, rows: IntArray) -> OptionsKey:
     """The key of the options of a run's rows."""
-    return OptionsKey(question_identity.questions_key(run.run_id), run.ids[rows].tobytes(), run.letters)
+    return OptionsKey(question_identity.questions_key(run.run_id), run.ids[rows].tobytes(), tuple(run.letters))
 
 
 def aligned(values: FloatArray, order: IntArray | None) -> FloatArray:
@@ -188,7 +188,7 @@ def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
-    kept = [LETTERS.index(letter) for letter in run.letters]
+    kept = [OPTION_NAMES.index(letter) for letter in run.letters]
     return [[options[place] for place in kept if place < len(options)] for options in asked]
 
 

@@ -30,7 +30,7 @@ from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.conformal.tuning import tune
-from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
 from core.tasks.rotation import MARK, ORDER_MARK, asked_order
@@ -111,13 +111,13 @@ def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: in
     return OptionOrder(
         questions=len(rows),
         orders=rows.shape[1],
-        letter_rates={letter: float(rate) for letter, rate in zip(LETTERS, rates, strict=False)},
+        letter_rates={letter: float(rate) for letter, rate in zip(OPTION_NAMES, rates, strict=False)},
         letter_bias=float(np.abs(rates - 1 / m).sum() / 2) if picks.any() else 0.0,
         plurality=float(most.mean()),
         changed=float(changed.mean()),
         sets={name: _stability(run, name, alpha, rows, back) for name in scores},
         letter_p_value=letters_p_value(picks, clusters),
-        letter_intervals={LETTERS[i]: (float(low[i]), float(high[i])) for i in range(m)},
+        letter_intervals={OPTION_NAMES[i]: (float(low[i]), float(high[i])) for i in range(m)},
         plurality_interval=_of_mean(most, clusters, least=float(np.ceil(rows.shape[1] / m) / rows.shape[1])),
         changed_interval=clustered_share_interval(changed, clusters),
     )

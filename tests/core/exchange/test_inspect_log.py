@@ -117,7 +117,7 @@ def _wrong_score(log: dict[str, Any]) -> None:
         (lambda log: _sample(log).update(target="E"), "sample 4: expected 'target' as a letter from A to D, found 'E'"),
         (
             lambda log: _sample(log).update(choices=["one"], target="A"),
-            "sample 4: expected from 2 to 26 options, found 1",
+            "sample 4: expected from 2 to 100 options, found 1",
         ),
         (
             lambda log: _token(log)["top_logprobs"][1].update(logprob="nan"),

@@ -75,7 +75,7 @@ def test_columns_of_letters_and_a_letter_for_a_label(tmp_path):
         ({"options": ["x"]}, "at least two options"),
         ({"options": ["x", " ", "y"]}, "none of them empty"),
         ({"options": ["x", "y", "y"], "label": 0}, "the option 'y' is there twice"),
-        ({"options": [str(i) for i in range(27)]}, "has 27 options, and there are letters for 26"),
+        ({"options": [str(i) for i in range(27)]}, "has 27 options, but a model is asked by letter, and there are 26"),
         ({"question": " "}, "expected a question"),
         ({"id": "mine-1"}, "the id 'mine-1' is that of question 1"),
     ],

@@ -39,7 +39,7 @@ def test_a_plain_view_is_the_run(run):
 def test_dropping_e_and_f_renormalises_by_hand(run):
     seen = look(run, SplitView(drop_extra=True))
     assert seen.k == 4
-    assert seen.letters == "ABCD"
+    assert "".join(seen.letters) == "ABCD"
     assert seen.probabilities[7] == pytest.approx(run.probabilities[7, :4] / run.probabilities[7, :4].sum())
     assert np.exp(seen.log_probabilities) == pytest.approx(seen.probabilities, abs=1e-15)
     assert np.array_equal(seen.labels, run.labels)

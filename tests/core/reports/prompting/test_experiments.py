@@ -258,7 +258,7 @@ def test_a_workbook_that_cannot_be_written(home, capsys, tmp_path):
         (["only"], "at least two options"),
         (["x", "y", "x"], "is there twice"),
         (["x", " "], "none of them empty"),
-        ([f"o{i}" for i in range(27)], "has 27 options, and there are letters for 26"),
+        ([f"o{i}" for i in range(27)], "has 27 options, but a model is asked by letter, and there are 26"),
     ],
 )
 def test_options_that_are_none_are_said(home, monkeypatch, capsys, tmp_path, options, says):
