@@ -32,10 +32,9 @@ from core.tables.field_names import (
     matching,
     plain_name,
 )
+from core.tables.json_table import Columns
 from core.tables.tabular import Sheet, as_number
 
-Columns = dict[str, list[Any]]
-"""The cells of each field, one a row."""
 Texts = tuple[str, ...]
 
 CONTINUATION = "How does it most sensibly go on?"
@@ -356,6 +355,7 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
 
 def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     """The options of a field's cells; None if the field holds something else in any row that is not empty."""
+    cells = _parsed_at_once(cells)
     try:
         if all(type(cell) is list for cell in cells):
             texts = [tuple(map(str.strip, cell)) for cell in cells]
@@ -367,6 +367,17 @@ def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
         return None
     return Options.of_rows(known, (name,))
+
+
+def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
+    """Cells that are lists in JSON as lists; other cells as they are."""
+    if not all(isinstance(cell, str) and cell.startswith("[") for cell in cells):
+        return cells
+    try:
+        lists: list[Any] = loads(f"[{','.join(cells)}]")
+    except ValueError:
+        return cells
+    return lists if len(lists) == len(cells) else cells
 
 
 def _options_of(cell: Any) -> Row | None:
@@ -575,5 +586,5 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def cells_of(sheet: Sheet) -> Columns:
-    """The cells of a table's columns as Python values."""
-    return {name: sheet.table[name].to_pylist() for name in sheet.names}
+    """The cells of a table's columns as Python values, with the lists and objects of JSON as they are."""
+    return {name: sheet.nested.get(name) or sheet.table[name].to_pylist() for name in sheet.names}

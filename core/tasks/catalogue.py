@@ -99,7 +99,8 @@ def _version(path: Path) -> tuple[Path, int, int]:
 # A launch asks for the same questions four times: to pin them, to check the run twice, and to ask them.
 @functools.lru_cache(maxsize=1)
 def _own(path: Path, stamp: int, size: int) -> TaskData:
-    bank_file = local_file.read(read_columns(path), path=path)
+    columns, encoding = read_columns(path)
+    bank_file = local_file.read(columns, path=path, encoding=encoding)
     return TaskData(bank_file.questions, source=str(path), left_out=bank_file.left_out, read_as=bank_file.read_as)
 
 

@@ -21,9 +21,10 @@ import numpy as np
 from core.errors import InputError
 from core.records import LETTERS, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, matching
+from core.tables.json_table import Columns
 from core.tables.labels import Undecided, read_labels
 from core.tables.safe_read import check_count, shown
-from core.tasks.bank_shapes import Columns, Parts, Texts, behave_like_scores, listed, parts, with_header, without_marks
+from core.tasks.bank_shapes import Parts, Texts, behave_like_scores, listed, parts, with_header, without_marks
 from core.tasks.identity import cluster_name
 from core.tasks.recipes import letter_index
 
@@ -55,8 +56,9 @@ class _Rows:
     unfit: dict[int, str] = field(default_factory=dict)
 
 
-def read(columns: Columns, *, path: Path, labels_from: int | None = None) -> BankFile:
-    """The questions of a file. ``labels_from`` is the number of the first option, where a person said it.
+def read(columns: Columns, *, path: Path, labels_from: int | None = None, encoding: str = "") -> BankFile:
+    """The questions of a file. ``labels_from`` is the number of the first option, where a person said it; ``encoding``
+    is that of the file's text where it is a guess.
 
     Raises :class:`InputError` that says what the file lacks or names the first row that is no question, and
     :class:`core.tables.labels.Undecided` where numbers of options could count from 0 or from 1.
@@ -68,6 +70,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None) -> Ban
         made = parts(columns)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    made.remarks += (f"read as {encoding}",) if encoding else ()
     options = [
         without_marks(texts) if texts and texts[0][:1] in ("(", "A", "a") else texts for texts in made.options.texts
     ]

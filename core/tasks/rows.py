@@ -7,8 +7,8 @@ from typing import Any
 
 from core import extras
 from core.errors import InputError
-from core.tables.tabular import open_sheet
-from core.tasks.bank_shapes import Columns, cells_of
+from core.tables.json_table import Columns
+from core.tables.tabular import open_columns
 
 Row = dict[str, Any]
 
@@ -30,9 +30,9 @@ def is_question_file(name: str) -> bool:
     return lower.endswith(ENDINGS)
 
 
-def read_columns(path: Path) -> Columns:
-    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`; of a workbook, those of
-    its first table.
+def read_columns(path: Path) -> tuple[Columns, str]:
+    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
+    text where it is a guess. Of a workbook the first table is read.
 
     Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
     """
@@ -42,12 +42,12 @@ def read_columns(path: Path) -> Columns:
         raise InputError(f"there is no file {path}")
     if not path.stat().st_size:
         raise InputError(f"{path} holds no questions")
-    return cells_of(open_sheet(path))
+    return open_columns(path)
 
 
 def read_file(path: Path) -> list[Row]:
     """The rows of a file, as :func:`read_columns` reads them."""
-    columns = read_columns(path)
+    columns, _ = read_columns(path)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
