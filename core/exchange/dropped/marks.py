@@ -10,6 +10,7 @@ from typing import Any
 
 from core.exchange import score_arrays
 from core.exchange.dropped.kind import SheetView
+from core.exchange.judge_columns import judge_columns, long_columns
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
 from core.tables.json_table import pandas_columns
 from core.tables.tabular import Sheet
@@ -117,7 +118,9 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 def is_jury(view: SheetView) -> bool:
     """Whether a table has verdicts of jurors."""
     names = view.names
-    return {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and bool(names & RIGHT))
+    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
+        return True
+    return bool(long_columns(view.sheet.names)) or judge_columns(view.sheet) is not None
 
 
 def is_jury_labels(view: SheetView) -> bool:
