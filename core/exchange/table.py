@@ -20,6 +20,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.joined_subjects import named_by_folder
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
@@ -123,7 +124,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     for i, key in enumerate(zip(*(sheet.texts(name) for name in named.values()), strict=True)):
         groups.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
-    told = {"model": hendrycks["model"]} if hendrycks else {}
+    told = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
     told |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, rows in (groups or {(): list(range(len(labels)))}).items():

@@ -127,7 +127,7 @@ def is_jury_labels(view: SheetView) -> bool:
     """Whether a table says which answers are right, and nothing of options."""
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
-        return True
+        return not (view.is_scored and view.texts)
     picks = names & set(PICK_NAMES)
     return "question" in names and bool(names & RIGHT) and not (picks or view.is_scored or view.texts)
 
