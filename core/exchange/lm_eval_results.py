@@ -148,11 +148,13 @@ def named_parts(path: Path) -> tuple[str, str]:
     ('org/model-1b', 'mmlu_anatomy')
     >>> named_parts(Path("samples_piqa_2024-06-01T10-00-00.0.jsonl"))
     ('', 'piqa')
+    >>> named_parts(Path("arc_easy_write_out_info.json"))
+    ('', 'arc_easy')
     """
     name = NAME.match(path.name)
     arguments = ARGUMENTS.match(path.stem)
     if name or not arguments:
-        return "", name["task"] if name else path.stem
+        return "", name["task"] if name else path.stem.removesuffix("_write_out_info")
     rest = arguments["rest"]
     begin = rest.rfind("__") + 2 if "__" in rest else 0
     cut = KNOWN_TASKS.search(rest, begin)

@@ -354,6 +354,28 @@ def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path)
     assert run.provenance["lacks"] == ["model"]
 
 
+def test_samples_of_2023_are_read(tmp_path):
+    shots = "Question: Is snow hot?\nAnswer: no\n\nQuestion: Which is number {}?\nAnswer: {}"
+    written = [
+        {
+            "doc_id": i,
+            **{f"prompt_{j}": shots.format(i, f"the {word}") for j, word in enumerate(("cat", "cow", "dog"))},
+            **{f"logit_{j}": -1.0 - (j - i % 3) ** 2 for j in range(3)},
+            "truth": 1,
+            "acc": str(float(i % 3 == 1)),
+            "acc_norm": "1.0",
+        }
+        for i in range(6)
+    ]
+    path = tmp_path / "animals_write_out_info.json"
+    path.write_text(json.dumps(written, indent=4))
+    (found,) = Drop([path], scratch=tmp_path / "scratch").read().runs
+    assert found.run.spec.task == "animals"
+    assert found.run.questions[4].options == ("cat", "cow", "dog")
+    assert found.run.questions[4].question.endswith("Question: Which is number 4?\nAnswer: the")
+    assert found.run.provenance["claims"] == {"acc": pytest.approx(1 / 3)}
+
+
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
