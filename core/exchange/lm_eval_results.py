@@ -141,6 +141,12 @@ def _named_task(stem: str, tasks: Iterable[str]) -> str:
     return max(fitting, key=len, default="")
 
 
+def date_of(path: Path) -> str:
+    """The date in a name of samples; empty if there is none."""
+    name = NAME.match(path.name)
+    return (name["date"] if name else "") or ""
+
+
 def named_parts(path: Path) -> tuple[str, str]:
     """The model and the task that a file's name says; the model is empty where it says none.
 

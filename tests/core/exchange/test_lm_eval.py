@@ -354,6 +354,22 @@ def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path)
     assert run.provenance["lacks"] == ["model"]
 
 
+def test_of_two_evaluations_of_one_task_the_newest_counts(logs, tmp_path):
+    folder = shutil.copytree(logs, tmp_path / logs.name)
+    name, about = samples(folder, "bank_letters"), next(folder.glob("results_*.json"))
+    date = about.stem.removeprefix("results_")
+    shutil.copy(name, folder / name.name.replace(date, "2020-01-01T00-00-00.1"))
+    shutil.copy(about, folder / "results_2020-01-01T00-00-00.1.json")
+    reading = Drop([folder], scratch=tmp_path / "scratch").read()
+    assert sorted(found.run.spec.task for found in reading.runs) == ["bank_cloze", "bank_letters"]
+    (refused,) = reading.refused
+    assert "2020-01-01" in refused.name
+    assert refused.sentence == (
+        f"it is an earlier evaluation of the same task than {name.name}, which counts; bring it in by itself to have "
+        "both"
+    )
+
+
 def test_samples_of_2023_are_read(tmp_path):
     shots = "Question: Is snow hot?\nAnswer: no\n\nQuestion: Which is number {}?\nAnswer: {}"
     written = [
