@@ -28,9 +28,9 @@ from core.exchange.table_columns import (
     ROLES,
     RUN_COLUMNS,
     Columns,
-    checked,
     naming,
     recognise,
+    resolved,
 )
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
 from core.records import (
@@ -73,8 +73,6 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    if columns:  # another meaning of the columns makes other data
-        finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
     found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
@@ -104,8 +102,10 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
-    told_values = columns.values if columns else ""
-    columns = checked(sheet, columns) if columns else recognise(sheet)
+    told, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
+    told_values = told.values if told else ""
+    if told and (told.options or told.label or told.values):  # another meaning of the columns makes other data
+        finger = fingerprint(finger.encode(), _said(columns).encode())
     values, counts = option_cells(sheet, columns)
     kind = told_values or refined(columns.values, recognised_values(values))
     if kind not in VALUES:
@@ -117,26 +117,28 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     logits, probabilities = logits_of(sheet, values, counts, kind)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    read_as = _labels(sheet, columns, counts, texts, logits)
-    labels = read_as.labels
+    read = _labels(sheet, columns, counts, texts, logits)
+    labels = read.labels
+    if read.told:
+        finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
     groups: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(zip(*(sheet.texts(name) for name in named.values()), strict=True)):
         groups.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
-    told = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
-    told |= {name: value for name, value in (("model", model), ("task", task)) if value}
+    about_all = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
+    about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, rows in (groups or {(): list(range(len(labels)))}).items():
         about = {
             name: meant(value) if ours and sheet.kind in ("csv", "xlsx") else value
             for name, value in zip(named, key, strict=True)
         }
-        spec = _spec(about | told, sheet, sheet.path, finger, rows[0])
+        spec = _spec(about | about_all, sheet, sheet.path, finger, rows[0])
         is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
         figures = logits.astype(np.float32) if is_single else logits, probabilities
         run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
-        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
+        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | about_all).get(name)]}
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
@@ -145,6 +147,11 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
         runs.append(replace(run, provenance=run.provenance | more))
     return runs
+
+
+def _said(columns: Columns) -> str:
+    """The columns as text, for a fingerprint; fields that came later are left out where they say nothing."""
+    return repr(columns).replace(", cluster=''", "").replace(", partial=False", "")
 
 
 def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, logits: LogitArray) -> Labels:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
+from core.exchange import table_lacks
 from core.exchange.option_columns import OptionColumns, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
 from core.records import MOST_OPTIONS, Role
@@ -64,7 +65,7 @@ class Columns:
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
     a column each, or none; ``mass`` the share of the next-token probability that fell on the letters; ``extra`` says
     that the last two options are “I don't know” and “None of the above”; rows of one
-    ``cluster`` belong together.
+    ``cluster`` belong together. ``partial``: a person named only these, and the others are recognised in each table.
     """
 
     options: tuple[str, ...]
@@ -80,10 +81,11 @@ class Columns:
     texts: tuple[str, ...] = ()
     extra: bool = False
     cluster: str = ""
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The choices as JSON values."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "partial"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Columns:
@@ -120,13 +122,29 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
 
 
-def completed(sheet: Sheet, columns: Columns) -> Columns:
-    """The columns with those of the questions that have a usual name and that nobody has named: id, text, split …"""
-    known = _others(sheet, (*columns.options, *columns.texts, columns.label))
-    names = ("id", "text", "context", "group", "split", "mass", "cluster")
-    lacking = {name: getattr(known, name) for name in names if not getattr(columns, name)}
-    texts = columns.texts or text_option_columns(_words(sheet, columns.options), len(columns.options))
-    return replace(columns, **lacking, texts=texts if len(texts) == len(columns.options) else ())
+def resolved(sheet: Sheet, told: Columns) -> Columns:
+    """Which column is what in a table of which a person named all columns, or some (``partial``).
+
+    Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
+    """
+    if not told.partial:
+        return checked(sheet, told)
+    if not told.options:
+        seen = recognise(sheet, label=told.label)
+        return checked(sheet, replace(seen, values=told.values or seen.values, label_from=told.label_from))
+    known = _others(sheet, (*told.options, told.label))
+    texts = text_option_columns(_words(sheet, told.options), len(told.options))
+    return checked(
+        sheet,
+        replace(
+            known,
+            options=told.options,
+            label=told.label,
+            values=told.values,
+            label_from=told.label_from,
+            texts=texts if len(texts) == len(told.options) and not set(texts) & {*told.options} else (),
+        ),
+    )
 
 
 def suggested(sheet: Sheet) -> Columns:
@@ -170,14 +188,20 @@ def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
     return options if len(models) == 1 and len(options) >= 2 and names[: len(before)] == before else ()
 
 
+def figure_columns(sheet: Sheet) -> OptionColumns | None:
+    """The columns of numbers that may be those of options."""
+    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "")
+
+
 def looks_scored(sheet: Sheet) -> bool:
     """Whether a table has columns of numbers that may be those of options."""
-    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "") is not None
+    return figure_columns(sheet) is not None
 
 
 def can_be_mapped(sheet: Sheet) -> bool:
-    """Whether a person could say which columns are the options: some have numbers, in a row for each question."""
-    return not _row_an_option(sheet) and sum(_is_numeric(sheet, name) for name in sheet.names) >= 2
+    """Whether a person could say which columns are the options: some have figures, in a row for each question."""
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
@@ -188,7 +212,7 @@ def text_columns(sheet: Sheet) -> tuple[str, ...]:
 
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
-    where, columns = f"{sheet.path}, line 1", shown(", ".join(sheet.names))
+    where = f"{sheet.path}, line 1"
     if no_options and _row_an_option(sheet):
         return f"{where}: expected a row for each question and a column for each option, found a row for each option"
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
@@ -202,9 +226,8 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
-    missing = "a column for each option (A, B … or p_A, p_B …)" if no_options else "a column 'label'"
-    way_out = "; say which is which" if can_be_mapped(sheet) else ""
-    return f"{where}: expected {missing}, found {columns}{way_out}"
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 
 def _row_an_option(sheet: Sheet) -> bool:

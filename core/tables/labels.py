@@ -2,7 +2,7 @@
 
 A cell names it by its column, its letter, its text or its number. Numbers may count from 0 or from 1. All rows decide
 that: 0 occurs only where they count from 0, and the number of options only where they count from 1. Where neither
-occurs, other evidence may decide, and otherwise a person is asked (:class:`Undecided`).
+occurs, other evidence may decide, and otherwise a person is asked (:class:`~core.errors.Undecided`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.records import LETTERS, OPTION_NAMES, BoolArray, IntArray
 from core.tables.field_names import PICK_NAMES, RIGHT_NAMES
 from core.tables.safe_read import shown
@@ -34,18 +34,15 @@ SURE_Z = 6.0
 """How many standard deviations the hits of one reading have to lie above those of shuffled labels to decide."""
 
 
-class Undecided(InputError):
-    """The numbers of a file's right options may count from 0 or from 1, and nothing in the file decides which."""
-
-
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The right options (n,), counted from 0, the ``form`` in which the file names them, in words, and the ``reason``
-    for that form where the numbers alone do not decide it."""
+    for that form where the numbers alone do not decide it. ``told``: a person's word decided it, and not the file."""
 
     labels: IntArray
     form: str
     reason: str = ""
+    told: bool = False
 
 
 def read_labels(
@@ -67,7 +64,7 @@ def read_labels(
     their names, which may say the same in another way, and ``picks`` (n,) a model's choices, counted from 0, with −1
     for a row without one.
 
-    Raises :class:`InputError` for a cell that names no option, and :class:`Undecided`.
+    Raises :class:`InputError` for a cell that names no option, and :class:`~core.errors.Undecided`.
     """
     cells = [cell.strip().removesuffix(".0") for cell in cells]
     distinct = set(cells)
@@ -188,7 +185,12 @@ def _numbers(
 ) -> Labels:
     """Labels that are all numbers: of options from 0 or from 1, or texts of options that are numbers."""
     if start is not None:
-        return Labels(numbers - start, f"numbers from {start}")
+        try:
+            seen = _numbers(numbers, cells, counts, texts, names, None, where, column, beside, picks)
+        except InputError:
+            seen = None
+        told = seen is None or bool((seen.labels != numbers - start).any())
+        return Labels(numbers - start, f"numbers from {start}", told=told)
     fits = [bool(((numbers >= first) & (numbers < counts + first)).all()) for first in (0, 1)]
     as_texts = _all_texts(cells, texts)
     if as_texts is not None and not any(fits[first] and (numbers - first == as_texts).all() for first in (0, 1)):

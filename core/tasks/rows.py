@@ -9,25 +9,25 @@ from core import extras
 from core.errors import InputError
 from core.tables.json_table import Columns
 from core.tables.tabular import open_columns
+from core.tasks import PACKED
 
 Row = dict[str, Any]
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet")
 """The endings of files of questions."""
-PACKED = (".gz", ".zst", ".xz", ".bz2")
-"""The endings of compressed files, behind those of what they hold."""
 
 
-def is_question_file(name: str) -> bool:
-    """Whether a file may hold questions, by its ending.
+def ending_of(name: str) -> str:
+    """The ending of a file that may hold questions; empty for another name.
 
-    >>> is_question_file("mine.csv"), is_question_file("mine.jsonl.gz"), is_question_file("mine.tar.gz")
-    (True, True, False)
+    >>> ending_of("mine.csv"), ending_of("mine.JSONL.gz"), ending_of("mine.tar.gz")
+    ('.csv', '.JSONL.gz', '')
     """
     lower = name.lower()
-    lower = next((lower.removesuffix(ending) for ending in PACKED if lower.endswith(ending)), lower)
-    return lower.endswith(ENDINGS)
+    packed = next((ending for ending in PACKED if lower.endswith(ending)), "")
+    own = next((ending for ending in ENDINGS if lower.removesuffix(packed).endswith(ending)), "")
+    return name[-len(own + packed) :] if own else ""
 
 
 def read_columns(path: Path) -> tuple[Columns, str]:
@@ -36,7 +36,7 @@ def read_columns(path: Path) -> tuple[Columns, str]:
 
     Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
     """
-    if not is_question_file(path.name):
+    if not ending_of(path.name):
         raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():
         raise InputError(f"there is no file {path}")

@@ -8,10 +8,11 @@ from pathlib import Path
 import streamlit as st
 
 from app import navigation
+from app.components.data.doubts import first_option
 from app.components.data.import_preview import short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
 from app.formatting import counted, plain, sentence
-from core.errors import HedgeError
+from core.errors import HedgeError, Undecided
 from core.exchange.dropped.found import FoundFile, Reading
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.question_files import keep
@@ -21,6 +22,8 @@ from core.perplexity.choices import digest_of
 
 TASKS_KEY = "launch_tasks"
 """The tasks of the form on New run."""
+UNDECIDED_KEY = "undecided_banks"
+"""The names of banks of which a person has to say where their numbers count from."""
 
 
 def show(reading: Reading) -> None:
@@ -43,18 +46,38 @@ def show(reading: Reading) -> None:
 
 def _button(kind: str, files: Sequence[FoundFile]) -> None:
     try:
-        if kind == "questions" and st.button("Use on New run", key=f"use-{kind}"):
-            st.session_state[TASKS_KEY] = [keep(found.file.path, found.file.name) for found in files]
-            navigation.go(navigation.NEW_RUN)
-        if kind == "conversation" and st.button("Use on Perplexity", key=f"use-{kind}"):
+        if kind == "questions":
+            _use_questions(files)
+        if kind == "conversation" and st.button("Open on Perplexity", key=f"use-{kind}"):
             navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file.path for f in files])))
-        if kind == "choices" and st.button("Use on Perplexity", key=f"use-{kind}"):
+        if kind == "choices" and st.button("Open on Perplexity", key=f"use-{kind}"):
             keep_choices(files[-1].file.path)
             navigation.go(navigation.PERPLEXITY)
         if kind in ("model", "weights"):
             navigation.link(navigation.NEW_RUN, "Open New run")
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
+
+
+def _use_questions(files: Sequence[FoundFile]) -> None:
+    """The button that starts banks on New run. A bank whose numbers can be read in two ways is asked about first."""
+    undecided = [file.name for found in files if (file := found.file).name in st.session_state.get(UNDECIDED_KEY, ())]
+    starts: dict[str, int] = {}
+    for name in undecided:
+        if (start := first_option(name)) is not None:
+            starts[name] = start
+    if not st.button("Use on New run", key="use-questions", disabled=len(starts) < len(undecided)):
+        return
+    tasks = []
+    for found in files:
+        try:
+            tasks.append(keep(found.file.path, found.file.name, starts.get(found.file.name)))
+        except Undecided:
+            st.session_state[UNDECIDED_KEY] = {*st.session_state.get(UNDECIDED_KEY, ()), found.file.name}
+    if len(tasks) < len(files):
+        st.rerun()
+    st.session_state[TASKS_KEY] = tasks
+    navigation.go(navigation.NEW_RUN)
 
 
 def keep_conversations(paths: Sequence[Path]) -> list[str]:

@@ -22,16 +22,15 @@ from core.exchange import (
     table,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.found import FoundFile, Header, TableHeader
+from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
+from core.exchange.dropped.kind import SheetView
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.table_columns import Columns, can_be_mapped, recognise
+from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import finished
-from core.tasks.rows import Row, read_file
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -105,8 +104,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
         for kind, file in beside:
             if file.path.parent == folder and folder.name != UNKNOWN:
                 of[kind].remove(file)
-        name = config.name.rpartition("/")[0] or config.name
-        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
+        done.elsewhere.append(FoundFile(config, "model"))
 
 
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -234,10 +232,9 @@ def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
 
 def _is_bank(file: DroppedFile) -> bool:
     try:
-        rows: list[Row] = read_file(file.path)
+        return SheetView(open_sheets(file.path)[0]).is_bank
     except InputError:
         return False
-    return finished.is_finished(rows)
 
 
 def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
@@ -340,8 +337,7 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
-        done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
-        return
+        raise error
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
         some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
@@ -349,8 +345,13 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = columns if header in mappings or column_mappings.recall(header) == columns else None
+        told = _told(header, mappings)
         done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+
+
+def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
+    """What a person said of tables with this header, or of all tables, now or earlier; None if nothing."""
+    return mappings.get(header) or mappings.get(ALL_TABLES) or column_mappings.recall(header)
 
 
 def _first_sheet(
@@ -361,9 +362,9 @@ def _first_sheet(
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = mappings.get(header) or column_mappings.recall(header)
+        told = _told(header, mappings)
         try:
-            return sheet, told or recognise(sheet), None
+            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed
