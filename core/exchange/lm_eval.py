@@ -75,10 +75,28 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def read_file(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
-    """The runs of a file of samples, one for each task; its results are in it, among the ``given`` or beside it.
+    """The runs of a file of samples, one for each task, with a line each that says how it was read.
 
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
+    The results are in the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the
+    line, what was expected and what was found.
     """
+    return [replace(run, read_as=_line(run)) for run in _read_file(path, given)]
+
+
+def _line(run: ImportedRun) -> str:
+    about = run.provenance
+    repeated, filters, others = about.get("repeated_lines", 0), about.get("filters", ()), about.get("left_out", ())
+    parts = [
+        run.read_as or f"{len(run.questions):,} questions",
+        {"letters": "asked by letter", "cloze": "options scored as texts"}.get(run.spec.form, ""),
+        f"{repeated:,} line{'s' * (repeated != 1)} twice" if repeated else "",
+        f"one of {len(filters)} filters" if len(filters) > 1 else "",
+        f"tasks without options left out: {shown(', '.join(others))}" if others else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _read_file(path: Path, given: Sequence[Path]) -> list[ImportedRun]:
     check_size(path)
     begin, first = _beginning(path)
     if begin == "{" and "doc_id" not in first:

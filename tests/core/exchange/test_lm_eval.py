@@ -104,6 +104,7 @@ def test_lines_that_were_appended_again_count_once(changed):
     (run,) = lm_eval.read([path])
     assert len(run.questions) == QUESTIONS
     assert run.provenance["repeated_lines"] == 50
+    assert run.read_as.endswith(", asked by letter, 50 lines twice")
     assert run.spec.model == "org/tiny-model"
 
 
@@ -318,6 +319,7 @@ def test_a_document_leaves_out_the_tasks_that_are_not_multiple_choice(logs, tmp_
     path.write_text(json.dumps(document))
     (run,) = lm_eval.read_file(path)
     assert run.provenance["left_out"] == ["gsm8k"]
+    assert run.read_as.endswith(", asked by letter, tasks without options left out: 'gsm8k'")
     del document["samples"]["bank_letters"]
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match="gsm8k, entry 1: expected the log-likelihoods of options, found a generation"):
