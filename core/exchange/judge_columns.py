@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from core.errors import InputError
+from core.files.json_text import loads
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray
 from core.tables.field_names import CLUSTER_NAMES, ID_NAMES, QUESTION_NAMES, first, matching, plain_name
@@ -49,6 +50,9 @@ NAMED_JUDGE = re.compile(
     r"gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|command|grok|prometheus|skywork|judge|juror|rater|"
     r"annotator|evaluator|grader|reviewer"
 )
+PERSON = re.compile(r"judge|juror|rater|annotator|evaluator|grader|reviewer")
+OPTION_OF_MODEL = re.compile(r"[_ .-](choice_?)?[A-J]$")
+"""What the name of a model's figure for an option ends with, as ``llama_A``."""
 MEASURE = re.compile(
     r"conf|prob|^p(true|false)?$|score|entropy|margin|acc|loss|perplex|length|token|time|seed|temperature|index|idx|rank|"
     r"similarity|bleu|rouge|f1|weight|agreement|subset|category|source|turn|split|part|row|number"
@@ -84,15 +88,20 @@ def judge_columns(sheet: Sheet) -> JudgeColumns | None:
 
     Raises :class:`InputError` where two columns may be what is right.
     """
+    _check_single(sheet)
     truths = matching(sheet.names, TRUTH_NAMES)
-    if not truths or sheet.table.num_rows < 2:
+    if sheet.table.num_rows < 2:
         return None
     has_pairs = sum(bool(PAIRED.match(plain_name(name))) for name in sheet.names) >= 2
     if not has_pairs and not first(sheet.names, ANSWER_NAMES):
         return None
     texts = {*matching(sheet.names, (*QUESTION_NAMES, *ANSWER_NAMES, *ID_NAMES, *CLUSTER_NAMES))}
     candidates = [name for name in sheet.names if name not in {*texts, *truths} and _may_judge(name)]
+    _check_points(sheet, [name for name in candidates if NAMED_JUDGE.search(plain_name(name))])
     if len(candidates) < 2 or sum(bool(_meaning(_head(sheet, name))) for name in candidates) < 2:
+        return None
+    if not truths:
+        _check_truth(sheet, candidates)
         return None
     meanings = {name: _meaning(sheet.texts(name)) for name in (*truths, *candidates)}
     told = [name for name in truths if meanings[name] in ("verdicts", "pairs")]
@@ -117,6 +126,65 @@ def judge_columns(sheet: Sheet) -> JudgeColumns | None:
     if pairs:
         judges = [name for name in judges if meanings[name] != "probabilities" and _may_be_pairs(sheet.texts(name))]
     return JudgeColumns(told[0], tuple(judges), pairs) if len(judges) >= 2 else None
+
+
+def _check_single(sheet: Sheet) -> None:
+    """:class:`InputError` for the verdicts of one judge on pairs, as RewardBench and JudgeBench keep them."""
+    names = set(sheet.names)
+    if {"results", "subset", "text_chosen", "text_rejected"} <= names or {"judge_name", "judgments", "label"} <= names:
+        raise InputError(
+            f"{sheet.path}: it has the verdicts of one judge on pairs of answers; a jury needs two or more judges, "
+            "such as a table with response_a, response_b, a column for each judge and one that says what is right"
+        )
+
+
+def _check_points(sheet: Sheet, named: Sequence[str]) -> None:
+    """:class:`InputError` where two or more columns with the names of judges hold points and no verdicts."""
+    points = [name for name in named if _are_points(_head(sheet, name))]
+    if len(points) >= 2:
+        raise InputError(
+            f"{sheet.path}: its judges ({', '.join(map(shown, points[:3]))}) give points; a jury needs verdicts such "
+            "as yes and no, or the probability that an answer is right"
+        )
+
+
+def _are_points(cells: Sequence[str]) -> bool:
+    numbers = [as_number(cell, percent=False) for cell in cells]
+    values = [value for value in numbers if value is not None and not math.isnan(value)]
+    whole = len(values) == len(numbers) and bool(values) and all(0 <= value <= 100 for value in values)
+    return whole and max(values) > 2
+
+
+def _check_truth(sheet: Sheet, candidates: Sequence[str]) -> None:
+    """:class:`InputError` for the verdicts of named judges without what is right."""
+    judges = [name for name in candidates if NAMED_JUDGE.search(plain_name(name)) and _meaning(sheet.texts(name))]
+    if len(judges) >= 2:
+        raise InputError(
+            f"{sheet.path}: it has the verdicts of {', '.join(map(shown, judges[:3]))} and no column that says what is "
+            "right, such as 'human'; a jury is measured against that"
+        )
+
+
+def unfolded(sheet: Sheet) -> Sheet:
+    """The table with a column for each judge of a column of objects, such as ``judges: {"gpt4": true}``."""
+    for name in matching(sheet.names, ("judges", "judgements", "judgments", "verdicts", "votes", "jurors")):
+        cells = [_object(cell) for cell in sheet.table[name].to_pylist()]
+        if all(cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
+            table = sheet.table.drop_columns([name])
+            for judge in cells[0]:
+                if judge not in table.column_names:
+                    table = table.append_column(str(judge), [[str(cell[judge]) for cell in cells]])
+            return replace(sheet, table=table)
+    return sheet
+
+
+def _object(cell: object) -> dict[str, object]:
+    if isinstance(cell, str):
+        try:
+            cell = loads(cell)
+        except ValueError:
+            return {}
+    return cell if isinstance(cell, dict) else {}
 
 
 def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:
@@ -179,6 +247,8 @@ def _may_judge(name: str) -> bool:
     plain = plain_name(name)
     if FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
         return False
+    if OPTION_OF_MODEL.search(name) and not PERSON.search(plain):
+        return False
     return bool(NAMED_JUDGE.search(plain)) or not MEASURE.search(plain)
 
 
@@ -198,7 +268,7 @@ def _meaning(cells: Sequence[str]) -> Meaning:
         return "verdicts"
     if words <= {*FIRST, *SECOND, *TIED}:
         return "pairs"
-    numbers = [as_number(word, percent=False) for word in words]
+    numbers = [as_number(word, percent=word.endswith("%")) for word in words]
     return "probabilities" if all(value is not None and 0 <= value <= 1 for value in numbers) else ""
 
 
@@ -230,7 +300,7 @@ def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeC
     for row in kept:
         side = _side(cells[row], columns.pairs)
         if side is None and not columns.pairs:
-            side = as_number(cells[row], percent=False)
+            side = as_number(cells[row], percent=cells[row].endswith("%"))
         if side is None and columns.pairs:
             side = 0.5
         if side is None or math.isnan(side):

@@ -66,6 +66,8 @@ def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
     sheets = [open_sheet(path) for path in paths]
     if all("logits" in sheet.names for sheet in sheets):
         return _published(sheets)
+    if len(sheets) == 1:
+        sheets = [judge_columns.unfolded(sheets[0])]
     if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0])):
         return ReadJury(*judge_columns.read(sheets[0], columns))
     if len(sheets) == 1:

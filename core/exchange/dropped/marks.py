@@ -10,7 +10,7 @@ from typing import Any
 
 from core.exchange import score_arrays
 from core.exchange.dropped.kind import SheetView
-from core.exchange.judge_columns import judge_columns, long_columns
+from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
 
@@ -119,7 +119,7 @@ def is_jury(view: SheetView) -> bool:
     names = view.names
     if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
         return True
-    return bool(long_columns(view.sheet.names)) or judge_columns(view.sheet) is not None
+    return bool(long_columns(view.sheet.names)) or judge_columns(unfolded(view.sheet)) is not None
 
 
 def is_jury_labels(view: SheetView) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,19 @@ def test_the_better_answers_of_pairs_are_a_jury(tmp_path):
     assert np.array_equal(judged.p_true, [[1, 1], [0, 0.5], [0, 1]])
 
 
+def test_judges_in_an_object_and_in_per_cent_are_read(tmp_path):
+    rows = [
+        {"question": f"q{i}", "answer": f"a{i}", "judges": {"gpt4": "90%", "claude": f"{i}%"}, "human": i > 1}
+        for i in range(4)
+    ]
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert kind_of(path) == "jury"
+    judged = juries.read([path]).judgements
+    assert judged.jurors == ("gpt4", "claude")
+    assert np.allclose(judged.p_true, [[0.9, i / 100] for i in range(4)])
+
+
 def test_a_row_for_each_verdict_has_names_of_its_own(tmp_path):
     path = table(
         tmp_path,
@@ -79,7 +93,7 @@ def test_a_row_for_each_verdict_has_names_of_its_own(tmp_path):
         ("question,answer,A,B,correct", ["?,A,0.2,0.7,1", "?,B,0.7,0.2,0"]),
         ("question,answer,prediction,confidence,p_true,label", ["?,x,1,0.9,0.8,1", "?,y,0,0.7,0.1,0"]),
         ("question,answer,gpt4,claude,label", ["?,x,A,C,1", "?,y,B,D,0"]),  # picks
-        ("question,answer,gpt4,claude,label", ["?,x,8,9,1", "?,y,3,7,0"]),  # points
+        ("question,answer,llama_A,llama_B,correct", ["?,A,40,60,1", "?,B,70,30,0"]),  # shares of options in per cent
         ("question,gpt4,claude", ["?,1,0", "?,0,1"]),
     ],
 )
@@ -104,6 +118,21 @@ def test_other_tables_are_no_jury(tmp_path, header, rows):
             "question,answer,gpt4,claude,human",
             ["?,x,yes,no,yes", "?,y,yes,,yes"],
             "line 3: expected the verdict of 'claude' on every answer, found ''; fill it in",
+        ),
+        (
+            "question,answer,gpt4,claude,human",
+            ["?,x,8,9,1", "?,y,3,7,0"],
+            r"its judges \('gpt4', 'claude'\) give points; a jury needs verdicts such as yes and no",
+        ),
+        (
+            "question,answer,gpt4,claude",
+            ["?,x,yes,no", "?,y,no,no"],
+            "it has the verdicts of 'gpt4', 'claude' and no column that says what is right, such as 'human'",
+        ),
+        (
+            "id,results,subset,text_chosen,text_rejected",
+            ["1,1,easy,x,y", "2,0,easy,x,y"],
+            "it has the verdicts of one judge on pairs of answers; a jury needs two or more judges",
         ),
     ],
 )
