@@ -116,8 +116,9 @@ def beside(path: Path) -> list[Path]:
     if not path.is_file():
         return []
     name = NAME.match(path.name)
-    if name:
-        return [one for one in [path.parent / f"results_{name['date']}.json"] if one.is_file()]
+    if name:  # a name of the person's own has the date at its end too
+        found = sorted(path.parent.glob("*.json"))
+        return [one for one in found if one.stem.endswith(name["date"] or "/") and not NAME.match(one.name)]
     plain = path.parent / PLAIN
     return [plain] if plain != path and plain.is_file() and b'"doc_id"' in _head(path) else []
 

@@ -410,6 +410,8 @@ def test_what_a_name_says_without_results(name, parts):
 
 def test_one_file_is_imported_with_the_results_beside_it(home, changed, capsys):
     path = changed("bank_letters", lambda found: None, results=True)
+    (about,) = path.parent.glob("results_*.json")
+    about.rename(about.with_name(about.name.replace("results_", "mine_")))  # --output_path mine.json
     assert main(["import", str(path)]) == 0
     record = store.read_record(capsys.readouterr().out.split()[0])
     assert record.provenance["stated"] == {metric: record.provenance["claims"][metric] for metric in METRICS_OF_LETTERS}
