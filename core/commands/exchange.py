@@ -19,6 +19,7 @@ from core.exchange.dropped.apart import DropApart, default_limits
 from core.exchange.dropped.found import ALL_TABLES, FoundJury, Header, Reading, in_shared_tasks, named, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun, save
+from core.exchange.joined_subjects import joined_by_benchmark
 from core.exchange.lm_eval_results import beside
 from core.exchange.run_table import runs_table
 from core.exchange.shared_tasks import with_stored_banks
@@ -79,6 +80,7 @@ def import_results(arguments: Namespace) -> CommandResult:
             )
             for found in reading.runs
         ]
+        runs = joined_by_benchmark(runs) if arguments.join else runs
         runs = with_stored_banks(runs)
         refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
         refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]

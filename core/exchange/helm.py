@@ -112,7 +112,10 @@ def _references(state: dict[str, Any], where: str) -> tuple[list[str], int]:
     texts = [_text(one.get("output")) if isinstance(one, dict) else str(one) for one in references]
     right = [i for i, one in enumerate(references) if isinstance(one, dict) and "correct" in (one.get("tags") or [])]
     if len(right) != 1:
-        raise InputError(f"{where}: expected one reference with the tag 'correct', found {len(right)}")
+        raise InputError(
+            f"{where}: expected one reference with the tag 'correct', found {len(right)}; sets need questions with one "
+            "right answer"
+        )
     return texts, right[0]
 
 

@@ -6,6 +6,7 @@
                there is one, then p_true or ``[[p_true, p_false]]``; what is right is joined from a table by question
 ``tidy``       one CSV, Parquet or JSON-lines table: question, answer, juror, p_true, label, and maybe p_false, id,
                part, cluster
+``columns``    one table with a column for each judge, beside one with what is right (:mod:`.judge_columns`)
 
 Nothing is evaluated: a field is a number or JSON, or it is refused with its file and line.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import InputError
+from core.exchange import judge_columns
 from core.jury.judgements import Judgements, from_table, joined, truth
 from core.tables.safe_read import check_size, shown
 from core.tables.tabular import Sheet, meant, open_sheet
@@ -65,6 +67,10 @@ def read(paths: Sequence[Path], *, labels: Path | None = None) -> ReadJury:
     if all("logits" in sheet.names for sheet in sheets):
         return _published(sheets)
     if len(sheets) == 1:
+        sheets = [judge_columns.unfolded(sheets[0])]
+    if len(sheets) == 1 and (columns := judge_columns.judge_columns(sheets[0])):
+        return ReadJury(*judge_columns.read(sheets[0], columns))
+    if len(sheets) == 1:
         return ReadJury(from_table(_tidy(sheets[0]), where=str(sheets[0].path)))
     odd = next(sheet for sheet in sheets if "logits" not in sheet.names)
     raise InputError(
@@ -78,8 +84,15 @@ def _tidy(sheet: Sheet) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: sheet.table[name].to_pylist() for name in sheet.names}
-    for name in {"question", "answer", "juror", "id", "cluster"} & set(columns):
-        columns[name] = [meant(cell) for cell in sheet.texts(name, as_is=True)]
+    texts = {name: name for name in {"question", "answer", "juror", "id", "cluster"} & set(columns)}
+    if not {"question", "answer", "juror", "p_true", "label"} <= set(columns):
+        theirs = judge_columns.long_columns(sheet.names)
+        columns |= {name: columns[own] for name, own in theirs.items()}
+        if theirs:
+            columns["p_true"] = [judge_columns.verdict(cell) for cell in sheet.texts(theirs["p_true"])]
+        texts |= {name: own for name, own in theirs.items() if name in ("question", "answer", "juror")}
+    for name, own in texts.items():
+        columns[name] = [meant(cell) for cell in sheet.texts(own, as_is=True)]
     return pd.DataFrame(columns)
 
 

@@ -58,6 +58,11 @@ def _read_run(path: Path) -> ImportedRun:
                 "generative task does not say how probable each option is"
             )
         golds = listed(gold) if isinstance(gold, (list, str)) and listed(gold) is not None else [gold]
+        if golds is not None and len(golds) > 1:
+            raise InputError(
+                f"{where}: expected one right choice in 'gold_index', found several, {shown(gold)}; sets need "
+                "questions with one right answer, such as those of truthfulqa:mc1"
+            )
         if golds is None or len(golds) != 1 or not str(golds[0]).lstrip("-").isdecimal():
             raise InputError(f"{where}: expected one right choice in 'gold_index', found {shown(gold)}")
         label = int(golds[0])

@@ -12,6 +12,7 @@ stands twice, because the files are opened for appending, it counts once. Three 
 - ``samples_<task>_<date>.jsonl``, a line a sample; in versions of mid-2024 ``.json``, with such lines or one list
 - ``pretrained__<model>_<task>.jsonl`` of versions 0.4.0 to 0.4.2, one JSON list
 - a document that ``simple_evaluate()`` returned, whose ``samples`` have a list for each task
+- ``<task>_write_out_info.json`` of 2023, a list with the prompt and the log-likelihood of each option
 """
 
 from __future__ import annotations
@@ -29,7 +30,15 @@ from core.exchange import lm_eval_picks, lm_eval_results
 from core.exchange.build_run import assemble
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.lm_eval_results import NAME, Results
-from core.exchange.lm_eval_sample import METRICS, Sample, delimiters, has_several_right, is_letters, scored
+from core.exchange.lm_eval_sample import (
+    METRICS,
+    Sample,
+    delimiters,
+    has_several_right,
+    is_letters,
+    of_write_out,
+    scored,
+)
 from core.files.json_text import loads
 from core.runs.spec import RunSpec
 from core.tables.safe_read import LONGEST_LINE, check_size, json_document, json_lines, json_list, shown
@@ -38,6 +47,7 @@ ORIGIN = "lm-eval"
 SAME_WITHIN = 1e-4
 """Two log-likelihoods of the same line that differ by at most this are equal up to rounding."""
 MEAN_WITHIN = 1e-9
+WRITE_OUT = {"doc_id", "prompt_0", "logit_0"}
 Rows = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 """Gives the samples of a task, each with its place, from the first at each call."""
 
@@ -65,10 +75,28 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
 
 
 def read_file(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
-    """The runs of a file of samples, one for each task; its results are in it, among the ``given`` or beside it.
+    """The runs of a file of samples, one for each task, with a line each that says how it was read.
 
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
+    The results are in the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the
+    line, what was expected and what was found.
     """
+    return [replace(run, read_as=_line(run)) for run in _read_file(path, given)]
+
+
+def _line(run: ImportedRun) -> str:
+    about = run.provenance
+    repeated, filters, others = about.get("repeated_lines", 0), about.get("filters", ()), about.get("left_out", ())
+    parts = [
+        run.read_as or f"{len(run.questions):,} questions",
+        {"letters": "asked by letter", "cloze": "options scored as texts"}.get(run.spec.form, ""),
+        f"{repeated:,} line{'s' * (repeated != 1)} twice" if repeated else "",
+        f"one of {len(filters)} filters" if len(filters) > 1 else "",
+        f"tasks without options left out: {shown(', '.join(others))}" if others else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _read_file(path: Path, given: Sequence[Path]) -> list[ImportedRun]:
     check_size(path)
     begin, first = _beginning(path)
     if begin == "{" and "doc_id" not in first:
@@ -92,6 +120,11 @@ def _beginning(path: Path) -> tuple[str, dict[str, Any]]:
         over_lines = text.rstrip().endswith((b"{", b"[", b",")) or len(text) == LONGEST_LINE
         return character, {} if over_lines else {"doc_id": None}
     return character, found if isinstance(found, dict) else {}
+
+
+def is_sample(row: dict[str, Any]) -> bool:
+    """Whether the first object of JSON lines or of a list is a sample, of any version."""
+    return any(keys <= row.keys() for keys in ({"doc_id", "resps"}, {"doc_id", "doc", "arguments"}, WRITE_OUT))
 
 
 def is_document(values: Any) -> bool:
@@ -206,7 +239,8 @@ def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Fou
 def _samples(task: str, rows: Rows, *, delimiter: str, digits: str) -> _Found:
     samples: dict[str, dict[str, Sample]] = {}
     repeated = 0
-    for where, row in rows():
+    for where, line in rows():
+        row = of_write_out(line) if line.keys() >= WRITE_OUT else line
         for key in ("doc_id", "doc", "resps"):
             if key not in row:
                 raise InputError(f"{where}: expected a sample of lm-eval with {key!r}, found {shown(', '.join(row))}")

@@ -95,7 +95,7 @@ def find(path: Path, given: Sequence[Path] = ()) -> Results | None:
         task = (name["task"] if name["task"] in tasks else "") if name else _named_task(path.stem, tasks)
         if task:
             return of_task(values, task, candidate)
-        if not name and len(tasks) == 1 and candidate.parent == path.parent and not DATED.search(candidate.name):
+        if not name and len(tasks) == 1 and candidate == path.parent / PLAIN:
             return of_task(values, next(iter(tasks)), candidate, certain=False)
     return None
 
@@ -116,8 +116,9 @@ def beside(path: Path) -> list[Path]:
     if not path.is_file():
         return []
     name = NAME.match(path.name)
-    if name:
-        return [one for one in [path.parent / f"results_{name['date']}.json"] if one.is_file()]
+    if name:  # a name of the person's own has the date at its end too
+        found = sorted(path.parent.glob("*.json"))
+        return [one for one in found if one.stem.endswith(name["date"] or "/") and not NAME.match(one.name)]
     plain = path.parent / PLAIN
     return [plain] if plain != path and plain.is_file() and b'"doc_id"' in _head(path) else []
 
@@ -141,6 +142,12 @@ def _named_task(stem: str, tasks: Iterable[str]) -> str:
     return max(fitting, key=len, default="")
 
 
+def date_of(path: Path) -> str:
+    """The date in a name of samples; empty if there is none."""
+    name = NAME.match(path.name)
+    return (name["date"] if name else "") or ""
+
+
 def named_parts(path: Path) -> tuple[str, str]:
     """The model and the task that a file's name says; the model is empty where it says none.
 
@@ -148,11 +155,13 @@ def named_parts(path: Path) -> tuple[str, str]:
     ('org/model-1b', 'mmlu_anatomy')
     >>> named_parts(Path("samples_piqa_2024-06-01T10-00-00.0.jsonl"))
     ('', 'piqa')
+    >>> named_parts(Path("arc_easy_write_out_info.json"))
+    ('', 'arc_easy')
     """
     name = NAME.match(path.name)
     arguments = ARGUMENTS.match(path.stem)
     if name or not arguments:
-        return "", name["task"] if name else path.stem
+        return "", name["task"] if name else path.stem.removesuffix("_write_out_info")
     rest = arguments["rest"]
     begin = rest.rfind("__") + 2 if "__" in rest else 0
     cut = KNOWN_TASKS.search(rest, begin)

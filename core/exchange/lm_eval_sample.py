@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -21,20 +22,25 @@ from core.tables.field_names import (
     OPTION_BEGINNINGS,
     OPTIONS_NAMES,
     QUESTION_NAMES,
-    first,
     matching,
     plain_name,
 )
 from core.tables.safe_read import number, shown
 
-ASKED_FIRST = (
-    *("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise"),
-    *QUESTION_NAMES,
-)
-"""What is asked, by the names of a document's fields; those that the harness's own tasks use come first."""
-ABOUT = (*CONTEXT_NAMES, "sentence")
-"""What a question is about, where the prompt has it too."""
-GROUPS = ("subject", "category", "topic", "activity_label", "source", *GROUP_NAMES)
+PARTS = {
+    "asked": (
+        *("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise"),
+        *QUESTION_NAMES,
+        "sent1",
+    ),
+    "about": (*CONTEXT_NAMES, "sentence"),
+    "premise": ("premise", "sentence1", "context"),
+    "hypothesis": HYPOTHESIS_NAMES,
+    "options": ("choices", "options", "endings", *OPTIONS_NAMES),
+    "group": ("subject", "category", "topic", "activity_label", "source", *GROUP_NAMES),
+}
+"""The fields of a document by what they are; those that the harness's own tasks use come first. What a question is
+about counts where the prompt has it too."""
 CAUSE_OR_EFFECT = {"cause": "What was the cause?", "effect": "What happened as a result?"}
 """The questions of COPA, by what stands in the document."""
 DELIMITER = " "
@@ -72,6 +78,11 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
         else _gold(row.get("target"), choices, where, digits)
     )
     shown_options = _option_texts(row["doc"], choices)
+    if k == 1:
+        raise InputError(
+            f"{where}: expected the log-likelihoods of several options, found one text; only tasks of output_type "
+            "multiple_choice have options"
+        )
     check_row(where, k, label, shown_options)
     own = values[:k]
     _check_claims(row, own, values[k:] if halves else None, choices if exact else None, label, where)
@@ -80,7 +91,7 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     doc = row["doc"]
     context, asked = _context_and_question(doc, contexts[0])
     group = next(
-        (doc[name] for name in matching(doc, GROUPS) if isinstance(doc[name], str) and doc[name].strip()), task
+        (doc[name] for name in _fields(tuple(doc), "group") if isinstance(doc[name], str) and doc[name].strip()), task
     )
     return Sample(
         ScoredRow(
@@ -102,27 +113,56 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _fields(names: tuple[str, ...], part: str) -> list[str]:
+    """The names that are a part of a question (:data:`PARTS`); the documents of a task have the same names."""
+    return matching(names, PARTS[part])
+
+
+def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
+    """A sample of 2023, which ``--write_out`` kept as ``prompt_<i>`` (with the option), ``logit_<i>`` and ``truth``.
+
+    What differs in the prompts, from a word's beginning on, is the option. Its length is not known for certain, so
+    that ``acc_norm`` is left out.
+    """
+    prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
+    shared = _common(prompts) if prompts else ""
+    begin = max(shared.rfind(sign) for sign in ":\n ") + 1
+    return {
+        "doc_id": row["doc_id"],
+        "doc": {},
+        "target": row.get("truth"),
+        "arguments": [[prompt[:begin].rstrip(), f" {prompt[begin:].strip()}"] for prompt in prompts],
+        "resps": [[[row[f"logit_{i}"], False]] for i in range(len(prompts)) if f"logit_{i}" in row],
+    } | ({"acc": row["acc"]} if "acc" in row else {})
+
+
 def _context_and_question(doc: dict[str, Any], prompt: str) -> tuple[str, str]:
     """What a question is about, if it is about anything, and what is asked; the prompt where the document does not say.
 
     Of two statements (NLI), the first is the context. A text that the model was not shown, or that the question
     contains, is no context.
     """
-    texts = {name: value for name, value in doc.items() if isinstance(value, str) and value.strip()}
-    premise, hypothesis = first(texts, ("premise", "sentence1", "context")), first(texts, HYPOTHESIS_NAMES)
-    if premise and hypothesis and not first(texts, ("question",)):
+    lists = {name: "\n".join(value) for name, value in doc.items() if name.lower() == "contexts" and _are_texts(value)}
+    texts = {name: value for name, value in (doc | lists).items() if isinstance(value, str) and value.strip()}
+    names = tuple(texts)
+    premise, hypothesis, name = (next(iter(_fields(names, part)), "") for part in ("premise", "hypothesis", "asked"))
+    if premise and hypothesis and name.lower() != "question":
         return texts[premise], texts[hypothesis]
-    name = first(texts, ASKED_FIRST)
-    asked = texts.get(name, prompt.strip())
+    asked = texts.get(name) or prompt.strip()
     if premise and asked.strip().lower() in CAUSE_OR_EFFECT:
         return texts[premise], CAUSE_OR_EFFECT[asked.strip().lower()]
-    about = [other for other in matching(texts, ABOUT) if other != name and not (other == "ctx" and "ctx_a" in doc)]
-    flat_prompt, flat_asked = (" ".join(text.split()) if about else "" for text in (prompt, asked))
+    about = [other for other in _fields(names, "about") if other != name and not (other == "ctx" and "ctx_a" in doc)]
     for other in about:
-        flat = " ".join(texts[other].split())
-        if flat in flat_prompt and flat not in flat_asked and flat_asked not in flat:
-            return texts[other], asked
+        text = texts[other]
+        is_shown = text in prompt or " ".join(text.split()) in " ".join(prompt.split())
+        if is_shown and text.strip() not in asked and asked.strip() not in text:
+            return text, asked
     return "", asked
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def _requests(row: dict[str, Any], where: str) -> tuple[list[str], list[str]]:
@@ -236,7 +276,7 @@ def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...
     if not is_letters(choices):
         return tuple(text.lstrip("\n") or text for text in choices)
     k = len(choices)
-    for name in matching(doc, ("choices", "options", "endings", *OPTIONS_NAMES)):
+    for name in _fields(tuple(doc), "options"):
         found = doc[name]
         if isinstance(found, dict):
             found = found.get("text", [found[letter] for letter in LETTERS[:k] if letter in found])
@@ -330,14 +370,16 @@ def _gold_of_prompts(row: dict[str, Any], own: FloatArray, where: str) -> int:
     The file's target is then the continuation and says nothing. Of two, ``acc`` tells which was right; the document's
     own answer, counted from 1, must agree where there is one.
     """
-    if len(own) != 2 or "acc" not in row:
+    written = str(row["doc"].get("answer", "")).strip()
+    if not _is_claimed(row, "acc") and written.isdecimal() and 1 <= int(written) <= len(own):
+        return int(written) - 1
+    if len(own) != 2 or not _is_claimed(row, "acc"):
         raise InputError(
             f"{where}: expected two prompts and 'acc' where one continuation follows several prompts, found {len(own)} "
             "prompts; the file does not say which is right"
         )
     top = _top(own)
     label = top if number(row["acc"], where, "acc") == 1 else 1 - top
-    written = str(row["doc"].get("answer", "")).strip()
     if written in ("1", "2") and int(written) != label + 1:
         raise InputError(
             f"{where}: expected the answer {written} of the document to be right, found acc {row['acc']} where the "

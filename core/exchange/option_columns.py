@@ -59,7 +59,8 @@ def option_columns(
     """
     best = _best(numeric) or _of_shares(sheet, numeric)
     named = _classes(sheet, [name for name in numeric if name not in known], label) if label else ()
-    if named and (best is None or len(best[1]) < len(named) or not _are_named(sheet, label, best[1])):
+    same = best is not None and named == best[1]  # which may have texts beside them
+    if named and not same and (best is None or len(best[1]) < len(named) or not _are_named(sheet, label, best[1])):
         _check_number(sheet, named)
         return OptionColumns(named, _said(_around(named[0])))
     if best is None:

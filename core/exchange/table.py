@@ -20,6 +20,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.joined_subjects import named_by_folder
 from core.exchange.option_columns import class_names
 from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
 from core.exchange.read_as import described, kind_words, line, repeats
@@ -130,7 +131,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     for i, key in enumerate(keys):
         rows_of.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
-    about_all = {"model": hendrycks["model"]} if hendrycks else {}
+    about_all = {"model": hendrycks["model"]} if hendrycks else named_by_folder(sheet.path)
     about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
     for key, all_rows in rows_of.items():

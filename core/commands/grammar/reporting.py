@@ -71,6 +71,9 @@ def import_(made: argparse.ArgumentParser) -> None:
     made.add_argument("--model", default="", help="the model, if the files do not say it")
     made.add_argument("--task", default="", help="the task, if the files do not say it")
     made.add_argument(
+        "--join", action="store_true", help="make one run of a model's subjects of one benchmark, such as MMLU's 57"
+    )
+    made.add_argument(
         "--memory", type=float, metavar="GB", help="the memory that reading may take; HEDGE_READ_MEMORY_GB if not given"
     )
     made.add_argument(

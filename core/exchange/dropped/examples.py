@@ -326,6 +326,13 @@ def _llmbar() -> list[dict[str, Any]]:
 
 JURY = (
     _example("A row for each verdict", "jury.csv", _jury),
+    _example(
+        "A column for each judge, and one that says what is right",
+        "judges.csv",
+        lambda: (
+            b"question,answer,gpt4,claude,human\nq0,a0,correct,correct,correct\nq1,a1,correct,incorrect,incorrect\n"
+        ),
+    ),
     FileExample(
         "A file for each juror",
         lambda: {"jury_logits_ann_test.csv": _published_jury(), "jury_logits_bob_test.csv": _published_jury()},

@@ -359,7 +359,7 @@ def _juries(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
     for file in of.pop("jury", []):
         at(file)
         names = {name.strip().lower() for name in open_sheets(file.path)[0].names}
-        if "juror" in names:
+        if "juror" in names or "logits" not in names:
             done.groups.append(_group([file], partial(juries.read, [file.path])))
         else:
             published.setdefault(file.path.parent, []).append(file)

@@ -186,7 +186,7 @@ KINDS: dict[str, Kind] = {
         place="runs",
         listed="lm-evaluation-harness samples",
         document=lm_eval_samples.is_document,
-        line=lambda row: {"doc_id", "resps"} <= row.keys() or {"doc_id", "doc", "arguments"} <= row.keys(),
+        line=lm_eval_samples.is_sample,
         origin=lm_eval_samples.ORIGIN,
         cited=CitedWork(
             "eval-harness",

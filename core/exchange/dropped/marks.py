@@ -11,6 +11,7 @@ from typing import Any
 from core.exchange import score_arrays
 from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
+from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.picks import tallied
 from core.perplexity import conversation_files
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
@@ -119,14 +120,16 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 def is_jury(view: SheetView) -> bool:
     """Whether a table has verdicts of jurors."""
     names = view.names
-    return {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and bool(names & RIGHT))
+    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
+        return True
+    return bool(long_columns(view.sheet.names)) or judge_columns(unfolded(view.sheet)) is not None
 
 
 def is_jury_labels(view: SheetView) -> bool:
     """Whether a table says which answers are right, and nothing of options."""
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
-        return True
+        return not (view.is_scored and view.texts)
     picks = names & set(PICK_NAMES)
     return "question" in names and bool(names & RIGHT) and not (picks or view.is_scored or view.texts)
 

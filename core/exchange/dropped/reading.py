@@ -10,10 +10,11 @@ import hashlib
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from core.errors import HedgeError, Undecided
-from core.exchange import below_chance
+from core.exchange import below_chance, lm_eval
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
@@ -21,6 +22,7 @@ from core.exchange.dropped.kinds import KINDS, MEANT, UNCLEAR
 from core.exchange.dropped.recognition import kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
+from core.exchange.lm_eval_results import date_of
 from core.exchange.table_columns import Columns
 
 LOG = logging.getLogger(__name__)
@@ -169,7 +171,28 @@ def assembled(done: Sorted, read: Mapping[str, Result], *, refused: Sequence[Ref
             juries.append(FoundJury(result, group.names))
         else:
             runs += [FoundRun(run, group.names[0]) for run in result]
+    runs, earlier = _newest(runs)
+    refusals += earlier
     return Reading(tuple(runs), tuple(juries), tuple(done.elsewhere), tuple(refusals), tuple(done.tables))
+
+
+def _newest(runs: Sequence[FoundRun]) -> tuple[list[FoundRun], list[Refusal]]:
+    """The runs, where of several evaluations of one task in a model's folder the newest counts, by lm-eval's dates."""
+    dated: dict[tuple[object, ...], list[tuple[str, FoundRun]]] = {}
+    for found in runs:
+        date = date_of(Path(found.name))
+        if date and found.run.spec.origin == lm_eval.ORIGIN and not found.lacks:
+            asked = frozenset(question.id for question in found.run.questions)
+            key = (replace(found.run.spec, fingerprint=""), Path(found.name).parent, asked)
+            dated.setdefault(key, []).append((date, found))
+    earlier: dict[str, Refusal] = {}
+    for several in dated.values():
+        newest = max(several, key=lambda one: one[0])[1]
+        for _, found in several:
+            if found is not newest:
+                sentence = f"it is an earlier evaluation of the same task than {Path(newest.name).name}, which counts"
+                earlier[found.name] = Refusal(found.name, f"{sentence}; bring it in by itself to have both")
+    return [found for found in runs if found.name not in earlier], list(earlier.values())
 
 
 def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refusal:

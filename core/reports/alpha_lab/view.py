@@ -54,12 +54,14 @@ def look(run: Evaluation, view: SplitView) -> Evaluation:
 
 
 def extra_options(run: Evaluation) -> tuple[int, ...]:
-    """Which option places hold E and F in every question of the run; empty if they are not all alike."""
+    """Which option places hold E and F in every question of the run; empty if they are not all alike, or if there is
+    one alone that is right in some question, as "None of the above" can be."""
     rows = store.read_questions(run.run_id, columns=["options"])["options"].combine_chunks()
     fewest = pc.min(rows.value_lengths()).as_py() or 0
     extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
     places = range(min(run.k, fewest))
-    return tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
+    found = tuple(j for j in places if pc.all(pc.is_in(pc.list_element(rows, j), value_set=extra)).as_py())
+    return () if len(found) == 1 and np.isin(run.labels, found).any() else found
 
 
 def renormalise(probabilities: FloatArray, places: tuple[int, ...]) -> FloatArray:

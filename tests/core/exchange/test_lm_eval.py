@@ -104,6 +104,7 @@ def test_lines_that_were_appended_again_count_once(changed):
     (run,) = lm_eval.read([path])
     assert len(run.questions) == QUESTIONS
     assert run.provenance["repeated_lines"] == 50
+    assert run.read_as.endswith(", asked by letter, 50 lines twice")
     assert run.spec.model == "org/tiny-model"
 
 
@@ -318,6 +319,7 @@ def test_a_document_leaves_out_the_tasks_that_are_not_multiple_choice(logs, tmp_
     path.write_text(json.dumps(document))
     (run,) = lm_eval.read_file(path)
     assert run.provenance["left_out"] == ["gsm8k"]
+    assert run.read_as.endswith(", asked by letter, tasks without options left out: 'gsm8k'")
     del document["samples"]["bank_letters"]
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match="gsm8k, entry 1: expected the log-likelihoods of options, found a generation"):
@@ -354,6 +356,44 @@ def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path)
     assert run.provenance["lacks"] == ["model"]
 
 
+def test_of_two_evaluations_of_one_task_the_newest_counts(logs, tmp_path):
+    folder = shutil.copytree(logs, tmp_path / logs.name)
+    name, about = samples(folder, "bank_letters"), next(folder.glob("results_*.json"))
+    date = about.stem.removeprefix("results_")
+    shutil.copy(name, folder / name.name.replace(date, "2020-01-01T00-00-00.1"))
+    shutil.copy(about, folder / "results_2020-01-01T00-00-00.1.json")
+    reading = Drop([folder], scratch=tmp_path / "scratch").read()
+    assert sorted(found.run.spec.task for found in reading.runs) == ["bank_cloze", "bank_letters"]
+    (refused,) = reading.refused
+    assert "2020-01-01" in refused.name
+    assert refused.sentence == (
+        f"it is an earlier evaluation of the same task than {name.name}, which counts; bring it in by itself to have "
+        "both"
+    )
+
+
+def test_samples_of_2023_are_read(tmp_path):
+    shots = "Question: Is snow hot?\nAnswer: no\n\nQuestion: Which is number {}?\nAnswer: {}"
+    written = [
+        {
+            "doc_id": i,
+            **{f"prompt_{j}": shots.format(i, f"the {word}") for j, word in enumerate(("cat", "cow", "dog"))},
+            **{f"logit_{j}": -1.0 - (j - i % 3) ** 2 for j in range(3)},
+            "truth": 1,
+            "acc": str(float(i % 3 == 1)),
+            "acc_norm": "1.0",
+        }
+        for i in range(6)
+    ]
+    path = tmp_path / "animals_write_out_info.json"
+    path.write_text(json.dumps(written, indent=4))
+    (found,) = Drop([path], scratch=tmp_path / "scratch").read().runs
+    assert found.run.spec.task == "animals"
+    assert found.run.questions[4].options == ("cat", "cow", "dog")
+    assert found.run.questions[4].question.endswith("Question: Which is number 4?\nAnswer: the")
+    assert found.run.provenance["claims"] == {"acc": pytest.approx(1 / 3)}
+
+
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
@@ -370,6 +410,8 @@ def test_what_a_name_says_without_results(name, parts):
 
 def test_one_file_is_imported_with_the_results_beside_it(home, changed, capsys):
     path = changed("bank_letters", lambda found: None, results=True)
+    (about,) = path.parent.glob("results_*.json")
+    about.rename(about.with_name(about.name.replace("results_", "mine_")))  # --output_path mine.json
     assert main(["import", str(path)]) == 0
     record = store.read_record(capsys.readouterr().out.split()[0])
     assert record.provenance["stated"] == {metric: record.provenance["claims"][metric] for metric in METRICS_OF_LETTERS}

@@ -5,8 +5,9 @@ import pytest
 
 from core.errors import InputError
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question
-from core.reports.alpha_lab.view import SplitView, look, renormalise, renormalise_logs
+from core.reports.alpha_lab.view import SplitView, extra_options, look, renormalise, renormalise_logs
 from core.reports.evaluation import load
+from core.reports.question_kind import kind_of_run
 from core.reports.report import report
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -96,6 +97,13 @@ def test_one_option_is_nothing_to_choose_from(home):
     three = [Question(f"q{i}", "qa", "g", "", f"{i}?", ("a", DONT_KNOW, NONE_OF_ABOVE), 0) for i in range(10)]
     with pytest.raises(InputError, match="only 1 option is left"):
         look(write(three, np.zeros((10, 3), dtype=np.float32)), SplitView(drop_extra=True))
+
+
+def test_an_option_that_is_right_in_some_question_is_not_an_added_one(home):
+    own = [Question(f"q{i}", "qa", "g", "", f"{i}?", ("a", "b", NONE_OF_ABOVE), i % 3) for i in range(12)]
+    run = write(own, np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32))
+    assert extra_options(run) == ()
+    assert kind_of_run(run.run_id).closing == 0
 
 
 def test_another_split_keeps_sizes_and_questions(run):

@@ -1,0 +1,336 @@
+"""A table with a column for each judge, beside a column that says what is right: a jury in one sheet.
+
+A row is an answer, which judges call right or wrong or give a probability of being right, or a pair of answers, of
+which they name the better one. What a column holds is decided from all of its cells.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from core.errors import InputError
+from core.files.json_text import loads
+from core.jury.judgements import Judgements
+from core.records import BoolArray, FloatArray
+from core.tables.field_names import CLUSTER_NAMES, ID_NAMES, QUESTION_NAMES, first, matching, plain_name
+from core.tables.safe_read import shown
+from core.tables.tabular import Sheet, as_number, meant
+
+JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")
+VERDICT_NAMES = ("p_true", "verdict", "judgement", "judgment", "vote", "decision", "probability")
+"""Columns of a table with a row for each verdict: who gave it, and what it is."""
+Meaning = Literal["verdicts", "probabilities", "pairs", ""]
+"""What a column's cells are; "" for anything else."""
+TRUTH_NAMES = (
+    *("human", "human_label", "human_verdict", "human_judgement", "human_judgment", "human_preference", "human_winner"),
+    *("human_annotation", "human_choice", "expert", "gold", "gold_label", "ground_truth", "truth", "label"),
+    *("accurate_judgement", "correctness", "is_correct", "correct", "target", "preferred"),
+)
+"""Columns that say what is right."""
+ANSWER_NAMES = (
+    "answer",
+    "response",
+    "output",
+    "completion",
+    "claim",
+    "statement",
+    "model_answer",
+    "candidate",
+    "reply",
+)
+PAIRED = re.compile(r"^(answer|response|output|completion|candidate|reply|model)(a|b|1|2)$")
+"""The names of columns with the two answers of a pair, by their letters and digits."""
+NAMED_JUDGE = re.compile(
+    r"gpt|claude|llama|gemini|gemma|mistral|mixtral|qwen|deepseek|command|grok|prometheus|skywork|judge|juror|rater|"
+    r"annotator|evaluator|grader|reviewer"
+)
+PERSON = re.compile(r"judge|juror|rater|annotator|evaluator|grader|reviewer")
+OPTION_OF_MODEL = re.compile(r"[_ .-](choice_?)?[A-J]$")
+"""What the name of a model's figure for an option ends with, as ``llama_A``."""
+MEASURE = re.compile(
+    r"conf|prob|^p(true|false)?$|score|entropy|margin|acc|loss|perplex|length|token|time|seed|temperature|index|idx|rank|"
+    r"similarity|bleu|rouge|f1|weight|agreement|subset|category|source|turn|split|part|row|number"
+)
+"""Names of columns that are no judge's, unless they name one too."""
+SIDE = re.compile(
+    r"[_ ]*(verdicts?|judge?ments?|labels?|p_?true|prob(ability)?|winner|preference|decision|vote)$", re.I
+)
+"""What a judge's name may end with."""
+FALSE_SIDE = re.compile(r"(p_?false|prob(ability)?_?false)$", re.I)
+TRUE = ("true", "1", "correct", "right", "yes", "y", "pass", "passed", "supported", "valid", "accurate", "good")
+FALSE = ("false", "0", "incorrect", "wrong", "no", "n", "fail", "failed", "unsupported", "invalid", "inaccurate", "bad")
+FIRST = ("a", "1", "first", "a>b", "a>>b", "model_a", "response_a", "answer_a", "[[a]]", "output_1", "left")
+SECOND = ("b", "2", "second", "b>a", "b>>a", "model_b", "response_b", "answer_b", "[[b]]", "output_2", "right")
+TIED = ("tie", "c", "both", "equal", "draw", "a=b", "[[c]]", "tie (bothbad)", "tie (both bad)", "0", "neither")
+MISSING = ("", "nan", "none", "null", "n/a", "na", "<na>", "-")
+LOOKED_AT = 50
+"""Rows that are looked at before all are."""
+OPTION_LIKE = re.compile(r"^(p|prob|probability|logit|logprob|score|option|choice|class)?(\d{1,3}|[a-z])$")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeColumns:
+    """Which column says what is right, which are judges, and what their cells are."""
+
+    truth: str
+    judges: tuple[str, ...]
+    pairs: bool
+
+
+def judge_columns(sheet: Sheet) -> JudgeColumns | None:
+    """The columns of a table that has one for each of two or more judges, None for any other table.
+
+    Raises :class:`InputError` where two columns may be what is right.
+    """
+    _check_single(sheet)
+    truths = matching(sheet.names, TRUTH_NAMES)
+    if sheet.table.num_rows < 2:
+        return None
+    has_pairs = sum(bool(PAIRED.match(plain_name(name))) for name in sheet.names) >= 2
+    if not has_pairs and not first(sheet.names, ANSWER_NAMES):
+        return None
+    texts = {*matching(sheet.names, (*QUESTION_NAMES, *ANSWER_NAMES, *ID_NAMES, *CLUSTER_NAMES))}
+    candidates = [name for name in sheet.names if name not in {*texts, *truths} and _may_judge(name)]
+    _check_points(sheet, [name for name in candidates if NAMED_JUDGE.search(plain_name(name))])
+    if len(candidates) < 2 or sum(bool(_meaning(_head(sheet, name))) for name in candidates) < 2:
+        return None
+    if not truths:
+        _check_truth(sheet, candidates)
+        return None
+    meanings = {name: _meaning(sheet.texts(name)) for name in (*truths, *candidates)}
+    told = [name for name in truths if meanings[name] in ("verdicts", "pairs")]
+    judges = [name for name in candidates if meanings[name]]
+    if not told or len(judges) < 2:
+        return None
+    pairs = has_pairs and _may_be_pairs(sheet.texts(told[0]))
+    if not pairs and any(meanings[name] == "pairs" for name in (told[0], *judges)):
+        return None  # letters of options, as far as anyone can tell
+    if not pairs and _share_one(sheet, judges):
+        return None  # shares of options
+    if len(told) > 1 and len({tuple(cell.lower() for cell in sheet.texts(name)) for name in told}) > 1:
+        raise InputError(
+            f"{sheet.path}: the columns {shown(told[0])} and {shown(told[1])} may both say what is right, and differ; "
+            "leave out or rename the one that does not"
+        )
+    if pairs and _words(sheet, (told[0], *judges)) <= {"0", "1", *MISSING}:
+        raise InputError(
+            f"{sheet.path}: 1 may mean that the first answer of a pair is better, or 0 and 1 may be the better answer "
+            "counted from 0; write A and B in their place"
+        )
+    if pairs:
+        judges = [name for name in judges if meanings[name] != "probabilities" and _may_be_pairs(sheet.texts(name))]
+    return JudgeColumns(told[0], tuple(judges), pairs) if len(judges) >= 2 else None
+
+
+def _check_single(sheet: Sheet) -> None:
+    """:class:`InputError` for the verdicts of one judge on pairs, as RewardBench and JudgeBench keep them."""
+    names = set(sheet.names)
+    if {"results", "subset", "text_chosen", "text_rejected"} <= names or {"judge_name", "judgments", "label"} <= names:
+        raise InputError(
+            f"{sheet.path}: it has the verdicts of one judge on pairs of answers; a jury needs two or more judges, "
+            "such as a table with response_a, response_b, a column for each judge and one that says what is right"
+        )
+
+
+def _check_points(sheet: Sheet, named: Sequence[str]) -> None:
+    """:class:`InputError` where two or more columns with the names of judges hold points and no verdicts."""
+    points = [name for name in named if _are_points(_head(sheet, name))]
+    if len(points) >= 2:
+        raise InputError(
+            f"{sheet.path}: its judges ({', '.join(map(shown, points[:3]))}) give points; a jury needs verdicts such "
+            "as yes and no, or the probability that an answer is right"
+        )
+
+
+def _are_points(cells: Sequence[str]) -> bool:
+    numbers = [as_number(cell, percent=False) for cell in cells]
+    values = [value for value in numbers if value is not None and not math.isnan(value)]
+    whole = len(values) == len(numbers) and bool(values) and all(0 <= value <= 100 for value in values)
+    return whole and max(values) > 2
+
+
+def _check_truth(sheet: Sheet, candidates: Sequence[str]) -> None:
+    """:class:`InputError` for the verdicts of named judges without what is right."""
+    judges = [name for name in candidates if NAMED_JUDGE.search(plain_name(name)) and _meaning(sheet.texts(name))]
+    if len(judges) >= 2:
+        raise InputError(
+            f"{sheet.path}: it has the verdicts of {', '.join(map(shown, judges[:3]))} and no column that says what is "
+            "right, such as 'human'; a jury is measured against that"
+        )
+
+
+def unfolded(sheet: Sheet) -> Sheet:
+    """The table with a column for each judge of a column of objects, such as ``judges: {"gpt4": true}``."""
+    for name in matching(sheet.names, ("judges", "judgements", "judgments", "verdicts", "votes", "jurors")):
+        cells = [_object(cell) for cell in sheet.table[name].to_pylist()]
+        if all(cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
+            table = sheet.table.drop_columns([name])
+            for judge in cells[0]:
+                if judge not in table.column_names:
+                    table = table.append_column(str(judge), [[str(cell[judge]) for cell in cells]])
+            return replace(sheet, table=table)
+    return sheet
+
+
+def _object(cell: object) -> dict[str, object]:
+    if isinstance(cell, str):
+        try:
+            cell = loads(cell)
+        except ValueError:
+            return {}
+    return cell if isinstance(cell, dict) else {}
+
+
+def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:
+    """The judgements of such a table, and notes. Rows without a verdict on what is right are left out.
+
+    Raises :class:`InputError` for a missing verdict of a judge on an answer that is not a pair.
+    """
+    truth = [_side(cell, columns.pairs) for cell in sheet.texts(columns.truth)]
+    kept = [row for row, side in enumerate(truth) if side in (0.0, 1.0)]
+    if not kept:
+        raise InputError(f"{sheet.path}: expected what is right in {shown(columns.truth)}, found nothing decided")
+    p_true = np.array([_probabilities(sheet, name, kept, columns) for name in columns.judges]).T
+    notes = [f"{columns.truth} is what is right; the judges are {', '.join(_names(columns.judges))}."]
+    if len(kept) < len(truth):
+        notes.append(f"{len(truth) - len(kept):,} rows are left out, because {columns.truth} names no side.")
+    if ties := int((p_true == 0.5).sum()):
+        notes.append(f"{ties:,} ties and missing verdicts have the probability ½, which counts half for each side.")
+    ids = _texts(sheet, first(sheet.names, ID_NAMES), kept)
+    clusters = _texts(sheet, first(sheet.names, CLUSTER_NAMES), kept)
+    labels: BoolArray = np.array([truth[row] == 1 for row in kept], dtype=np.bool_)
+    judged = Judgements(
+        jurors=_names(columns.judges),
+        ids=tuple(ids) if all(ids) and len(set(ids)) == len(ids) else tuple(str(row + 1) for row in kept),
+        questions=tuple(_texts(sheet, first(sheet.names, QUESTION_NAMES), kept)),
+        answers=tuple(_answers(sheet, kept, pairs=columns.pairs)),
+        labels=labels,
+        p_true=p_true,
+        p_false=1 - p_true,
+        parts=("",) * len(kept),
+        pairwise=columns.pairs,
+        cluster_names=tuple(clusters) if all(clusters) else (),
+    )
+    return judged, tuple(notes)
+
+
+def long_columns(names: Sequence[str]) -> dict[str, str]:
+    """The columns of a table with a row for each verdict: from the name in a tidy table of judgements to its own.
+
+    Empty if one of them is missing.
+    """
+    wanted = {
+        "question": QUESTION_NAMES,
+        "answer": ANSWER_NAMES,
+        "juror": JUROR_NAMES,
+        "p_true": VERDICT_NAMES,
+        "label": ("label", *TRUTH_NAMES),
+    }
+    found = {meant_name: first(names, candidates) for meant_name, candidates in wanted.items()}
+    return found if all(found.values()) else {}
+
+
+def verdict(cell: str) -> str:
+    """A verdict's cell as a probability: 1 or 0 for a word, any other as it is."""
+    side = _side(cell, pairs=False)
+    return cell if side is None else str(side)
+
+
+def _may_judge(name: str) -> bool:
+    """Whether a column can be a judge's, by its name."""
+    plain = plain_name(name)
+    if FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
+        return False
+    if OPTION_OF_MODEL.search(name) and not PERSON.search(plain):
+        return False
+    return bool(NAMED_JUDGE.search(plain)) or not MEASURE.search(plain)
+
+
+def _head(sheet: Sheet, name: str) -> list[str]:
+    return ["" if cell is None else str(cell) for cell in sheet.table[name].slice(0, LOOKED_AT).to_pylist()]
+
+
+def _words(sheet: Sheet, names: Sequence[str]) -> set[str]:
+    return {cell.lower().removesuffix(".0") for name in names for cell in sheet.texts(name)}
+
+
+def _meaning(cells: Sequence[str]) -> Meaning:
+    words = {cell.strip().lower().removesuffix(".0") for cell in cells} - set(MISSING)
+    if not words:
+        return ""
+    if words <= {*TRUE, *FALSE}:
+        return "verdicts"
+    if words <= {*FIRST, *SECOND, *TIED}:
+        return "pairs"
+    numbers = [as_number(word, percent=word.endswith("%")) for word in words]
+    return "probabilities" if all(value is not None and 0 <= value <= 1 for value in numbers) else ""
+
+
+def _may_be_pairs(cells: Sequence[str]) -> bool:
+    return {cell.lower().removesuffix(".0") for cell in cells} <= {*FIRST, *SECOND, *TIED, *MISSING}
+
+
+def _share_one(sheet: Sheet, judges: Sequence[str]) -> bool:
+    """Whether the judges' numbers of each row sum to 1, as those of options do."""
+    values = [[as_number(cell, percent=False) for cell in sheet.texts(name)] for name in judges]
+    if any(value is None for column in values for value in column):
+        return False
+    sums: FloatArray = np.array(values, dtype=np.float64).sum(axis=0)
+    return bool((np.abs(sums - 1) < 0.02).all())
+
+
+def _side(cell: str, pairs: bool) -> float | None:
+    """1 for right or the first answer, 0 for wrong or the second, ½ for a tie, None for none of these."""
+    word = cell.strip().lower().removesuffix(".0")
+    for words, value in ((FIRST, 1.0), (SECOND, 0.0), (TIED, 0.5)) if pairs else ((TRUE, 1.0), (FALSE, 0.0)):
+        if word in words:
+            return value
+    return None
+
+
+def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeColumns) -> list[float]:
+    cells = sheet.texts(name)
+    found = []
+    for row in kept:
+        side = _side(cells[row], columns.pairs)
+        if side is None and not columns.pairs:
+            side = as_number(cells[row], percent=cells[row].endswith("%"))
+        if side is None and columns.pairs:
+            side = 0.5
+        if side is None or math.isnan(side):
+            raise InputError(
+                f"{sheet.where(row)}: expected the verdict of {shown(name)} on every answer, found "
+                f"{shown(cells[row])}; fill it in, or leave out the row"
+            )
+        found.append(side)
+    return found
+
+
+def _texts(sheet: Sheet, name: str, kept: Sequence[int]) -> list[str]:
+    cells = sheet.texts(name, as_is=True) if name else []
+    return [meant(cells[row]) if cells else "" for row in kept]
+
+
+def _names(judges: Sequence[str]) -> tuple[str, ...]:
+    """The judges without what their columns' names end with, unless two would have the same.
+
+    >>> _names(["gpt4_verdict", "claude_verdict"]), _names(["a_label", "a_vote"])
+    (('gpt4', 'claude'), ('a_label', 'a_vote'))
+    """
+    short = tuple(SIDE.sub("", name).strip(" _-") or name for name in judges)
+    return short if len(set(short)) == len(short) else tuple(judges)
+
+
+def _answers(sheet: Sheet, kept: Sequence[int], *, pairs: bool) -> list[str]:
+    if not pairs:
+        return _texts(sheet, first(sheet.names, ANSWER_NAMES), kept)
+    both = [name for name in sheet.names if PAIRED.match(plain_name(name))]
+    longest = [name for name in both if not plain_name(name).startswith("model")] or both
+    one, other = (_texts(sheet, name, kept) for name in sorted(longest, key=plain_name)[:2])
+    return [f"First: {a}\n\nSecond: {b}" for a, b in zip(one, other, strict=True)]

@@ -1,0 +1,141 @@
+"""A table with a column for each judge."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.exchange import juries
+from core.exchange.dropped.recognition import kind_of
+from core.exchange.judge_columns import judge_columns
+from core.tables.tabular import open_sheet
+
+pytestmark = pytest.mark.quick
+
+
+def table(folder: Path, header: str, *rows: str) -> Path:
+    path = folder / "verdicts.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_verdicts_of_any_words_and_probabilities_are_a_jury(tmp_path):
+    path = table(
+        tmp_path,
+        "id,question,answer,gpt4_verdict,claude_verdict,llama_verdict,confidence,human",
+        "a,Capital of France?,Paris,Correct,yes,0.9,0.5,1",
+        "b,Capital of Italy?,Milan,incorrect,No,0.4,0.7,0",
+        "c,Capital of Spain?,Madrid,correct,no,1,0.7,1",
+        "d,Capital of Peru?,Lima,correct,yes,0.7,0.7,",
+    )
+    assert kind_of(path) == "jury"
+    made = juries.read([path])
+    judged = made.judgements
+    assert judged.jurors == ("gpt4", "claude", "llama")
+    assert judged.ids == ("a", "b", "c")
+    assert judged.labels.tolist() == [True, False, True]
+    assert np.array_equal(judged.p_true, [[1, 1, 0.9], [0, 0, 0.4], [1, 0, 1]])
+    assert made.notes[1] == "1 rows are left out, because human names no side."
+
+
+def test_the_better_answers_of_pairs_are_a_jury(tmp_path):
+    path = table(
+        tmp_path,
+        "prompt,response_a,response_b,gpt-4o,claude-3,human_preference",
+        "Name a fruit.,Apple,Car,A,A,A",
+        "Name a car.,Apple,Fiat,B,tie,B",
+        "Name a sea.,Baltic,Oslo,B,A,A",
+        "Name a sum.,2,3,A,B,tie",
+    )
+    judged = juries.read([path]).judgements
+    assert judged.pairwise
+    assert judged.answers[0] == "First: Apple\n\nSecond: Car"
+    assert judged.labels.tolist() == [True, False, True]
+    assert np.array_equal(judged.p_true, [[1, 1], [0, 0.5], [0, 1]])
+
+
+def test_judges_in_an_object_and_in_per_cent_are_read(tmp_path):
+    rows = [
+        {"question": f"q{i}", "answer": f"a{i}", "judges": {"gpt4": "90%", "claude": f"{i}%"}, "human": i > 1}
+        for i in range(4)
+    ]
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert kind_of(path) == "jury"
+    judged = juries.read([path]).judgements
+    assert judged.jurors == ("gpt4", "claude")
+    assert np.allclose(judged.p_true, [[0.9, i / 100] for i in range(4)])
+
+
+def test_a_row_for_each_verdict_has_names_of_its_own(tmp_path):
+    path = table(
+        tmp_path,
+        "prompt,response,judge,verdict,human_label",
+        "Capital of France?,Paris,gpt4,correct,1",
+        "Capital of France?,Paris,claude,incorrect,1",
+        "Capital of Italy?,Milan,gpt4,incorrect,0",
+        "Capital of Italy?,Milan,claude,0.25,0",
+    )
+    assert kind_of(path) == "jury"
+    judged = juries.read([path]).judgements
+    assert (judged.jurors, judged.labels.tolist()) == (("gpt4", "claude"), [True, False])
+    assert np.array_equal(judged.p_true, [[1, 0], [0, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("question,answer,cat,dog,label", ["?,x,0.2,0.8,1", "?,y,0.7,0.3,0"]),  # shares of options
+        ("question,answer,A,B,correct", ["?,A,0.2,0.7,1", "?,B,0.7,0.2,0"]),
+        ("question,answer,prediction,confidence,p_true,label", ["?,x,1,0.9,0.8,1", "?,y,0,0.7,0.1,0"]),
+        ("question,answer,gpt4,claude,label", ["?,x,A,C,1", "?,y,B,D,0"]),  # picks
+        ("question,answer,llama_A,llama_B,correct", ["?,A,40,60,1", "?,B,70,30,0"]),  # shares of options in per cent
+        ("question,gpt4,claude", ["?,1,0", "?,0,1"]),
+    ],
+)
+def test_other_tables_are_no_jury(tmp_path, header, rows):
+    assert judge_columns(open_sheet(table(tmp_path, header, *rows))) is None
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "says"),
+    [
+        (
+            "question,answer,gpt4,claude,human,correct",
+            ["?,x,yes,no,yes,no", "?,y,yes,yes,yes,yes"],
+            "the columns 'human' and 'correct' may both say what is right, and differ; leave out or rename",
+        ),
+        (
+            "prompt,response_a,response_b,gpt4,claude,human",
+            ["?,x,y,1,0,1", "?,y,z,0,0,1"],
+            "1 may mean that the first answer of a pair is better, or 0 and 1 may be .* write A and B",
+        ),
+        (
+            "question,answer,gpt4,claude,human",
+            ["?,x,yes,no,yes", "?,y,yes,,yes"],
+            "line 3: expected the verdict of 'claude' on every answer, found ''; fill it in",
+        ),
+        (
+            "question,answer,gpt4,claude,human",
+            ["?,x,8,9,1", "?,y,3,7,0"],
+            r"its judges \('gpt4', 'claude'\) give points; a jury needs verdicts such as yes and no",
+        ),
+        (
+            "question,answer,gpt4,claude",
+            ["?,x,yes,no", "?,y,no,no"],
+            "it has the verdicts of 'gpt4', 'claude' and no column that says what is right, such as 'human'",
+        ),
+        (
+            "id,results,subset,text_chosen,text_rejected",
+            ["1,1,easy,x,y", "2,0,easy,x,y"],
+            "it has the verdicts of one judge on pairs of answers; a jury needs two or more judges",
+        ),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_asked(tmp_path, header, rows, says):
+    with pytest.raises(InputError, match=says):
+        juries.read([table(tmp_path, header, *rows)])
