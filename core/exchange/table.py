@@ -181,7 +181,7 @@ def _read_as(
     if bounded:
         values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
     repeated = 0
-    if run.provenance["texts"]:
+    if run.provenance["texts"] and len({one.question for one in run.questions}) < len(run.questions):
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
