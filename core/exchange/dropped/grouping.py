@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
     array_sides,
     column_mappings,
@@ -24,6 +24,7 @@ from core.exchange import (
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
+from core.exchange.dropped.kind import SheetView
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
@@ -32,8 +33,7 @@ from core.exchange.table_columns import Columns, can_be_mapped, recognise, resol
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import finished
-from core.tasks.rows import Row, read_file
+from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -95,9 +95,27 @@ def grouped(
             _table(file, mappings, done)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
+    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    for file in banks:
+        at(file)
+        try:
+            done.elsewhere.append(_bank(file))
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
+
+
+def _bank(file: DroppedFile) -> FoundFile:
+    """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
+    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+
+    try:
+        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+    except Undecided:
+        return FoundFile(file, "questions", undecided=True)
 
 
 def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -108,8 +126,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
         for kind, file in beside:
             if file.path.parent == folder and folder.name != UNKNOWN:
                 of[kind].remove(file)
-        name = config.name.rpartition("/")[0] or config.name
-        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
+        done.elsewhere.append(FoundFile(config, "model"))
 
 
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -273,10 +290,9 @@ def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
 
 def _is_bank(file: DroppedFile) -> bool:
     try:
-        rows: list[Row] = read_file(file.path)
+        return SheetView(open_sheets(file.path)[0]).is_bank
     except InputError:
         return False
-    return finished.is_finished(rows)
 
 
 def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
@@ -386,8 +402,7 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
-        done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
-        return
+        raise error
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
         some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)

@@ -180,8 +180,8 @@ GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
         (GOOD + f"{'x' * 900},0.5,0.3,0.2,A\n" * 2, r"line 5: expected every id once, found 'x{79}…' again"),
         (GOOD + ",0.5,0.3,0.2,A\n", "line 4: expected an id in 'id', found an empty cell"),
         ("id,A,B,label\n1,0.5,0.5,A\n2,0.5,0.5,B\n", "found all equal in each of 2"),
-        ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column for each option"),
-        ("id,A,B\n1,0.5,0.5\n", "line 1: expected a column 'label'"),
+        ("id,x,y1,z\n1,2,3,4\n", "it is a table with 1 row and the columns 'id', 'x', 'y1', 'z'"),
+        ("id,A,B\n1,0.5,0.5\n", "it has figures of options and no right answers; add a column 'label'"),
         ("id,A,A,label\n1,0.5,0.5,A\n", "line 1: expected every column once, found 'A' again"),
         ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,demo\n", "found only calibration, demonstration"),
         (
