@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.exchange import score_arrays
 from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.tables import safe_read
-from core.tables.labels import Undecided
 
 pytestmark = pytest.mark.quick
 
