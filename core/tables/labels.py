@@ -142,8 +142,10 @@ def _words(
 
 def _text_at(cell: str, own: Sequence[str]) -> int | None:
     """The place of the one option with this text; None if there is none, or several."""
+    if len(cell) < 2:  # a small letter may be meant as a letter
+        return own.index(cell) if cell in own and own.count(cell) == 1 else None
     stripped = [text.strip() for text in own]
-    if (count := stripped.count(cell)) or len(cell) < 2:  # a small letter may be meant as a letter
+    if count := stripped.count(cell):
         return stripped.index(cell) if count == 1 else None
     folded = [text.casefold() for text in stripped]
     return folded.index(cell.casefold()) if folded.count(cell.casefold()) == 1 else None

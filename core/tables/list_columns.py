@@ -107,9 +107,11 @@ def _items(cell: Any) -> list[dict[Any, Any]] | None:
 
 def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     """The rows of a column of lists, by the beginning of its columns' names; nothing for any other column."""
+    begin, is_list = _figure(name), TEXTS.match(name.strip().lower())
+    if not begin and not is_list and (not sheet.table.num_rows or _object(sheet.table[name][0].as_py()) is None):
+        return {}
     cells = sheet.table[name].to_pylist()
-    begin = _figure(name)
-    if not begin and not TEXTS.match(name.strip().lower()):
+    if not begin and not is_list:
         objects = [_object(cell) for cell in cells]
         inner = next((str(key) for key in (objects[0] if objects else None) or {} if _figure(str(key))), "")
         begin = _figure(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.exchange.dropped.other_tools import MARKDOWN_RULE
-from core.exchange.table_columns import KIND_WORDS
+from core.exchange.option_columns import KIND_WORDS
 from core.tasks import recipes
 
 LONG = 300_000

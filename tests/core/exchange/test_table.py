@@ -384,7 +384,7 @@ def test_more_options_are_refused_with_the_limit(tmp_path, form):
     ],
 )
 def test_a_submission_has_no_right_answers(tmp_path, header, rows):
-    with pytest.raises(InputError, match="it has the options' figures, but no right answers"):
+    with pytest.raises(InputError, match="it has figures of options and no right answers"):
         table.read([rows_of(tmp_path / "t.csv", header, rows)])
 
 
