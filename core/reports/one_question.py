@@ -27,7 +27,8 @@ from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, letters_text
+from core.option_names import set_text
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
@@ -224,7 +225,7 @@ def score_frame(
         rows.append(
             {
                 "score": standing.name,
-                "set": letters_text(OPTION_NAMES[j] for j in np.flatnonzero(inside)),
+                "set": set_text((OPTION_NAMES[j] for j in np.flatnonzero(inside)), OPTION_NAMES[: len(inside)]),
                 "threshold": float(by.scores[standing.name].thresholds()[alpha - 1]),
                 "n_calibration": standing.n,
                 "parameters": by.scores[standing.name].note,

@@ -347,7 +347,7 @@ class Lab {
     const panel = this.find("[data-panel=strata]");
     const letters = this.policy.by === "class";
     panel.hidden = !letters && this.groupNames.length < 2;
-    say(this.find(".strata-title"), letters ? "Coverage by true letter" : "Coverage by subject");
+    say(this.find(".strata-title"), letters ? "Coverage by true option" : "Coverage by subject");
     this.updates.strata = null;
     if (panel.hidden) return;
     const { n, m } = this.strata("left");
@@ -358,7 +358,7 @@ class Lab {
     this.updates.strata = () =>
       forestFigure(
         this.find("[data-plot=strata] .plot"),
-        `${letters ? "Coverage by true letter" : "Coverage by subject"}`,
+        `${letters ? "Coverage by true option" : "Coverage by subject"}`,
         this.slots,
         this.rows,
         shareInterval,
@@ -435,7 +435,7 @@ class Lab {
   // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that is possible.
   paintSaturated(results) {
     const notice = this.find(".saturated");
-    const strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
+    const strata = { all: "", group: "subjects", class: "options" }[this.view.by];
     const slots = this.slots.filter(({ side, name }) =>
       canSaturate(this.pool.scoreTable.get(name), this.prepared[side].parameters),
     );

@@ -102,6 +102,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
         labels=run.labels - shift[run.labels],
         letters=tuple(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),
+        places=tuple(j for j in range(run.k) if j not in places),
         letters_left_out=tuple(run.letters[j] for j in places),
     )
 
