@@ -88,8 +88,10 @@ class Lab {
     this.find(".caveats").hidden = !data.outside || !data.caveats; // the page has them above the lab
     this.pool = poolOf(data);
     this.extra = data.extra;
+    this.classes = data.classes;
+    this.find(".questions").classList.toggle("named", Boolean(data.classes));
     this.groupNames = data.group_names;
-    this.texts = data.questions ? questionTexts(data.questions) : null;
+    this.texts = data.questions ? questionTexts(data.questions, data.options) : null;
     this.find(".questions").hidden = !this.texts; // an embed may lack them
     this.switches.catalogue(data.scores);
     this.find(".lab").classList.remove("fresh");
@@ -293,7 +295,7 @@ class Lab {
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
     const names = slots.map(({ title }) => title).join(" and ");
     const ticks = Array.from({ length: 5 }, (_, i) => i / 4);
-    const step = Math.ceil(k / 6);
+    const step = k > 26 ? 10 * Math.ceil(k / 60) : Math.ceil(k / 6);
     const reach = marginal ? Math.max(...SIDES.map((side) => stripReach(this.bands[side]))) : 8;
     const widest = prepared.left.n <= prepared.right.n ? "left" : "right";
     this.updates = {
