@@ -235,7 +235,7 @@ def score_frame(
         rows.append(
             {
                 "score": standing.name,
-                "set": set_text((letters[j] for j in np.flatnonzero(inside)), letters),
+                "set": set_text((letters[j] for j in np.flatnonzero(inside).tolist()), letters),
                 "threshold": float(by.scores[standing.name].thresholds()[alpha - 1]),
                 "n_calibration": standing.n,
                 "parameters": by.scores[standing.name].note,

@@ -163,7 +163,8 @@ def aligned(values: FloatArray, order: IntArray | None) -> FloatArray:
 def orders(run: Evaluation, rows: IntArray, other: Evaluation, theirs: IntArray, k: int) -> IntArray | None:
     """The places that the options of ``run`` have in the same questions of ``other``, (n, k); None if the order is the
     same."""
-    if options_key(run, rows) == options_key(other, theirs):
+    same_classes = run.classes and other.classes and tuple(run.letters) == tuple(other.letters)
+    if same_classes or options_key(run, rows) == options_key(other, theirs):
         return None
     pairs = list(zip(option_texts(run, rows), option_texts(other, theirs), strict=True))
     if all(own == asked for own, asked in pairs):
