@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from core.records import LETTERS, OPTION_NAMES, Question
 
-CLASSES = "classes"
+OF_CLASSES = "classes"
 """The key in the provenance of a run with classes."""
 SHOWN = 24
 """The most characters of a name beside a figure."""
@@ -19,15 +19,15 @@ BEFORE, AFTER = 14, 9
 def class_names(options: Sequence[str]) -> tuple[str, ...]:
     """The names of k classes, (k,): the texts of the options, each on one line.
 
-    They are letters if the texts are alike or only stand for names that a file did not have.
+    They are letters if some texts are alike or stand for a name that the file did not have.
 
     >>> class_names(["cat", "dog"]), class_names(["option A", "option B"])
     (('cat', 'dog'), ('A', 'B'))
     """
     texts = tuple(" ".join(text.split()) for text in options)
     letters = OPTION_NAMES[: len(texts)]
-    nameless = texts == tuple(f"option {letter}" for letter in letters) or "" in texts or len(set(texts)) < len(texts)
-    return letters if nameless else texts
+    unnamed = any(text in ("", f"option {letter}") for text, letter in zip(texts, letters, strict=True))
+    return letters if unnamed or len(set(texts)) < len(texts) else texts
 
 
 def are_classes(questions: Sequence[Question]) -> bool:

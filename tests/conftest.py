@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.exchange.imported import ImportedRun, save
-from core.option_names import CLASSES, are_classes
+from core.option_names import OF_CLASSES, are_classes
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -117,7 +117,7 @@ def classifier_run(names: Sequence[str], n: int = 200, *, model: str = "forest",
         for i in range(n)
     )
     spec = RunSpec(model=model, task="inputs", origin="table", fingerprint=f"{k:016x}")
-    provenance: dict[str, Any] = {"texts": bool(texts)} | ({CLASSES: True} if are_classes(questions) else {})
+    provenance: dict[str, Any] = {"texts": bool(texts)} | ({OF_CLASSES: True} if are_classes(questions) else {})
     scored = OptionLogits(tuple(q.id for q in questions), logits, np.full(n, np.nan, np.float32))
     roles: tuple[Role, ...] = tuple("calibration" if i < n // 2 else "test" for i in range(n))
     (run_id,) = save([ImportedRun(spec, questions, roles, scored, provenance)])

@@ -16,9 +16,10 @@ from core.commands.reports import asked_of
 from core.errors import InputError
 from core.exchange import table_columns, writing
 from core.exchange.dropped.apart import DropApart, default_limits
-from core.exchange.dropped.found import FoundJury, Header, Reading, named, refusals
+from core.exchange.dropped.found import ALL_TABLES, FoundJury, Header, Reading, named, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun, save
+from core.exchange.lm_eval_results import beside
 from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
@@ -34,30 +35,19 @@ if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
 
 
-def _columns(arguments: Namespace) -> table_columns.Columns | None:
-    """Which column is what, as the arguments say it; None if they do not."""
+def _mappings(arguments: Namespace) -> dict[Header, table_columns.Columns]:
+    """What the arguments say of the columns of every table."""
     if arguments.mapping:
-        return table_columns.read_mapping(arguments.mapping)
-    if arguments.options:
-        if not arguments.label:
-            raise InputError("--options needs --label, the column with the right option")
-        return table_columns.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
-    return None
-
-
-def _mappings(drop: DropApart, arguments: Namespace) -> dict[Header, table_columns.Columns]:
-    """The arguments' columns for every table, by its header."""
-    told = _columns(arguments)
-    if told is None and not (arguments.values or arguments.label):
-        return {}
-    found: dict[Header, table_columns.Columns] = {}
-    for one in drop.read().tables:
-        columns = told
-        if columns is None:
-            seen = table_columns.recognise(one.first, label=arguments.label or "")
-            columns = replace(seen, values=arguments.values or seen.values)
-        found[one.header] = columns
-    return found
+        return {ALL_TABLES: table_columns.read_mapping(arguments.mapping)}
+    if arguments.options and not arguments.label:
+        raise InputError("--options needs --label, the column with the right option")
+    told = table_columns.Columns(
+        tuple(arguments.options or ()),
+        arguments.label or "",
+        values=arguments.values or "",
+        label_from=arguments.labels_from,
+    )
+    return {ALL_TABLES: replace(told, partial=True)} if told != table_columns.Columns((), "") else {}
 
 
 def import_results(arguments: Namespace) -> CommandResult:
@@ -68,6 +58,7 @@ def import_results(arguments: Namespace) -> CommandResult:
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
+    paths += [one for one in dict.fromkeys(found for path in paths for found in beside(path)) if one not in paths]
     with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
         drop = DropApart(
             [*paths, *([arguments.labels] if arguments.labels else [])],
@@ -75,7 +66,7 @@ def import_results(arguments: Namespace) -> CommandResult:
             limits=default_limits(memory_gb=arguments.memory or 0.0, seconds=arguments.seconds or 0.0),
             way_out="give it more with --memory GB and --seconds S, or split it",
         )
-        reading = drop.read(mappings=_mappings(drop, arguments))
+        reading = drop.read(mappings=_mappings(arguments))
         runs = [
             named(
                 found,

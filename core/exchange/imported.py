@@ -31,13 +31,17 @@ OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """The questions with their roles, the logits of those that were scored, and where they come from."""
+    """The questions with their roles, the logits of those that were scored, and where they come from.
+
+    ``read_as`` says in one line how the file was read, for the person who brings it in; it is not kept.
+    """
 
     spec: RunSpec
     questions: tuple[Question, ...]
     roles: tuple[Role, ...]
     scored: OptionLogits
     provenance: dict[str, Any] = field(default_factory=dict)
+    read_as: str = ""
 
     def __post_init__(self) -> None:
         ids = {question.id for question in self.questions}

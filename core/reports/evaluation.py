@@ -19,7 +19,7 @@ from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
 from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
-from core.option_names import CLASSES, class_names
+from core.option_names import OF_CLASSES, class_names
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
@@ -53,6 +53,7 @@ class Evaluation:
     calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left
     out, and ``places`` (k,) then the places of the others in their questions (empty: all).
     ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
+    ``samples`` (n,) is the number of picks of each question, where probabilities are frequencies of picks.
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
@@ -77,6 +78,7 @@ class Evaluation:
     places: tuple[int, ...] = ()
     classes: bool = False
     unanswered: Mapping[str, str] = field(default_factory=dict)
+    samples: IntArray | None = None
     recorded: Caveats = ()
 
     def __post_init__(self) -> None:
@@ -207,7 +209,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
-    classes = bool(record.provenance.get(CLASSES))
+    classes = bool(record.provenance.get(OF_CLASSES))
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
     mass = letter_mass(scored, test)
@@ -236,6 +238,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         left_out=_frozen(left_out),
         classes=classes,
         unanswered=unanswered(scored),
+        samples=None if scored.samples is None else _frozen(scored.samples),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
             *of_letters(mass, record.spec),

@@ -11,7 +11,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, opti
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.letter_mass import letter_mass
-from core.option_names import CLASSES, class_names
+from core.option_names import OF_CLASSES, class_names
 from core.records import OPTION_NAMES, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
@@ -69,7 +69,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
     clusters = question_clusters(run.questions, run.roles)
     clusters = None if clusters is None else clusters[rows]
     test = np.flatnonzero(roles == "test")
-    classes = bool(run.provenance.get(CLASSES))
+    classes = bool(run.provenance.get(OF_CLASSES))
     own, left_out = calibrating(np.flatnonzero(roles == "calibration"), test, clusters, seed=run.spec.seed)
     return Evaluation(
         run_id=run.spec.run_id,
@@ -87,6 +87,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,
         left_out=left_out,
+        samples=run.scored.samples,
         recorded=(
             *of_record(run.spec, run.provenance, questions=n),
             *of_letters(letter_mass(run.scored, test), run.spec),
@@ -115,7 +116,14 @@ def _same(scored: OptionLogits, stored: OptionLogits) -> bool:
     places = {name: i for i, name in enumerate(stored.ids)}
     rows = [places[name] for name in scored.ids]
     given = None if stored.probabilities is None else stored.probabilities[rows]
+    samples = None if stored.samples is None else stored.samples[rows]
     ordered = replace(
-        stored, ids=scored.ids, logits=stored.logits[rows], probabilities=given, bounded=None, option_tokens=None
+        stored,
+        ids=scored.ids,
+        logits=stored.logits[rows],
+        probabilities=given,
+        samples=samples,
+        bounded=None,
+        option_tokens=None,
     )
     return same_figures(scored, ordered)

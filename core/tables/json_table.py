@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import codecs
 import json
-from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
 from core.files.json_text import loads
-from core.tables.safe_read import LARGEST_JSON, check_size, json_lines, reason, shown
+from core.tables.encodings import Source
+from core.tables.safe_read import reason, shown, source_lines, source_text
 
 MOST_COLUMNS = 500
 Columns = dict[str, list[Any]]
 """The values of each column."""
-LABELLED = {"label", "answer", "gold", "target", "correct_answer"}
+LABELLED = {"label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"}
 """Keys by which an object of objects is one of questions by their ids."""
+VIEWER_KEYS = {"row_idx", "row"}
+"""Keys of a row as the data viewer of the Hugging Face hub answers."""
+SPLITS = {"train", "training", "validation", "valid", "val", "dev", "calibration", "cal", "calib", "test"}
+"""Keys by which an object of tables is one of a data set's parts."""
+SHARED_NAMES = {"classes", "class_names", "options", "choices", "names", "label_names", "labels_names", "target_names"}
+"""Keys of the options' names beside arrays of their figures."""
 
 
-def json_columns(path: Path, head: bytes) -> tuple[Columns, tuple[int, ...] | None]:
-    """The columns of JSON lines, with each row's line, or of one document: a list of objects, or an object with a list
-    for each column.
+def json_columns(source: Source, head: bytes) -> tuple[Columns, tuple[int, ...] | None]:
+    """The columns of JSON lines, with each row's line, or of one document: a list of objects, an object with a list
+    for each column, or an object that holds either.
 
     ``head`` is the file's beginning. Raises :class:`InputError` that names what was expected and what was found.
     """
+    path = source.path
     begin = head.removeprefix(codecs.BOM_UTF8).strip()
     first, _, more = begin.partition(b"\n")
     if begin[:1] == b"{" and more and _is_json(first):
-        return _json_lines(path)
-    document = _document(path)
+        return _json_lines(source)
+    try:
+        document = loads(source_text(source))
+    except ValueError as error:
+        raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
     columns = _columns(document)
     if columns is None and isinstance(document, dict) and not more:
-        return _json_lines(path)
+        source.file.seek(0)
+        return _json_lines(source)
     if columns is None:
         raise InputError(
             f"{path}: expected a list of objects or a list for each column, found {type(document).__name__} "
@@ -44,26 +55,10 @@ def json_columns(path: Path, head: bytes) -> tuple[Columns, tuple[int, ...] | No
 
 def _is_json(line: bytes) -> bool:
     try:
-        json.loads(line)
+        json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _document(path: Path) -> Any:
-    if (size := check_size(path)) > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
-            "or Parquet may be larger"
-        )
-    try:
-        return loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
 
 
 def _columns(document: Any) -> Columns | None:
@@ -71,21 +66,61 @@ def _columns(document: Any) -> Columns | None:
     if isinstance(document, dict):
         if (found := pandas_columns(document)) is not None:
             return found
-        lists = {name: value for name, value in document.items() if isinstance(value, list)}
-        if len(lists) >= 2 and len(lists) == len(document) and len({len(value) for value in lists.values()}) == 1:
-            return lists
-        inner = [value for value in document.values() if isinstance(value, dict)]
-        if not lists and len(inner) == 1:  # {"data": {"items": [...]}}
-            return _columns(inner[0])
-        rows = next((value for value in lists.values() if value and all(isinstance(row, dict) for row in value)), None)
-        if rows is None or len(lists) > 1:
-            return None
-        about = {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
-        document = [about | row for row in rows]
-    if not (isinstance(document, list) and document and all(isinstance(row, dict) for row in document)):
+        return _columns_of_object(document)
+    if not (isinstance(document, list) and document):
         return None
+    if all(isinstance(row, list) and len(row) == len(document[0]) > 1 for row in document):
+        header, *rows = document  # as a sheet's values: names first
+        if rows and all(isinstance(name, str) and name for name in header) and len(set(header)) == len(header):
+            return {name: [row[i] for row in rows] for i, name in enumerate(header)}
+    if not all(isinstance(row, dict) for row in document):
+        return None
+    if all(row.keys() & VIEWER_KEYS == {"row_idx", "row"} and isinstance(row["row"], dict) for row in document):
+        document = [row["row"] for row in document]
     names = list(dict.fromkeys(name for row in document for name in row))
     return {name: [row.get(name) for row in document] for name in names}
+
+
+def _columns_of_object(document: dict[str, Any]) -> Columns | None:
+    """The columns of an object: a list for each column, rows in a list of objects, or the rows of each split."""
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    about = {name: value for name, value in document.items() if isinstance(value, (str, int, float))}
+    inner = [value for value in document.values() if isinstance(value, dict)]
+    if not lists and len(inner) == 1:  # {"data": {"items": [...]}}
+        return _columns(inner[0])
+    tables = {name: value for name, value in lists.items() if value and all(isinstance(row, dict) for row in value)}
+    splits = {name: rows for name, rows in tables.items() if name.strip().lower() in SPLITS}
+    if len(splits) > 1 and len(splits) == len(tables):
+        return _columns([about | {"split": name} | row for name, rows in splits.items() for row in rows])
+    if {"features", "rows"} <= tables.keys():  # as the data viewer of the Hugging Face hub answers
+        return _columns(tables["rows"])
+    if len(tables) == 1 == len(lists):
+        (rows,) = tables.values()
+        return _columns([about | row for row in rows])
+    return _arrays(lists, about)
+
+
+def _arrays(lists: Columns, about: dict[str, Any]) -> Columns | None:
+    """The columns of an object of arrays: a list for each column, and the options' names once for all rows.
+
+    What is no list, such as a model's name, is that of each row.
+    """
+    wide = next((value for value in lists.values() if value and isinstance(value[0], list)), None)
+    n = len(wide) if wide else max((len(value) for value in lists.values()), default=0)
+    columns = {name: value for name, value in lists.items() if len(value) == n}
+    others = [name for name in lists if name not in columns]
+    if others and not (
+        len(others) == 1
+        and wide
+        and others[0].strip().lower() in SHARED_NAMES
+        and len(lists[others[0]]) == len(wide[0])
+        and all(isinstance(name, str) for name in lists[others[0]])
+    ):
+        return None
+    if len(columns) < 2:
+        return None
+    shared = {"options": [lists[others[0]]] * n} if others else {}
+    return {name: [value] * n for name, value in about.items()} | columns | shared
 
 
 def pandas_columns(document: dict[str, Any]) -> Columns | None:
@@ -99,27 +134,29 @@ def pandas_columns(document: dict[str, Any]) -> Columns | None:
         same = all(isinstance(row, list) and len(row) == len(names) for row in rows)
         return {str(name): [row[i] for row in rows] for i, name in enumerate(names)} if same and rows else None
     inner = list(document.values())
-    if not inner or not all(isinstance(value, dict) and value and value.keys() == inner[0].keys() for value in inner):
+    if not inner or not all(isinstance(value, dict) and value for value in inner):
         return None
-    if [str(key) for key in inner[0]] == [str(i) for i in range(len(inner[0]))]:
-        return {name: list(value.values()) for name, value in document.items()} if len(inner) > 1 else None
-    if list(document) == [str(i) for i in range(len(inner))] and not any(
-        isinstance(cell, dict) for cell in inner[0].values()
-    ):
-        return {str(name): [value[name] for value in inner] for name in inner[0]}
-    if len(inner) > 1 and inner[0].keys() & LABELLED:
-        return {"id": list(document)} | {str(name): [value[name] for value in inner] for name in inner[0]}
+    if all(value.keys() == inner[0].keys() for value in inner):
+        if [str(key) for key in inner[0]] == [str(i) for i in range(len(inner[0]))]:
+            return {name: list(value.values()) for name, value in document.items()} if len(inner) > 1 else None
+        if list(document) == [str(i) for i in range(len(inner))] and not any(
+            isinstance(cell, dict) for cell in inner[0].values()
+        ):
+            return {str(name): [value[name] for value in inner] for name in inner[0]}
+    if len(inner) > 1 and all(LABELLED & {str(key).lower() for key in value} for value in inner):
+        names = dict.fromkeys(name for value in inner for name in value)
+        return {"id": list(document)} | {str(name): [value.get(name) for value in inner] for name in names}
     return None
 
 
-def _json_lines(path: Path) -> tuple[Columns, tuple[int, ...]]:
+def _json_lines(source: Source) -> tuple[Columns, tuple[int, ...]]:
     lines: list[int] = []
     columns: Columns = {}
-    for n, (line, row) in enumerate(json_lines(path)):
+    for n, (line, row) in enumerate(source_lines(source)):
         for name, value in row.items():
             if name not in columns:
                 if len(columns) >= MOST_COLUMNS:
-                    raise InputError(f"{path}, line {line}: expected at most {MOST_COLUMNS} fields, found more")
+                    raise InputError(f"{source.path}, line {line}: expected at most {MOST_COLUMNS} fields, found more")
                 columns[name] = [None] * n
             columns[name].append(value)
         lines.append(line)

@@ -11,13 +11,16 @@ import ast
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 
+from core.errors import InputError
 from core.files.json_text import loads
-from core.records import LETTERS
+from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES
 from core.tables.tabular import Sheet
+from core.tables.token_lists import token_columns
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
 FIGURES = (
@@ -31,7 +34,17 @@ TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_text
 """Names of a column of lists of texts."""
 NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
 """In an object for each option, the key of its letter."""
+MOST_LISTED = 10_000
+"""The most entries of a list that is looked at."""
 LONGEST_CELL = 100_000
+PARTS = re.compile(
+    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.\.\.|,?\s*dtype=(?:\w+|'[^']*')|[^\s'"\[\]{}(),:]+|\s+|.""", re.DOTALL
+)
+"""The parts of a list or an object as Python or numpy writes it: texts, numbers, words and marks."""
+NO_PART = re.compile(r"\s+|array|[()]|,?\s*dtype=.*", re.DOTALL)
+"""What numpy writes around an array, which is no part of its values."""
+VALUE = re.compile(r"['\"]")
+NUMPY_TEXTS = re.compile(r"array\(|['\"]\s+['\"]")
 NUMPY_LIST = re.compile(r"^\[[\s\d.,eE+\-infa]*\]$")
 
 
@@ -40,12 +53,15 @@ def widened(sheet: Sheet) -> Sheet:
     columns: dict[str, Any] = {}
     for name in sheet.names:
         lists = _objects(sheet, name) or _lists(sheet, name)
+        if not lists and (listed := token_columns(sheet, name)):
+            columns |= {into: cells for into, cells in listed.items() if into not in sheet.names}
+            continue
         if not lists:
             columns[name] = sheet.table[name]
             continue
         for begin, rows in lists.items():
             for i in range(max(len(row) for row in rows)):
-                into = f"{begin}_{LETTERS[i]}"
+                into = f"{begin}_{OPTION_NAMES[i]}"
                 if into not in sheet.names:
                     columns[into] = _column([row[i] if i < len(row) else None for row in rows])
     return sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns))
@@ -102,9 +118,16 @@ def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     rows = []
     for cell in cells:
         row = listed(cell)
-        if row is None or len(row) > len(LETTERS):
+        if row is None or len(row) > MOST_LISTED:
             return {}
         rows.append(row)
+    if (most := max((len(row) for row in rows), default=0)) > MOST_OPTIONS and begin != "option":
+        raise InputError(
+            f"{sheet.path}: expected at most {MOST_OPTIONS} options, found {most} in {name!r}; in a notebook, "
+            "hedge.sets takes up to 1,000"
+        )
+    if most > MOST_OPTIONS:
+        return {}
     return {begin: rows} if max((len(row) for row in rows), default=0) >= 2 else {}
 
 
@@ -130,7 +153,7 @@ def listed(cell: Any) -> list[Any] | None:
         return []
     if isinstance(cell, str):
         text = cell.strip()
-        if text[:1] not in ("[", "{", "(") or len(text) > LONGEST_CELL:
+        if not text.startswith(("[", "{", "(", "array(")) or len(text) > LONGEST_CELL:
             return None
         if NUMPY_LIST.match(text) and "," not in text:
             return list(text.strip("[]").split())
@@ -139,9 +162,8 @@ def listed(cell: Any) -> list[Any] | None:
         if isinstance(cell.get("text"), Sequence) and not isinstance(cell["text"], str):  # as the hub has choices
             return list(cell["text"])
         keys = [str(key).strip().upper() for key in cell]
-        marks = next(
-            (m for m in (LETTERS, [str(i) for i in range(26)]) if sorted(keys) == sorted(m[: len(keys)])), None
-        )
+        numbers = [str(i) for i in range(MOST_OPTIONS)]
+        marks = next((m for m in (OPTION_NAMES, numbers) if sorted(keys) == sorted(m[: len(keys)])), None)
         by_mark = dict(zip(keys, cell.values(), strict=True))
         return [by_mark[mark] for mark in marks[: len(keys)]] if marks else None
     if isinstance(cell, (list, tuple)):
@@ -150,12 +172,25 @@ def listed(cell: Any) -> list[Any] | None:
 
 
 def _parsed(text: str) -> Any:
-    for read in (loads, ast.literal_eval):
-        try:
-            return read(text)
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            continue
-    return None
+    """The value of a cell that is JSON, or text as Python or numpy writes a list or an object; None for others.
+
+    >>> _parsed("['two' 'three']"), _parsed("{'text': array(['x', 'y'], dtype=object)}")
+    (['two', 'three'], {'text': ['x', 'y']})
+    """
+    try:
+        return loads(text)
+    except ValueError:
+        pass
+    if NUMPY_TEXTS.search(text):  # Python would join texts that stand side by side
+        parts = [part for part in PARTS.findall(text) if not NO_PART.fullmatch(part)]
+        if "..." in parts:  # numpy leaves out the middle of a long array
+            return None
+        apart = [", " if VALUE.match(one) and VALUE.match(after) else "" for one, after in pairwise(parts)]
+        text = "".join(part + comma for part, comma in zip(parts, [*apart, ""], strict=True))
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
 
 
 def _column(cells: list[Any]) -> pa.Array:

@@ -9,10 +9,11 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from core.errors import InputError
 from core.files.json_text import loads, whole_texts
+from core.tables.encodings import Source, decoded, opened
 
 LARGEST_FILE = 2_000_000_000
 """The most bytes of a file. A larger file has to be split."""
@@ -72,36 +73,51 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     check_size(path)
     try:
-        with path.open("rb") as file:
-            if file.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[":
-                yield from _listed(path)
-                return
-            file.seek(0)
-            number = 0
-            while line := file.readline(LONGEST_LINE + 1):
-                number += 1
-                if len(line) > LONGEST_LINE:
-                    raise InputError(
-                        f"{path}, line {number}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one"
-                    )
-                if line.strip():
-                    yield number, json_object(line, f"{path}, line {number}")
+        with opened(path) as source:
+            yield from source_lines(source)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
 
 
-def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def source_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of an open file of JSON lines, or of one JSON list, with their line numbers from 1."""
+    path = source.path
+    if source.head(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"[":
+        yield from _listed(source)
+        return
+    number = 0
+    for line in _lines(source.file, path):
+        number += 1
+        if not line.strip():
+            continue
+        try:
+            found = json_object(line, f"{path}, line {number}")
+        except NotUtf8:
+            break
+        yield number, found
+    else:
+        return
+    source.decode()  # what was read before is ASCII: text in UTF-8 before it would make this raise an error
+    for again, line in enumerate(_lines(source.file, path), start=1):
+        if again >= number and line.strip():
+            yield again, json_object(line, f"{path}, line {again}")
+
+
+def _lines(file: IO[bytes], path: Path) -> Iterator[bytes]:
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                f"{path}, line {number}: expected a line of at most {LONGEST_LINE:,} bytes, found a longer one"
+            )
+        yield line
+
+
+def _listed(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON list, each with the line on which it begins."""
-    if (size := path.stat().st_size) > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON list of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
-            "may be larger"
-        )
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        found = error.object[error.start]
-        raise InputError(f"{path}: expected text in UTF-8, found byte {found:#04x}; save it as UTF-8") from error
+    path = source.path
+    text = source_text(source)
     decoder, place, line, counted = json.JSONDecoder(), text.index("[") + 1, 1, 0
     while (entry := ENTRY.search(text, place)) and entry[0] != "]":
         begin = entry.start()
@@ -121,12 +137,30 @@ def _listed(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise InputError(f"{path}: expected a whole JSON list, found no end of it")
 
 
-def json_object(content: bytes, where: str) -> dict[str, Any]:
+def source_text(source: Source) -> str:
+    """The text of an open file that has to be read whole; its encoding is noted where it is a guess."""
+    content = source.file.read(LARGEST_JSON + 1)
+    if len(content) > LARGEST_JSON:
+        size = max(len(content), source.path.stat().st_size)
+        raise InputError(
+            f"{source.path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; "
+            "JSON lines, Parquet or an archive may be larger"
+        )
+    text, guessed = decoded(content, source.path)
+    source.guessed = source.guessed or guessed
+    return text
+
+
+class NotUtf8(InputError):
+    """Text that is not UTF-8."""
+
+
+def json_object(content: bytes | str, where: str) -> dict[str, Any]:
     """One JSON object; :class:`InputError` begins with ``where``."""
     try:
-        found = loads(content.decode("utf-8-sig"))
+        found = loads(content)
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: expected text in UTF-8, found byte {content[error.start]:#04x}") from error
+        raise NotUtf8(f"{where}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from error
     except ValueError as error:
         raise InputError(f"{where}: expected a whole JSON object, found {shown(content)} ({reason(error)})") from error
     if not isinstance(found, dict):
@@ -141,9 +175,8 @@ def json_document(path: Path) -> dict[str, Any]:
 
 def json_list(path: Path) -> list[Any]:
     """A file that is one JSON list."""
-    content = _whole(path)
     try:
-        found = loads(content.decode("utf-8-sig"))
+        found = loads(_whole(path))
     except ValueError as error:
         raise InputError(f"{path}: expected a whole JSON list, found none ({reason(error)})") from error
     if not isinstance(found, list):
@@ -151,16 +184,12 @@ def json_list(path: Path) -> list[Any]:
     return found
 
 
-def _whole(path: Path) -> bytes:
-    """The content of a file that has to be read whole."""
-    size = check_size(path)
-    if size > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; JSON lines "
-            "or an archive may be larger"
-        )
+def _whole(path: Path) -> str:
+    """The text of a file that has to be read whole."""
+    check_size(path)
     try:
-        return path.read_bytes()
+        with opened(path) as source:
+            return source_text(source)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}") from error
 

@@ -13,7 +13,8 @@ import math
 import re
 import zipfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,10 @@ import pyarrow.parquet as pq
 from core.conformal.probabilities import in_double
 from core.errors import InputError
 from core.records import BoolArray, FloatArray
+from core.tables.encodings import LINE_END, MOST_UNPACKED, Source, opened
 from core.tables.json_table import MOST_COLUMNS, json_columns
 from core.tables.safe_read import check_size, reason, shown
 
-MOST_UNPACKED = 4_000_000_000
-"""The most bytes that a Parquet file may unpack to."""
 BATCH = 8192
 DELIMITERS = ",;\t|"
 FORMULA_STARTS = "=+-@\t\r"
@@ -41,7 +41,8 @@ SEPARATOR_LINE = re.compile(r'^"?sep=(?P<delimiter>[,;|\t])"?$')
 MOST_BEFORE = 50
 """The most lines before a header that are skipped."""
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-TEXT_16 = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+WIDTHS_OF = 20
+"""Rows of a CSV whose widths say which delimiter it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,9 @@ class Sheet:
     """The columns of a file, or of one sheet of a workbook, which is then named.
 
     Cells of CSV are text, an empty one is missing; others have the file's types. ``lines`` has the line of each row
-    where it can't be counted. ``skipped`` lines of a CSV stand before its header.
+    where it can't be counted. ``skipped`` lines of a CSV stand before its header. ``encoding`` names that of a text
+    where it is a guess. ``short`` is a sentence on the first row that has fewer cells than the header, if there is one.
+    ``nested`` has the lists and objects of JSON, which are text in the table.
     """
 
     path: Path
@@ -58,6 +61,9 @@ class Sheet:
     lines: tuple[int, ...] | None = None
     name: str = ""
     skipped: int = 0
+    encoding: str = ""
+    short: str = ""
+    nested: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -74,6 +80,11 @@ class Sheet:
             return f"{self.path}, line {self.lines[row]}"
         return f"{self.path}, line {2 + self.skipped + row + self._newlines(row)}"
 
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows as objects, with the lists and objects of JSON and Parquet as they are."""
+        columns = [self.nested.get(name) or self.table[name].to_pylist() for name in self.names]
+        return [dict(zip(self.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
     def part(self, rows: BoolArray, columns: Sequence[str]) -> Sheet:
         """Some rows (n,) and columns, which keep their places in the file."""
         lines = self.lines
@@ -86,7 +97,11 @@ class Sheet:
                     within += pc.fill_null(pc.count_substring(one, "\n"), 0).to_numpy()
             lines = tuple((2 + self.skipped + np.arange(len(rows)) + np.cumsum(within) - within).tolist())
         table = self.table.select(list(columns)).filter(pa.array(rows))
-        return replace(self, table=table, lines=tuple(np.array(lines)[rows].tolist()))
+        nested = {
+            name: [value for value, here in zip(values, rows, strict=True) if here]
+            for name, values in self.nested.items()
+        }
+        return replace(self, table=table, lines=tuple(np.array(lines)[rows].tolist()), nested=nested)
 
     def _newlines(self, row: int) -> int:
         """Line ends within the cells of the rows before."""
@@ -163,22 +178,18 @@ def open_sheet(path: Path) -> Sheet:
     return open_sheets(path)[0]
 
 
-def open_sheets(path: Path) -> list[Sheet]:
-    """Read the tables of a file: one, or one for each sheet of a workbook.
+def open_sheets(path: Path, *, header: bool = True) -> list[Sheet]:
+    """Read the tables of a file, which may be compressed: one, or one for each sheet of a workbook.
 
+    Without a ``header`` the first row is data, and the columns of CSV and workbooks are named ``column_1``, ….
     Raises :class:`InputError` that names the file, the line, what was expected and what was found.
     """
     check_size(path)
-    with path.open("rb") as file:
-        head = file.read(HEAD)
-    if head.startswith(b"PAR1"):
-        sheets = [_parquet(path)]
-    elif head.startswith(b"PK"):
-        sheets = _workbook(path)
-    elif head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
-        sheets = [_json(path, head)]
-    else:
-        sheets = [_csv(path, head)]
+    try:
+        with opened(path) as source:
+            sheets = [replace(sheet, encoding=source.guessed) for sheet in _read(source, header)]
+    except OSError as error:
+        raise InputError(f"{path} can't be read: {error.strerror or type(error).__name__}") from error
     for sheet in sheets:
         if sheet.table.num_rows == 0:
             raise InputError(f"{path}: expected rows below the header, found none")
@@ -188,24 +199,30 @@ def open_sheets(path: Path) -> list[Sheet]:
     return sheets
 
 
-def _csv(path: Path, head: bytes) -> Sheet:
-    encoding = next((name for mark, name in TEXT_16.items() if head.startswith(mark)), "utf-8-sig")
-    try:
-        lines = head[: len(head) // 2 * 2].decode(encoding).splitlines() if encoding == "utf-16" else None
-        if lines is None:
-            begin = head.removeprefix(codecs.BOM_UTF8)
-            lines = begin.decode("utf-8", "replace").splitlines()
-            begin.splitlines()[before_header(lines)].decode() if lines else ""
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}, line 1: expected text in UTF-8, found byte {error.object[error.start]:#04x}; save it as UTF-8"
-        ) from error
+def _read(source: Source, header: bool) -> list[Sheet]:
+    head = source.head(HEAD)
+    if head.startswith(b"PAR1"):
+        return [_parquet(source)]
+    if head.startswith(b"PK"):
+        return _workbook(source, header)
+    if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+        return [_json(source, head)]
+    return [_csv(source, head, header)]
+
+
+def _csv(source: Source, head: bytes, header: bool) -> Sheet:
+    path = source.path
+    begin = head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    lines = LINE_END.split(begin, MOST_BEFORE + 1)
     skipped = before_header(lines)
-    told = next((found for line in lines[:skipped] if (found := SEPARATOR_LINE.match(line))), None)
-    line = lines[skipped] if lines else ""
-    delimiter = told["delimiter"] if told else max(DELIMITERS, key=line.count)
+    separator = next((match for line in lines[:skipped] if (match := SEPARATOR_LINE.match(line))), None)
+    line = lines[skipped]
+    if "\N{REPLACEMENT CHARACTER}" in line and _decoded_again(source):  # Arrow does not check names
+        return _csv(source, source.head(HEAD), header)
+    records = LINE_END.split(begin, skipped)[-1] if skipped else begin
+    delimiter = separator["delimiter"] if separator else _delimiter(line, records, cut=len(head) == HEAD)
     try:
-        names = next(csv.reader([line], delimiter=delimiter), [])
+        names = next(csv.reader(io.StringIO(records, newline=""), delimiter=delimiter), [])
     except csv.Error as error:
         raise InputError(
             f"{path}, line 1: expected a header of short names, found {shown(line)} ({reason(error)})"
@@ -214,36 +231,94 @@ def _csv(path: Path, head: bytes) -> Sheet:
         raise InputError(f"{path}, line 1: expected a header with several columns, found {shown(line)}")
     if len(names) > MOST_COLUMNS:
         raise InputError(f"{path}, line 1: expected at most {MOST_COLUMNS} columns, found {len(names)}")
+    if not header:
+        names = numbered(len(names))
+    short = ""
     try:
-        table = pa_csv.read_csv(
-            io.BytesIO(path.read_bytes().decode("utf-16").encode()) if encoding == "utf-16" else path,
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=skipped),
-            parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
-            ),
-        )
-    except (pa.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
-        _check_utf8(path)
+        table = _arrow_table(source, names, delimiter, skipped, header)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if _decoded_again(source):
+            return _csv(source, source.head(HEAD), header)
         said = " ".join(str(error).split())[:160]
-        raise InputError(
+        failed = InputError(
             f"{path}: expected {len(names)} columns of UTF-8 text in every line, but reading them failed: {said}"
-        ) from error
-    if line.startswith("#"):
+        )
+        failed.__cause__ = error
+        table, short = _uneven_table(source, names, delimiter, skipped, header, failed)
+    if header and line.startswith("#"):
         table = table.rename_columns([names[0].lstrip("# "), *table.column_names[1:]])
-    return Sheet(path, table, "csv", skipped=skipped)
+    return Sheet(path, table, "csv", skipped=skipped if header else skipped - 1, short=short)
 
 
-def _check_utf8(path: Path) -> None:
-    """Raise :class:`InputError` with the first line that is no text in UTF-8."""
-    with path.open("rb") as file:
-        for n, line in enumerate(file, start=1):
-            try:
-                line.decode("utf-8-sig")
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{path}, line {n}: expected text in UTF-8, found byte {line[error.start]:#04x}; save it as UTF-8"
-                ) from error
+def _decoded_again(source: Source) -> bool:
+    """Whether a text turns out to be in another encoding than UTF-8. Damaged text raises :class:`InputError`."""
+    before = source.guessed
+    source.decode()
+    return source.guessed != before
+
+
+def numbered(k: int) -> list[str]:
+    """The names of ``k`` columns without a header."""
+    return [f"column_{i}" for i in range(1, k + 1)]
+
+
+def _delimiter(line: str, records: str, *, cut: bool) -> str:
+    """The delimiter that the header has most of; another one if only that gives the first rows the same width.
+
+    ``cut`` says that the text ends within a row.
+    """
+    likely = sorted((mark for mark in DELIMITERS if mark in line), key=line.count, reverse=True)
+    for delimiter in likely:
+        try:
+            rows = list(islice(csv.reader(io.StringIO(records, newline=""), delimiter=delimiter), WIDTHS_OF))
+        except csv.Error:
+            continue
+        whole = rows[:-1] if cut and 1 < len(rows) < WIDTHS_OF else rows
+        if len({len(row) for row in whole if row}) == 1:
+            return delimiter
+    return likely[0] if likely else DELIMITERS[0]
+
+
+def _arrow_table(source: Source, names: list[str], delimiter: str, skipped: int, header: bool) -> pa.Table:
+    options = {} if header else {"column_names": names}
+    return pa_csv.read_csv(
+        source.path if source.as_it_is else source.file,
+        read_options=pa_csv.ReadOptions(use_threads=False, block_size=1 << 24, skip_rows=skipped, **options),
+        parse_options=pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True
+        ),
+    )
+
+
+def _uneven_table(
+    source: Source, names: list[str], delimiter: str, skipped: int, header: bool, failed: InputError
+) -> tuple[pa.Table, str]:
+    """The rows of a CSV whose rows have fewer cells than its header, or more if those are empty; and a sentence on the
+    first row that lacks cells. Raises ``failed`` for any other file."""
+    k, short = len(names), ""
+    columns: list[list[str | None]] = [[] for _ in names]
+    text = io.TextIOWrapper(source.file, encoding="utf-8-sig", newline="")
+    try:
+        for _ in range(skipped):
+            text.readline()
+        reader = csv.reader(text, delimiter=delimiter, strict=True)
+        if header:
+            next(reader)
+        begin = 1 + skipped + reader.line_num
+        for row in reader:
+            if len(row) > k and any(row[k:]):
+                raise failed
+            if 0 < len(row) < k and not short:
+                short = f"{source.path}, line {begin}: expected {k} columns, as in the header, found {len(row)}"
+            for column, cell in zip(columns, [*row, *[""] * (k - len(row))] if row else [], strict=False):
+                column.append(cell or None)
+            begin = 1 + skipped + reader.line_num
+    except (csv.Error, StopIteration):
+        raise failed from failed.__cause__
+    finally:
+        text.detach()
+    return pa.Table.from_arrays([pa.array(column, pa.string()) for column in columns], names=names), short
 
 
 def before_header(lines: Sequence[str]) -> int:
@@ -273,12 +348,13 @@ def _names_numbers(comment: str, after: Sequence[str]) -> bool:
     return len(cells) == len(names) > 2 and sum(numbers) >= 2 and named
 
 
-def _workbook(path: Path) -> list[Sheet]:
+def _workbook(source: Source, header: bool) -> list[Sheet]:
     """The sheets of a workbook (XLSX) that are tables: a row of names, and rows below it."""
     from openpyxl import load_workbook
 
+    path = source.path
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source.file) as archive:
             unpacked = sum(info.file_size for info in archive.infolist())
             if "xl/workbook.xml" not in archive.namelist():
                 raise InputError(f"{path}: expected a table or a workbook (XLSX), found another zip archive")
@@ -286,10 +362,10 @@ def _workbook(path: Path) -> list[Sheet]:
             raise InputError(
                 f"{path}: expected a workbook that unpacks to at most {MOST_UNPACKED / 1e9:g} GB, found more"
             )
-        with path.open("rb") as file:  # of a path, openpyxl asks the ending
-            book = load_workbook(file, read_only=True, data_only=True)
-            found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True)) for sheet in book.worksheets]
-            book.close()
+        source.file.seek(0)
+        book = load_workbook(source.file, read_only=True, data_only=True)  # of a path, openpyxl asks the ending
+        found = [_worksheet(path, sheet.title, sheet.iter_rows(values_only=True), header) for sheet in book.worksheets]
+        book.close()
     except InputError:
         raise
     except Exception as error:  # a damaged workbook makes zipfile, the XML reader and openpyxl raise what they like
@@ -300,23 +376,27 @@ def _workbook(path: Path) -> list[Sheet]:
     return sheets
 
 
-def _worksheet(path: Path, name: str, rows: Iterable[tuple[Any, ...]]) -> Sheet | None:
-    numbered = ((n, row) for n, row in enumerate(rows, start=1) if sum(cell not in (None, "") for cell in row) > 1)
-    _, header = next(numbered, (0, ()))
+def _worksheet(path: Path, name: str, rows: Iterable[tuple[Any, ...]], has_header: bool) -> Sheet | None:
+    filled = ((n, row) for n, row in enumerate(rows, start=1) if sum(cell not in (None, "") for cell in row) > 1)
+    first, header = next(filled, (0, ()))
     names = [str(cell) if cell is not None else "" for cell in header]
     wide = max((i for i, cell in enumerate(names, start=1) if cell), default=0)
     if wide < 2 or wide > MOST_COLUMNS:
         return None
-    body = list(numbered)
+    body = list(filled)
+    if not has_header:
+        names = numbered(wide)
+        body.insert(0, (first, header))
     if not body:
         return None
     columns = {names[i]: _array([row[i] if i < len(row) else None for _, row in body]) for i in range(wide) if names[i]}
     return Sheet(path, pa.table(columns), "xlsx", tuple(n for n, _ in body), name)
 
 
-def _parquet(path: Path) -> Sheet:
+def _parquet(source: Source) -> Sheet:
+    path = source.path
     try:
-        with pq.ParquetFile(path, memory_map=False) as file:
+        with pq.ParquetFile(path if source.as_it_is else source.file, memory_map=False) as file:
             if file.metadata.num_columns > MOST_COLUMNS:
                 raise InputError(f"{path}: expected at most {MOST_COLUMNS} columns, found {file.metadata.num_columns}")
             batches, unpacked = [], 0
@@ -332,10 +412,12 @@ def _parquet(path: Path) -> Sheet:
         raise InputError(f"{path}: expected a whole Parquet file, found none ({str(error)[:120]})") from error
 
 
-def _json(path: Path, head: bytes) -> Sheet:
-    columns, lines = json_columns(path, head)
+def _json(source: Source, head: bytes) -> Sheet:
+    columns, lines = json_columns(source, head)
     kind = "json" if lines is None else "jsonl"
-    return Sheet(path, pa.table({name: _array(values) for name, values in columns.items()}), kind, lines)
+    nested = {name: values for name, values in columns.items() if any(isinstance(v, (list, dict)) for v in values)}
+    table = pa.table({name: _array(values) for name, values in columns.items()})
+    return Sheet(source.path, table, kind, lines, nested=nested)
 
 
 def _array(values: list[Any]) -> pa.Array:

@@ -2,81 +2,53 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from core import extras
 from core.errors import InputError
-from core.files.json_text import loads
+from core.tables.tabular import open_sheet
+from core.tasks.bank_shapes import Columns, cells_of
 
 Row = dict[str, Any]
 
 
-def read_file(path: Path) -> list[Row]:
-    """The rows of a JSON, JSON-lines, CSV or Parquet file.
+ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet")
+"""The endings of files of questions."""
+PACKED = (".gz", ".zst", ".xz", ".bz2")
+"""The endings of compressed files, behind those of what they hold."""
+
+
+def is_question_file(name: str) -> bool:
+    """Whether a file may hold questions, by its ending.
+
+    >>> is_question_file("mine.csv"), is_question_file("mine.jsonl.gz"), is_question_file("mine.tar.gz")
+    (True, True, False)
+    """
+    lower = name.lower()
+    lower = next((lower.removesuffix(ending) for ending in PACKED if lower.endswith(ending)), lower)
+    return lower.endswith(ENDINGS)
+
+
+def read_columns(path: Path) -> Columns:
+    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`; of a workbook, those of
+    its first table.
 
     Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
     """
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        raise InputError(f"{path} is none of {', '.join(READERS)}; give a file of one of these kinds")
-    try:
-        rows = reader(path)
-    except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}") from error
-    except (OSError, ValueError, RecursionError, NotImplementedError, csv.Error) as error:
-        raise InputError(f"{path} can't be read: {str(error).splitlines()[0][:200]}") from error
-    if not rows:
+    if not is_question_file(path.name):
+        raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    if not path.stat().st_size:
         raise InputError(f"{path} holds no questions")
-    return rows
+    return cells_of(open_sheet(path))
 
 
-def _json(path: Path) -> list[Row]:
-    text = path.read_text(encoding="utf-8")
-    if not text.lstrip().startswith("["):
-        return _lines(path)
-    found = loads(text)
-    if not all(isinstance(row, dict) for row in found):
-        raise InputError(f"{path}: expected a list of objects, found a list of something else")
-    return list(found)
-
-
-def _lines(path: Path) -> list[Row]:
-    rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = loads(line)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}") from error
-        if not isinstance(row, dict):
-            raise InputError(f"{path}, line {number}: expected an object in JSON, found {line[:60]!r}")
-        rows.append(row)
-    return rows
-
-
-def _csv(path: Path) -> list[Row]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return [dict(row) for row in csv.DictReader(file)]
-
-
-def _parquet(path: Path) -> list[Row]:
-    import pyarrow.parquet as pq
-
-    rows: list[Row] = pq.read_table(path).to_pylist()
-    return rows
-
-
-READERS: dict[str, Callable[[Path], list[Row]]] = {
-    ".json": _json,
-    ".jsonl": _lines,
-    ".csv": _csv,
-    ".parquet": _parquet,
-}
-"""By the file's ending."""
+def read_file(path: Path) -> list[Row]:
+    """The rows of a file, as :func:`read_columns` reads them."""
+    columns = read_columns(path)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def read_dataset(location: str, *, configuration: str | None, split: str, revision: str | None = None) -> list[Row]:

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
+from core.exchange import table, writing
+from core.exchange.imported import save
+from core.exchange.run_table import run_table
 from core.option_names import set_text, short_names
 from core.prompting.strategies import prompt
-from core.records import OPTION_NAMES, Question
+from core.records import DONT_KNOW, NONE_OF_ABOVE, OPTION_NAMES, Question
 from core.reports.alpha_lab.numpy_recipe import numpy_recipe
 from core.reports.alpha_lab.sets_table import sets_table
 from core.reports.evaluation import load
@@ -55,6 +58,7 @@ def test_options_that_have_no_name_are_letters(home):
     unnamed = load(classifier_run([f"option {name}" for name in OPTION_NAMES[:4]]))
     assert tuple(unnamed.letters) == ("A", "B", "C", "D")
     assert not unnamed.classes
+    assert not load(classifier_run(["option A", "option B", DONT_KNOW, NONE_OF_ABOVE])).classes
     many = load(classifier_run([f"option {name}" for name in OPTION_NAMES[:30]]))
     assert many.classes  # no model was asked by one of thirty letters
     assert many.letters[29] == "AD"
@@ -77,6 +81,21 @@ def test_the_recipe_of_a_classifier_gives_its_sets(home, tmp_path, names, capsys
     script.write_text(numpy_recipe(run, "aps", 100, file=str(path)))
     made = runpy.run_path(str(script))
     assert np.array_equal(made["sets"], form(run, "aps", 100).members)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_hundred_classes_are_exported_and_read_back(home, tmp_path, kind):
+    run_id = classifier_run(SPECIES, 400)
+    exported = run_table(run_id)
+    assert {"logit_A", "logit_Z", "logit_AA", "logit_CV", "option_CV"} <= set(exported.column_names)
+    path = writing.write(tmp_path, f"out.{kind}", writing.ONE_TABLE[kind](exported))
+    (read,) = table.read([path])
+    (again,) = save([read])
+    before, after = load(run_id), load(again)
+    assert np.array_equal(before.probabilities, after.probabilities)
+    assert np.array_equal(before.labels, after.labels)
+    assert tuple(after.letters) == tuple(SPECIES)
+    assert record_details(store.read_record(again)) == CLASSES_TITLE
 
 
 def test_a_question_with_more_options_than_letters_can_not_be_asked():

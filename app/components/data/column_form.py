@@ -12,6 +12,7 @@ from app.formatting import counted, plain, shortened
 from core.exchange.dropped.found import Header, Reading, TableHeader
 from core.exchange.table_columns import Columns
 from core.exchange.table_values import VALUES
+from core.records import MOST_OPTIONS
 
 MAPPINGS_KEY = "table_mappings"
 PREVIEWED = 5
@@ -67,7 +68,7 @@ def _choices(header: Header, start: Columns) -> Columns:
         names,
         [n for n in start.options if n in names],
         key=f"options-{key}",
-        max_selections=26,
+        max_selections=MOST_OPTIONS,
     )
 
     def pick(column: Any, title: str, value: str, help: str) -> str:

@@ -15,6 +15,7 @@ from app.components.data.import_preview import preview
 from app.errors import spoken
 from app.formatting import plain, shortened
 from core.exchange.dropped.apart import READERS
+from core.exchange.dropped.kinds import listed
 
 GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
@@ -30,11 +31,7 @@ _keep_paths = st.components.v2.component(
     "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
 )
 FORMATS = (
-    "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
-    "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
-    "details; LLM-Uncertainty-Bench and VLM-Uncertainty-Bench pickles with their answers; BLUQ archives; numpy arrays "
-    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models; LLMBar, PandaLM and "
-    "AlpacaEval. **Questions, conversations and choices** are recognised too, and lead to the page that uses them."
+    f"**Runs**: {listed('runs')}. **Juries**: {listed('jury')}. **For other pages**: {listed('new_run', 'perplexity')}."
 )
 
 

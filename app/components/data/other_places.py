@@ -34,10 +34,9 @@ def show(reading: Reading) -> None:
     st.markdown("**For other pages**")
     for kind, files in by_kind.items():
         of = KINDS[kind]
-        plural = {"choices of endings": "files of choices"}.get(of.title, "")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             named = short_names([found.file.name for found in files])
-            title = counted(len(files), "file of choices" if kind == "choices" else of.title, plural)
+            title = counted(len(files), of.title, of.plural)
             st.markdown(f"**{title}**: {plain(named)}. {of.sentence}", width="stretch")
             _button(kind, files)
 

@@ -57,11 +57,15 @@ def prompting(made: argparse.ArgumentParser) -> None:
 
 def import_(made: argparse.ArgumentParser) -> None:
     """``import``."""
+    from core.exchange.dropped.kinds import all_listed
     from core.exchange.table_values import VALUES
 
     command(made, "exchange:import_results", "import results/", "import logits.csv --label answer --options A B C D")
     made.add_argument(
-        "path", nargs="+", type=Path, help="files, folders and archives; what each is is found from its content"
+        "path",
+        nargs="+",
+        type=Path,
+        help=f"files, folders and archives, each recognised by its content: {all_listed()}",
     )
     made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
     made.add_argument("--model", default="", help="the model, if the files do not say it")
@@ -80,6 +84,9 @@ def import_(made: argparse.ArgumentParser) -> None:
         "--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order; found if not given"
     )
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option; found if not given")
+    of_table.add_argument(
+        "--labels-from", type=int, choices=(0, 1), help="the number of the first option; seen in all rows if not given"
+    )
     of_table.add_argument("--values", choices=VALUES, help="what the options' values are; recognised if not given")
     of_table.add_argument(
         "--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it, if there is one"

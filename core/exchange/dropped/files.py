@@ -1,53 +1,39 @@
-"""The files of a drop: folders are walked, archives (zip, tar, gzip) unpacked within limits, also inside archives.
+"""The files of a drop: folders are walked, archives (zip, tar) and compressed files unpacked within limits, also inside
+archives.
 
 How much an archive unpacks to is checked by what it says before anything is unpacked, and again while it is.
 """
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import lzma
 import re
 import shutil
-import tarfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from backports.zstd import zipfile
+from backports.zstd import ZstdError, tarfile, zipfile
 
 from core.errors import InputError
-from core.exchange import score_arrays
 from core.exchange.archive import DAMAGED
+from core.exchange.dropped.recognition import archive_kind
 from core.files.names import cut_name
+from core.tables import encodings
+from core.tables.encodings import MOST_UNPACKED
 
 MOST_FILES = 5_000
 """Files of one drop."""
-MOST_UNPACKED = 4_000_000_000
-"""Bytes that all archives of a drop unpack to together."""
-MOST_RATIO = 200
-"""How many times its own size an archive may unpack to, if that is more than :data:`ALWAYS`."""
-ALWAYS = 200_000_000
-"""Bytes that any archive may unpack to."""
 DEEPEST = 3
 """Archives inside archives that are opened."""
 LITTER = re.compile(r"^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|__pycache__)$", re.I)
 """What systems leave in folders and archives."""
 ALWAYS_LITTER = re.compile(r"^(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini)$", re.I)
 """What no person means to bring in, even where it is dropped by itself."""
-OTHER_TEXT = {
-    codecs.BOM_UTF32_LE: "utf-32",  # begins as UTF-16 does, so it comes first
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR", b"\x28\xb5\x2f\xfd": "Zstandard"}
-COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz"}
-DAMAGED_TAR = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ValueError)
+OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR"}
+DAMAGED_TAR = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ZstdError, ValueError)
 PIECE = 1 << 20
 
 
@@ -125,7 +111,7 @@ class _Gathering:
             if depth >= DEEPEST:
                 raise InputError(f"an archive inside {DEEPEST} others is not opened; unpack it first")
             into = self._folder(path, name)
-            if unpack is _ungzip:  # one file, which lies in no folder of its own
+            if unpack is _decompress:  # one file, which lies in no folder of its own
                 into = into / path.parent.name
             said = len(self.refused)
             for member in unpack(path, into, self._take):
@@ -141,15 +127,9 @@ class _Gathering:
     def _utf8(self, path: Path) -> Path:
         """The file; a copy in UTF-8, in a folder of the same name, if it begins with the mark of UTF-16 or UTF-32."""
         with path.open("rb") as file:
-            head = file.read(4)
-        encoding = next((name for mark, name in OTHER_TEXT.items() if head.startswith(mark)), "")
-        if not encoding:
-            return path
-        try:
-            text = path.read_bytes().decode(encoding)
-        except UnicodeDecodeError as error:
-            said = f"expected text in {encoding.upper()}, as the file begins, found otherwise; save it as UTF-8"
-            raise InputError(said) from error
+            if not encodings.marked(file.read(4)):
+                return path
+        text, _ = encodings.decoded(path.read_bytes(), path)
         self._take(len(text), path)
         into = self._folder(path, path.name) / path.parent.name
         into.mkdir()
@@ -166,18 +146,8 @@ class _Gathering:
     def _take(self, size: int, archive: Path) -> None:
         """Count bytes that are about to be unpacked."""
         self.unpacked += size
-        most = _most(archive)
         self.of_archive[archive] = self.of_archive.get(archive, 0) + size
-        if self.unpacked > MOST_UNPACKED or self.of_archive[archive] > most:
-            raise InputError(
-                f"it unpacks to more than {most / 1e6:,.0f} MB, and no more is unpacked; unpack it yourself and bring "
-                "in the files that matter"
-            )
-
-
-def _most(archive: Path) -> int:
-    """The most bytes that an archive may unpack to."""
-    return min(MOST_UNPACKED, max(MOST_RATIO * archive.stat().st_size, ALWAYS))
+        encodings.check_unpacked(self.of_archive[archive], archive, rest=MOST_UNPACKED - self.unpacked)
 
 
 Take = Callable[[int, Path], None]
@@ -192,42 +162,10 @@ def _unpacker(path: Path) -> Unpack | None:
     if other:
         raise InputError(f"it is a {other} archive, which is not opened; unpack it, or make a zip of it")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return None if zip_format(path) else _unzip
-    compressed = next((name for begin, name in COMPRESSED.items() if head.startswith(begin)), None)
-    if compressed or _is_tar(path):
-        return _untar if _is_tar(path) else _ungzip if compressed == "gzip" else _refuse_compressed
-    return None
-
-
-def zip_format(path: Path) -> str:
-    """What format a zip archive is, by its members; empty for a plain archive. A damaged one is refused."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except DAMAGED as error:
-        raise InputError(f"expected a whole zip archive, found none ({str(error)[:100]}); fetch it again") from error
-    if not names:
-        raise InputError("the archive is empty")
-    if "header.json" in names or any(name.startswith("_journal/") for name in names):
-        return "inspect"
-    if "xl/workbook.xml" in names:
-        return "workbook"
-    if all(name.endswith(".npy") for name in names):
-        return "" if _holds_pairs(names) else "npz"
-    if any(name.endswith("data.pkl") for name in names):
-        return "torch"
-    if {"mimetype", "content.xml"} <= set(names):
-        return "opendocument"
-    return "document" if "[Content_Types].xml" in names or "mimetype" in names else ""
-
-
-def _holds_pairs(names: Sequence[str]) -> bool:
-    """Whether arrays are those of several runs: they lie in folders, or more than two pairs are named alike.
-
-    An npz of one run has its arrays at the top, of at most two parts, which calibrate and test.
-    """
-    stems = Counter(score_arrays.stem(Path(name)) for name in names)
-    return any("/" in name for name in names) or sum(count == 2 for count in stems.values()) > 2
+        return None if archive_kind(path) else _unzip
+    if _is_tar(path):
+        return _untar
+    return _decompress if encodings.compression_of(head) else None
 
 
 def _is_tar(path: Path) -> bool:
@@ -245,7 +183,7 @@ def _inside(into: Path, name: str) -> Path | None:
     return into.joinpath(*(cut_name(part, most=200) for part in parts))
 
 
-def _copied(source: IO[bytes] | gzip.GzipFile, target: Path, take: Take, archive: Path) -> None:
+def _copied(source: IO[bytes], target: Path, take: Take, archive: Path) -> None:
     """Copy a member, counting what it really unpacks to."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
@@ -260,7 +198,7 @@ def _unzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             if len(infos) > MOST_FILES:
                 raise InputError(f"expected at most {MOST_FILES:,} files in an archive, found {len(infos):,}")
-            most, said = _most(path), sum(info.file_size for info in infos)
+            most, said = encodings.most_unpacked(path), sum(info.file_size for info in infos)
             if said > most:
                 raise InputError(
                     f"it unpacks to {said / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} MB are unpacked; unpack "
@@ -295,18 +233,17 @@ def _untar(path: Path, into: Path, take: Take) -> Iterator[Path]:
         raise InputError(f"expected a whole tar archive, found none ({str(error)[:100]}); fetch it again") from error
 
 
-def _ungzip(path: Path, into: Path, take: Take) -> Iterator[Path]:
-    target = into / (path.name.removesuffix(".gz") if path.name.endswith(".gz") else f"{path.name}.unpacked")
-    try:
-        with gzip.open(path, "rb") as member:
-            _copied(member, target, take, path)
-    except DAMAGED_TAR as error:
-        raise InputError(f"expected a whole gzip file, found none ({str(error)[:100]}); fetch it again") from error
+def _decompress(path: Path, into: Path, take: Take) -> Iterator[Path]:
+    with path.open("rb") as file:
+        compression = encodings.compression_of(file.read(8))
+    ending = encodings.COMPRESSIONS[compression].ending
+    target = into / (path.name.removesuffix(ending) if path.name.endswith(ending) else f"{path.name}.unpacked")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        for piece in encodings.unpacked(path, compression):
+            take(len(piece), path)
+            file.write(piece)
     yield target
-
-
-def _refuse_compressed(path: Path, into: Path, take: Take) -> Iterable[Path]:
-    raise InputError("it is a single file compressed by bzip2 or xz, which is not opened; unpack it first")
 
 
 def clear(folder: Path) -> None:

@@ -14,6 +14,8 @@ from core.tables.tabular import Sheet
 
 Header = tuple[str, ...]
 """The names of a table's columns, which tables of the same kind share."""
+ALL_TABLES: Header = ()
+"""The header under which a person says something of all tables and arrays."""
 
 
 @dataclass(frozen=True, slots=True)

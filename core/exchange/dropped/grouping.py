@@ -12,27 +12,22 @@ import pyarrow as pa
 
 from core.errors import HedgeError, InputError
 from core.exchange import (
-    bluq,
     column_mappings,
-    helm,
-    inspect_log,
     judged_pairs,
     juries,
-    lighteval,
     llm_uncertainty_bench,
     lm_eval,
-    opencompass,
     run_folder,
     score_arrays,
     table,
-    vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.found import FoundFile, Header, TableHeader
+from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.table_columns import Columns, can_be_mapped, recognise
+from core.exchange.picks import tallied
+from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
@@ -86,10 +81,11 @@ def grouped(
         of.setdefault(kind, []).append(file)
     _model_folders(of, done)
     _runs_of_hedge(of, done)
+    _numpy_archives(of, mappings, done)
     _single(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
-    _arrays(of, done, at)
+    _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
@@ -126,22 +122,12 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
-    "inspect": inspect_log.read,
-    "helm": helm.read,
-    "opencompass": opencompass.read,
-    "lighteval": lighteval.read,
-    "vlm": vlm_uncertainty_bench.read,
-}
-"""Kinds of which every file is a run of its own."""
-
-
 def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    for kind, read in READERS.items():
-        for file in of.pop(kind, []):
-            done.groups.append(replace(_group([file], partial(_single_file, read, file)), title=KINDS[kind].title))
-    for file in of.pop("npz", []):
-        done.groups.append(_group([file], partial(_npz, file)))
+    """Kinds of which every file is a run of its own."""
+    for name, kind in KINDS.items():
+        if kind.read is not None:
+            for file in of.pop(name, []):
+                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
 
 
 def _group(
@@ -171,17 +157,27 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked([lm_eval.read_samples(file.path, results)], file)
+    return _asked(lm_eval.read_file(file.path, results), file)
 
 
-def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path)]
+def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
 
 
-def _npz(file: DroppedFile) -> list[ImportedRun]:
-    if bluq.is_result(score_arrays.names(file.path), file.path):
-        return bluq.read([file.path])
-    return [score_arrays.read_npz(file.path)]
+def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
+    start = _label_from(mappings)
+    for file in of.pop("npz", []):
+        group = _group([file], partial(_npz, file, start), start)
+        done.groups.append(replace(group, title=KINDS["npz"].title))
+
+
+def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
+
+
+def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
+    """The number of the first option, as a person said of all files; None if nobody did."""
+    return mappings[ALL_TABLES].label_from if ALL_TABLES in mappings else None
 
 
 def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -262,7 +258,7 @@ def _is_bank(file: DroppedFile) -> bool:
     return finished.is_finished(rows)
 
 
-def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
     """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
     scores: list[DroppedFile] = []
     labels: list[DroppedFile] = []
@@ -294,7 +290,8 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
         if fitting:
             free.remove(fitting[0])
             pair = (file, fitting[0])
-            done.groups.append(_group(pair, partial(_pair, *pair)))
+            start = _label_from(mappings)
+            done.groups.append(_group(pair, partial(_pair, *pair, start), start))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
@@ -371,21 +368,26 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = columns if header in mappings or column_mappings.recall(header) == columns else None
+        told = _told(header, mappings)
         done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+
+
+def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
+    """What a person said of tables with this header, or of all tables, now or earlier; None if nothing."""
+    return mappings.get(header) or mappings.get(ALL_TABLES) or column_mappings.recall(header)
 
 
 def _first_sheet(
     file: DroppedFile, mappings: Mapping[Header, Columns]
 ) -> tuple[Sheet, Columns | None, InputError | None]:
     """The first sheet of which is known what its columns are, or the first of all."""
-    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
+    sheets = [widened(tallied(sheet)) for sheet in open_sheets(file.path)]
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = mappings.get(header) or column_mappings.recall(header)
+        told = _told(header, mappings)
         try:
-            return sheet, told or recognise(sheet), None
+            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from core.errors import HedgeError
+from core.exchange import below_chance
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
-from core.exchange.dropped.kinds import KINDS, kind_of
+from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.recognition import kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns
@@ -121,7 +123,8 @@ def group_step(n: int, groups: Sequence[object], files: Sequence[object]) -> int
 def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
     """What a group holds, or why it can't be read."""
     try:
-        return group.read()
+        result = group.read()
+        return result if isinstance(result, ReadJury) else [below_chance.noted(run) for run in result]
     except HedgeError as error:
         return refusal(group.names[0], error, files)
     except MemoryError:

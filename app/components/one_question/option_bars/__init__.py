@@ -26,7 +26,7 @@ from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
 from core.option_names import short_names
-from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.records import added_options
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
@@ -115,7 +115,7 @@ def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: Calibrate
         "context": question.context,
         "truth": -1 if label is None else label,
         "top": found[0].top,
-        "extra": any(option in (DONT_KNOW, NONE_OF_ABOVE) for option in options),
+        "extra": added_options(options) > 0,
         "scores": [_score(one, by) for one in found],
         "thresholds": pa.table({one.name: by.scores[one.name].thresholds() for one in found}),
     }

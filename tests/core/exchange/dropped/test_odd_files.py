@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import pickle
 import re
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from backports import zstd
 
 from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.reading import Drop
@@ -54,8 +58,8 @@ def json_rows(**more: Callable[[int], object]) -> list[dict[str, object]]:
     ]
 
 
-def jsonl(rows: list[dict[str, object]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
+def jsonl(rows: list[dict[str, object]], *, ascii: bool = True) -> str:
+    return "".join(json.dumps(row, ensure_ascii=ascii) + "\n" for row in rows)
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -77,6 +81,16 @@ def zipped(**files: bytes | str) -> bytes:
     with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name.replace("__", "/").replace("_dot_", "."), content)
+    return into.getvalue()
+
+
+def tarred(**files: str) -> bytes:
+    into = io.BytesIO()
+    with tarfile.open(fileobj=into, mode="w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name.replace("_dot_", "."))
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content.encode()))
     return into.getvalue()
 
 
@@ -144,7 +158,38 @@ RIGHT: dict[str, bytes | str] = {
     "in_a.zip": zipped(folder__mine_dot_csv=GOOD),
     "zip_in.zip": zipped(inner_dot_zip=zipped(mine_dot_csv=GOOD)),
     "one.csv.gz": gzip.compress(GOOD.encode()),
+    "one.csv.zst": zstd.compress(GOOD.encode()),
+    "one.jsonl.xz": lzma.compress(jsonl(json_rows(probs=lambda i: P[i])).encode()),
+    "one.parquet.bz2": bz2.compress(parquet(FRAME)),
+    "one.tar.zst": zstd.compress(tarred(mine_dot_csv=GOOD)),
     "utf32.csv": GOOD.encode("utf-32"),
+    "utf16_without_mark.csv": GOOD.encode("utf-16-le"),
+    "latin1.csv": csv(more=lambda i: ("é",), more_names=("täxt",)).encode("latin1"),
+    "windows.jsonl": jsonl(json_rows(probs=lambda i: P[i], note=lambda i: "“smart”"), ascii=False).encode("cp1252"),
+    "line_separators.csv": csv(more=lambda i: ("one\u2028two\x85three",), more_names=("te\u2028xt",)),
+    "header_of_two_lines.csv": csv(more=lambda i: ("x",), more_names=('"a\nnote"',)),
+    "text_with_semicolons.csv": "a;b;c;d;note,p_A,p_B,p_C,label\n"
+    + "".join(f"{'x;' * i},{','.join(map(str, P[i]))},{'ABC'[TRUE[i]]}\n" for i in range(6)),
+    "splits.json": json.dumps(
+        {
+            "calibration": json_rows(probs=lambda i: P[i])[:3],
+            "test": json_rows(probs=lambda i: P[i])[3:],
+        }
+    ),
+    "viewer_of_the_hub.json": json.dumps(
+        {
+            "features": [{"feature_idx": 0, "name": "probs"}, {"feature_idx": 1, "name": "label"}],
+            "rows": [
+                {"row_idx": i, "row": row, "truncated_cells": []}
+                for i, row in enumerate(json_rows(probs=lambda i: P[i]))
+            ],
+            "num_rows_total": 6,
+        }
+    ),
+    "values_of_a_sheet.json": json.dumps(
+        [["id", "A", "B", "C", "label"], *([f"q{i}", *P[i], "ABC"[TRUE[i]]] for i in range(6))]
+    ),
+    "named_arrays.json": json.dumps({"model": "m", "classes": ["x", "y", "z"], "probs": P, "label": TRUE}),
     "utf16.jsonl": jsonl(json_rows(probs=lambda i: P[i])).encode("utf-16"),
     "comments.csv": "# made by me\n# in 2026\n" + GOOD,
     "title_rows.csv": "Results of model X,,,\n,,,\n" + GOOD,
@@ -210,9 +255,9 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "empty.csv": ("", "expected results, found an empty file"),
     "only_spaces.csv": ("  \n\n", "expected results, found an empty file"),
     "only_header.csv": ("id,A,B,label\n", "expected rows below the header, found none"),
-    "latin1.csv": (
-        csv(names=("A", "B", "C"), more=lambda i: ("é",), more_names=("täxt",)).encode("latin1"),
-        "line 1: expected text in UTF-8, found byte 0xe4; save it as UTF-8",
+    "cyrillic.csv": (
+        csv(names=("A", "B", "C"), more=lambda i: ("ответ",), more_names=("текст",)).encode("cp1251"),
+        "line 1: expected text in UTF-8, found byte 0xf2; save it as UTF-8",
     ),
     "cut.jsonl": (jsonl(json_rows(probs=lambda i: P[i]))[:-20], "line 6: expected a whole JSON object"),
     "cut.json": (json.dumps(json_rows(probs=lambda i: P[i]))[:-9], "expected a whole JSON document"),
@@ -221,7 +266,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "cut.xlsx": (xlsx(results=FRAME)[:-100], "expected a whole (zip archive|workbook)"),
     "cut.npz": (b"PK\x03\x04\x00\x00", "expected a whole zip archive"),
     "empty.zip": (zipped(), "the archive is empty"),
-    "ragged.csv": (GOOD + "0.1,0.2\n", "expected 4 columns of UTF-8 text in every line"),
+    "ragged.csv": (GOOD + "0.1,0.2\n", "line 8: expected 4 columns, as in the header, found 2"),
     "nan.csv": (GOOD.replace("0.8", "nan"), "line 3: expected a number in 'B', found NaN"),
     "infinite.csv": (GOOD.replace("0.8", "inf"), "line 3: expected numbers, found infinity"),
     "word.csv": (GOOD.replace("0.8", "many"), "line 3: expected a number in 'B', found 'many'"),
@@ -243,7 +288,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         jsonl([{"question": "Which?", "pred": "A", "answer": "B"}] * 3),
         "found only the model's pick in 'pred'",
     ),
-    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds figures of whole runs"),
+    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds scores of a whole run"),
     "means.json": (json.dumps({"results": {"arc": {"acc": 0.5}}, "configs": {}}), "it holds means over all questions"),
     "evil.pkl": (pickle.dumps(Path("x")), "a pickle can run code"),
     "numbers.pkl": (pickle.dumps([1, 2]), "expected a pickle that lists rows"),
@@ -266,7 +311,6 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "results.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(50), "old Excel workbook .*save it as XLSX"),
     "results.ods": (zipped(mimetype=b"x", content_dot_xml=b"<x/>"), "OpenDocument file.*save it as XLSX"),
     "pointer.jsonl": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n", "git lfs pull"),
-    "utf16_without_mark.csv": (GOOD.encode("utf-16-le"), "found UTF-16 without its mark; save it as UTF-8"),
     "list_cut.jsonl": (json.dumps([{"doc_id": 0, "resps": [[]]}])[:-1], "expected a whole JSON document"),
     "empty.xlsx": (xlsx(results=pd.DataFrame()), "expected a sheet with a row of names and rows below it, found none"),
     "a_row_an_option.csv": (
@@ -359,7 +403,7 @@ def test_next_token_probabilities_keep_their_letter_mass(home, tmp_path):
 
 
 def test_a_zip_that_unpacks_to_too_much_is_not_unpacked(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("core.exchange.dropped.files.ALWAYS", 10_000)
+    monkeypatch.setattr("core.tables.encodings.ALWAYS", 10_000)
     reading = read(tmp_path, ("bomb.zip", zipped(a_dot_csv=b"0" * 5_000_000)))
     ((sentence, _),) = refusals(reading)
     assert "it unpacks to 5 MB" in sentence
@@ -367,7 +411,7 @@ def test_a_zip_that_unpacks_to_too_much_is_not_unpacked(home, tmp_path, monkeypa
 
 
 def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("core.exchange.dropped.files.ALWAYS", 10_000)
+    monkeypatch.setattr("core.tables.encodings.ALWAYS", 10_000)
     reading = read(tmp_path, ("bomb.csv.gz", gzip.compress(b"0" * 50_000_000)))
     ((sentence, _),) = refusals(reading)
     assert "no more is unpacked" in sentence

@@ -170,11 +170,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "stats.json": (  # HELM
         json.dumps([{"name": {"name": "exact_match"}, "count": 1, "sum": 0.5, "mean": 0.5}]),
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "summary_20260304.csv": (  # OpenCompass
         "dataset,version,metric,mode,my-model\nARC-e,2ef631,accuracy,ppl,83.33\nhellaswag,47bff9,accuracy,ppl,-\n",
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "results.pt": (torch_file("probs", "labels"), "file of PyTorch.* save its arrays with numpy as npz"),
     "data-00000-of-00001.arrow": (stream(pa.Table.from_pandas(FRAME)), "Arrow.*save it as Parquet"),
@@ -188,12 +188,8 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         "| A | B | label |\n|---|:--:|---|\n| 0.5 | 0.5 | A |\n| 0.4 | 0.6 | B |\n",
         "found a table in Markdown; save it as CSV",
     ),
-    "windows.csv": (
-        csv(more=lambda i: ("“smart”",), more_names=("note",)).encode("cp1252"),
-        "line 2: expected text in UTF-8, found byte 0x93; save it as UTF-8",
-    ),
     "formulas.xlsx": (workbook("={}"), "'prob A, prob B, prob C', found no values; if their cells hold formulas"),
-    "predictions.csv.bz2": (bz2.compress(GOOD.encode()), "compressed by bzip2 or xz, which is not opened"),
+    "predictions.csv.bz2": (bz2.compress(GOOD.encode())[:-9], "expected a whole bzip2 file, found none"),
     "two_tokens_of_a_letter.jsonl": (
         jsonl(json_rows(top_logprobs=lambda i: tokens(i, (" A", -3.0)))),
         "expected a column for each option",

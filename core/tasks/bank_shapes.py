@@ -1,0 +1,579 @@
+"""The shapes of question banks: which field of a file holds which part of a question.
+
+The names of the fields stand in :mod:`core.tables.field_names`. What a field holds is decided from all of its rows. A
+bank has texts of questions, options and right answers. Numbers as options are no results of a model unless they behave
+like probabilities, log-probabilities or logits over the whole file.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from core.errors import InputError
+from core.files.json_text import loads
+from core.records import LETTERS
+from core.tables.field_names import (
+    CONTEXT_NAMES,
+    HYPOTHESIS_NAMES,
+    LABEL_NAMES,
+    OPTION_BEGINNINGS,
+    OPTIONS_NAMES,
+    PICK_NAMES,
+    QUESTION_NAMES,
+    WRONG_BEGINNINGS,
+    WRONG_NAMES,
+    first,
+    matching,
+    plain_name,
+)
+from core.tables.tabular import Sheet, as_number
+
+Columns = dict[str, list[Any]]
+"""The cells of each field, one a row."""
+Texts = tuple[str, ...]
+
+CONTINUATION = "How does it most sensibly go on?"
+"""The question about a text whose continuations are the options."""
+HYPOTHESIS = "Does the context support this statement? {}"
+CAUSE_OR_EFFECT = {"cause": "What was the cause of this?", "effect": "What happened as a result of this?"}
+"""The questions of COPA in words."""
+ANSWER_WORDS = (
+    ("yes", "no"),
+    ("true", "false"),
+    ("yes", "no", "maybe"),
+    ("entailment", "neutral", "contradiction"),
+    ("entailment", "not_entailment"),
+    ("supports", "refutes", "not enough info"),
+)
+"""Answers that name their own options, where a file has no options."""
+RIGHT_TEXT_NAMES = (
+    "correct_answer",
+    "right_answer",
+    "best_answer",
+    "answer",
+    "gold_answer",
+    "correct",
+    "correct_option",
+)
+"""The right answer's text, beside fields of wrong answers."""
+FLAGS = ("iscorrect", "correct", "isanswer", "right", "isright", "istrue")
+"""In an object for each option, the key that says whether it is right."""
+MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "choice")
+TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body")
+INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
+"""The names of a column that counts rows."""
+FIGURE_NAMES = re.compile(
+    r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^scores?$", re.I
+)
+"""Names of columns of a model's figures."""
+QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+ARRAY = re.compile(r"array\((\[[^\]]*\])(?:, ?dtype=\w+)?\)", re.DOTALL)
+LONGEST_CELL = 200_000
+OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
+MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
+"""The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
+
+
+class Row(NamedTuple):
+    """The options of a row: their texts, the marks that the file gives them, and the place of the right one, if the
+    options say it themselves."""
+
+    texts: Texts
+    marks: Texts = ()
+    right: int = -1
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of all rows, as :class:`Row` has them for one; ``marks`` and ``rights`` are empty if no row has any.
+    ``names`` are their fields, ``remark`` what else was done to them."""
+
+    texts: list[Texts]
+    marks: list[Texts] = field(default_factory=list)
+    rights: list[int] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    remark: str = ""
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Row], names: tuple[str, ...] = (), remark: str = "") -> Options:
+        marks = [row.marks for row in rows] if any(row.marks for row in rows) else []
+        rights = [row.right for row in rows] if any(row.right >= 0 for row in rows) else []
+        return cls([row.texts for row in rows], marks, rights, names, remark)
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a bank's questions, with an entry for each row: ``answers`` are the fields that may name the right
+    options, and ``columns`` all fields. ``remarks`` say what was done to the rows."""
+
+    questions: list[str]
+    contexts: list[str]
+    options: Options
+    answers: Columns
+    columns: Columns
+    remarks: tuple[str, ...] = ()
+
+
+# ---------------------------------------------------------------- the file as fields
+
+
+def with_header(columns: Columns) -> Columns:
+    """The fields of a bank without a header (MMLU's CSV): its question, its options and the letter of the right one;
+    columns with names are returned as they are."""
+    names = list(columns)
+    if len(names) < 4 or matching(names, (*QUESTION_NAMES, *LABEL_NAMES, *OPTIONS_NAMES)):
+        return columns
+    begin = int(not names[0].strip() or names[0].strip().isdecimal())
+    last = [names[-1], *columns[names[-1]]]
+    marks = {str(cell).strip() for cell in last}
+    is_letter = all(len(mark) == 1 and "A" <= mark <= "J" for mark in marks)
+    k = len(names) - 2 - begin
+    if not is_letter or not 2 <= k <= 10 or len(names[begin]) < 2:
+        return columns
+    wanted = ["question", *LETTERS[:k], "answer"]
+    return {name: [old, *columns[old]] for name, old in zip(wanted, names[begin:], strict=True)}
+
+
+def flattened(columns: Columns) -> Columns:
+    """The fields with nested questions as fields of their own, and a row for each question of a passage."""
+    made = dict(columns)
+    for name in matching(made, QUESTION_NAMES):
+        cells = [parsed(cell) if isinstance(cell, str) else cell for cell in made[name][:1]]
+        if cells and isinstance(cells[0], dict):
+            inner = [parsed(cell) if isinstance(cell, str) else cell for cell in made.pop(name)]
+            keys = dict.fromkeys(key for cell in inner if isinstance(cell, dict) for key in cell)
+            for key in keys:
+                made[str(key)] = [cell.get(key) if isinstance(cell, dict) else None for cell in inner]
+            break
+    lists = first(made, ("questions", "qas"))
+    if lists:
+        return _a_row_a_question(made, lists)
+    return made
+
+
+def _a_row_a_question(columns: Columns, name: str) -> Columns:
+    """A row for each question of rows that hold lists of questions, as RACE has them for a passage."""
+    n = len(columns[name])
+    rows: list[dict[str, Any]] = []
+    beside = [key for key in columns if key != name]
+    for i in range(n):
+        cell = _value(columns[name][i])
+        if not isinstance(cell, list):
+            return columns
+        own = {key: _value(columns[key][i]) for key in beside}
+        whole = {key: value for key, value in own.items() if not (isinstance(value, list) and len(value) == len(cell))}
+        passage = str(own.get("id") or own.get("example_id") or i + 1)
+        for j, asked in enumerate(cell):
+            row = {**whole, "cluster": own.get("cluster") or passage}
+            row |= {"answer" if key == "answers" else key: own[key][j] for key in beside if key not in whole}
+            row |= asked if isinstance(asked, dict) else {"question": asked}
+            if whole.get("id"):
+                row["id"] = asked.get("id") if isinstance(asked, dict) and asked.get("id") else f"{passage}-{j + 1}"
+            rows.append(row)
+    names = dict.fromkeys(key for row in rows for key in row)
+    return {key: [row.get(key) for row in rows] for key in names}
+
+
+def _value(cell: Any) -> Any:
+    return parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{") else cell
+
+
+# ---------------------------------------------------------------- what is asked
+
+
+def parts(columns: Columns) -> Parts:
+    """The parts of each row's question. Raises :class:`InputError` that says what the fields lack."""
+    columns = flattened({name: cells for name, cells in columns.items() if any(not is_missing(cell) for cell in cells)})
+    names = [name for name in columns if not INDEX_NAMES.match(name.strip())]
+    columns = {name: columns[name] for name in names}
+    if not names:
+        raise InputError("it holds no questions")
+    asked = next((name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])), "")
+    context = _context(columns, asked)
+    hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
+    taken = {asked, context, hypothesis}
+    options = _options(columns, taken)
+    questions = _questions(columns, asked, context, hypothesis)
+    taken |= set(options.names) if options else set()
+    answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
+    if options is None:
+        options = _own_words(columns, answers, asked or hypothesis)
+    if questions is None:
+        raise InputError(f"expected a question, found the columns {listed(names)}")
+    contexts = _stripped(columns[context]) if context else [""] * len(questions)
+    source = f"context from {context[:40]!r}" if context and context != "context" else ""
+    return Parts(questions, contexts, options, answers, columns, tuple(filter(None, [source, options.remark])))
+
+
+def _is_text(cells: Sequence[Any]) -> bool:
+    """Whether a field has texts in most rows."""
+    return 2 * sum(isinstance(cell, str) and bool(cell.strip()) for cell in cells) >= len(cells)
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell.strip()
+    if isinstance(cell, list):  # paragraphs, or turns of a dialogue
+        return "\n".join(_text(one) for one in cell).strip()
+    if isinstance(cell, dict):
+        return _text(next((cell[key] for key in ("contexts", "text", "passage") if key in cell), ""))
+    return "" if cell is None else str(cell).strip()
+
+
+def _stripped(cells: Sequence[Any]) -> list[str]:
+    """Cells as texts."""
+    try:
+        return [cell.strip() for cell in cells]
+    except AttributeError:
+        return [_text(cell) for cell in cells]
+
+
+def _context(columns: Columns, asked: str) -> str:
+    """The field of what questions are about; a prompt that repeats the question is none."""
+    for name in matching(columns, CONTEXT_NAMES):
+        cells = columns[name]
+        if name == asked or (isinstance(cells[0], (int, float)) and _is_number(cells)):
+            continue
+        if not asked:
+            return name
+        pairs = [(_text(cell), _text(q)) for cell, q in zip(cells[:1000], columns[asked][:1000], strict=True)]
+        if 2 * sum(bool(text) and question in text for text, question in pairs) <= len(pairs):
+            return name
+    return ""
+
+
+def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> list[str] | None:
+    if asked:
+        texts = _stripped(columns[asked])
+        if {text.lower() for text in set(texts)} <= set(CAUSE_OR_EFFECT):
+            return [CAUSE_OR_EFFECT[text.lower()] for text in texts]
+        if hypothesis:
+            return [f"{text}\n{_text(cell)}".strip() for text, cell in zip(texts, columns[hypothesis], strict=True)]
+        return texts
+    if hypothesis:
+        return [HYPOTHESIS.format(_text(cell)) if _text(cell) else "" for cell in columns[hypothesis]]
+    return [CONTINUATION if _text(cell) else "" for cell in columns[context]] if context else None
+
+
+def listed(names: Iterable[str]) -> str:
+    text = ", ".join(" ".join(str(name).split())[:60] for name in list(names)[:20])
+    return text if len(text) <= 300 else text[:299] + "…"
+
+
+# ---------------------------------------------------------------- options
+
+
+def _options(columns: Columns, taken: set[str]) -> Options | None:
+    """The options of each row; None if no fields hold any."""
+    names = [name for name in columns if name not in taken]
+    for name in matching(names, OPTIONS_NAMES):
+        options = options_of_cells(columns[name], name)
+        if options is not None:
+            return options
+    own = option_columns(columns, names)
+    if own:
+        return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
+    return _right_and_wrong(columns, names)
+
+
+def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the options, in order: ``A`` to ``D``, ``option_a``, ``opa``, ``choice1``, ``ans0`` …; texts come
+    before numbers, and the letters alone before other names. None if there are not two of them."""
+    runs: dict[str, dict[int, str]] = {}
+    for name in names:
+        plain = plain_name(name)
+        if found := re.fullmatch(r"(.*?)(\d{1,2})", plain):
+            begin, place = f"{found[1]}#", int(found[2])
+        elif plain:
+            begin, place = f"{plain[:-1]}@", ord(plain[-1]) - ord("a")
+        else:
+            continue
+        if 0 <= place < 100:
+            runs.setdefault(begin, {}).setdefault(place, name)
+    found = []
+    for begin in ("@", *(f"{plain_name(begin)}{kind}" for begin in OPTION_BEGINNINGS for kind in "@#")):
+        places = runs.get(begin, {})
+        start = 1 if begin.endswith("#") and 0 not in places else 0
+        run = tuple(places[place] for place in itertools.takewhile(places.__contains__, itertools.count(start)))
+        found += [run] if len(run) >= 2 else []
+    texts = [run for run in found if not all(_is_number(columns[name]) for name in run)]
+    return next(iter([*texts, *found]), ())
+
+
+def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
+    """Options from a right answer's text and wrong answers (SciQ, GPQA). The right answers take A, B, C … in turn."""
+    right = next((name for name in matching(names, RIGHT_TEXT_NAMES) if _is_text(columns[name])), "")
+    others = [name for name in names if name != right]
+    list_name = first(others, WRONG_NAMES)
+    begins = tuple(plain_name(begin) for begin in WRONG_BEGINNINGS)
+    numbered = sorted(
+        (int(found[2]), name)
+        for name in others
+        if (found := re.fullmatch(r"(.*?)(\d{1,2})", plain_name(name))) and found[1] in begins
+    )
+    own = tuple(name for _, name in numbered) or tuple(matching(others, WRONG_BEGINNINGS)[:1])
+    if not right or not (list_name or own):
+        return None
+    if list_name:
+        own = (list_name,)
+        cells = [_value(cell) for cell in columns[list_name]]
+        wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
+    else:
+        wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
+    rows = []
+    for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
+        rest = tuple(other for cell in given if (other := _text(cell)))
+        place = i % (len(rest) + 1)
+        rows.append(Row((*rest[:place], text, *rest[place:]), right=place if text else -1))
+    return Options.of_rows(rows, (right, *own), "right answers put at A, B, C … in turn")
+
+
+def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
+    """Options of questions whose answers name them: yes and no, or whether a statement follows."""
+    for cells in answers.values():
+        given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
+        words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
+        if words and asked:
+            places = {word: place for place, word in enumerate(words)}
+            if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
+                words = ("yes", "no")
+            texts = tuple(word.replace("_", " ").capitalize() for word in words)
+            return Options.of_rows([Row(texts, right=places.get(str(cell).strip().lower(), -1)) for cell in cells])
+    raise InputError(
+        "expected options: a list, or a column for each option (A, B … or option_a, option_b …), found the columns "
+        f"{listed(columns)}"
+    )
+
+
+# ---------------------------------------------------------------- options in one field
+
+
+def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
+    """The options of a field's cells; None if the field holds something else in any row that is not empty."""
+    try:
+        if all(type(cell) is list for cell in cells):
+            texts = [tuple(map(str.strip, cell)) for cell in cells]
+            return Options(texts, names=(name,)) if max(map(len, texts), default=0) > 1 else None
+    except TypeError:
+        pass
+    rows = [Row(()) if is_missing(cell) else _options_of(cell) for cell in cells]
+    known = [row for row in rows if row is not None]
+    if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
+        return None
+    return Options.of_rows(known, (name,))
+
+
+def _options_of(cell: Any) -> Row | None:
+    if isinstance(cell, str):
+        value = parsed(cell)
+        if value is None:
+            texts = split_text(cell)
+            return Row(texts) if texts else None
+        cell = value
+    if isinstance(cell, dict):
+        return _of_object(cell)
+    if isinstance(cell, (list, tuple)):
+        if cell and all(isinstance(one, dict) for one in cell):
+            return _of_objects(cell)
+        if cell and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in cell):
+            return Row(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
+        if any(isinstance(one, (list, dict)) for one in cell):
+            return None
+        return Row(tuple(_text(one) for one in cell))
+    return None
+
+
+def _of_object(cell: dict[Any, Any]) -> Row | None:
+    """Options as the hub has them (lists of texts and labels), by their marks, or as texts that are right or not."""
+    lower = {plain_name(str(key)): value for key, value in cell.items()}
+    texts = next(
+        (lower[key] for key in ("text", "texts", "choices", "options") if isinstance(lower.get(key), list)), None
+    )
+    if texts is not None:
+        given = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
+        marks = tuple(str(mark).strip() for mark in given) if len(given) == len(texts) else ()
+        plain = tuple(_text(text) for text in texts)
+        if len(marks) > 1 and sorted(marks) == [*["0"] * (len(marks) - 1), "1"]:  # TruthfulQA
+            return Row(plain, right=marks.index("1"))
+        return Row(plain, marks)
+    values = list(cell.values())
+    if any(isinstance(value, (list, dict)) for value in values) or len(cell) < 2:
+        return None
+    keys = tuple(str(key).strip() for key in cell)
+    lettered = all(key.upper() == letter for key, letter in zip(keys, LETTERS, strict=False))
+    if not lettered and all(isinstance(value, (bool, int, float)) and value in (0, 1) for value in values):
+        return Row(keys, right=[int(value) for value in values].index(1)) if values.count(1) == 1 else None
+    pairs = list(zip(keys, values, strict=True))
+    if all(re.fullmatch(r"[A-Za-z]|\d{1,2}", key) for key in keys):  # in the order of the marks, and not of the file
+        pairs.sort(
+            key=lambda pair: (pair[0].isdecimal(), int(pair[0]) if pair[0].isdecimal() else ord(pair[0].upper()))
+        )
+    while len(pairs) > 2 and is_missing(pairs[-1][1]):
+        pairs.pop()  # Parquet gives every row the keys of all rows
+    return Row(tuple(_text(value) for _, value in pairs), tuple(key for key, _ in pairs))
+
+
+def _of_objects(cells: Sequence[dict[Any, Any]]) -> Row | None:
+    """Options as objects with a text, and maybe a mark and whether it is right."""
+    lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
+    text = next((key for key in TEXT_KEYS if all(isinstance(one.get(key), (str, int, float)) for one in lower)), "")
+    mark = next((key for key in MARK_KEYS if key != text and key in lower[0]), "")
+    if not text:
+        return None
+    flag = next((key for key in FLAGS if key in lower[0]), "")
+    flags = [str(one.get(flag)).lower() in ("true", "1") for one in lower] if flag else []
+    marks = tuple(_text(one.get(mark)) for one in lower) if mark else ()
+    return Row(tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1)
+
+
+def parsed(cell: str) -> Any:
+    """The list or object that a cell writes down in JSON, as Python or as numpy does; None for other texts."""
+    text = cell.strip()
+    if text[:1] not in ("[", "{") or len(text) > LONGEST_CELL:
+        return None
+    try:
+        return loads(text)
+    except ValueError:
+        pass
+    text = ARRAY.sub(lambda found: _with_commas(found[1]), text)
+    if text.startswith("["):
+        text = _with_commas(text)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
+
+
+def _with_commas(text: str) -> str:
+    """A list of texts as numpy writes it (``['Paris' 'Oslo']``) with commas between the texts. Python would join the
+    texts into one."""
+    quoted = QUOTED.findall(text)
+    between = QUOTED.sub("", text)
+    return f"[{', '.join(quoted)}]" if len(quoted) > 1 and not between.strip("[] \n\t") else text
+
+
+def split_text(text: str) -> Texts:
+    """The options of one text with marks ("A. Paris B. Oslo", "a ) 38 , b ) 27"), or with a line or a bar between
+    them; empty if it has no options.
+
+    >>> split_text("a ) 38 , b ) 27.5 , c ) 30"), split_text("A. Paris\\nB. Oslo"), split_text("Paris | Oslo")
+    (('38', '27.5', '30'), ('Paris', 'Oslo'), ('Paris', 'Oslo'))
+    """
+    if len(text) > LONGEST_CELL:
+        return ()
+    text = OPTIONS_FOLLOW.sub("", text.strip())
+    begin, ends, at = [], [], 0
+    for letter in LETTERS:
+        found = re.compile(rf"(?:^|[\s,;，；])[(（]?[{letter}{letter.lower()}]\s?[).:、．）：]\s*").search(text, at)
+        if found is None or (letter == "A" and found.start() > 0):
+            break
+        begin.append(found.end())
+        ends.append(found.start())
+        at = found.end()
+    if len(begin) >= 2:
+        pieces = [text[start:end] for start, end in zip(begin, [*ends[1:], len(text)], strict=True)]
+        return tuple(piece.strip().rstrip(",;，；").strip() for piece in pieces)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) >= 2 and all(re.match(rf"{LETTERS[i]} \S", line) for i, line in enumerate(lines[:26])):
+        return tuple(line[2:].strip() for line in lines)
+    for mark in ("\n", "|", ";"):
+        pieces = [piece.strip() for piece in text.split(mark)]
+        if len(pieces) >= 2 and all(pieces):
+            return tuple(pieces)
+    return ()
+
+
+def without_marks(texts: Texts) -> Texts:
+    """The options without the letters that all of them begin with, in order.
+
+    >>> without_marks(("(A) Paris", "(B) Oslo")), without_marks(("A. Paris", "Oslo"))
+    (('Paris', 'Oslo'), ('A. Paris', 'Oslo'))
+    """
+    found = [MARK.match(text) for text in texts]
+    letters = [one[1].upper() for one in found if one]
+    if not letters or letters != list(LETTERS[: len(texts)]):
+        return texts
+    return tuple(text[one.end() :].strip() for text, one in zip(texts, found, strict=True) if one)
+
+
+# ---------------------------------------------------------------- banks and results
+
+
+MISSING = ("", "nan", "none", "null", "n/a", "?")
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell holds nothing."""
+    if cell is None or cell == "":
+        return True
+    if isinstance(cell, float):
+        return math.isnan(cell)
+    return isinstance(cell, str) and not cell.strip()
+
+
+def _is_number(cells: Sequence[Any]) -> bool:
+    return all(as_number(cell, percent=False) is not None for cell in cells[:1000])
+
+
+def looks_like_bank(sheet: Sheet) -> bool:
+    """Whether a table is a question bank: it has questions, options and right answers, and no model's figures or picks.
+
+    Options that are numbers are figures only if they behave like those of a model in the whole table.
+    """
+    columns = with_header(cells_of(sheet))
+    try:
+        made = parts(columns)
+    except InputError:
+        return False
+    if not made.answers and not made.options.rights:
+        return False
+    used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
+    others = [name for name in columns if name not in used]
+    if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
+        return False
+    return not behave_like_scores(made.options.texts)
+
+
+def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
+    """Whether a column holds a model's figures, by its name and its first cells."""
+    if not FIGURE_NAMES.search(name.strip()):
+        return False
+    there = [_value(cell) for cell in cells[:50] if not is_missing(cell)]
+    return bool(there) and all(
+        isinstance(cell, (list, dict)) or as_number(cell, percent=str(cell).strip().endswith("%")) is not None
+        for cell in there
+    )
+
+
+def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the options of all rows are numbers as a model gives them: rows that have the same sum (probabilities,
+    votes), none above 0 (log-probabilities), or most with many decimals (logits)."""
+    numbers = []
+    for row in rows:
+        values = [as_number(text, percent=text.strip().endswith("%")) for text in row]
+        if any(value is None or math.isnan(value) for value in values):
+            return False
+        numbers.append([float(value) for value in values if value is not None])
+    if not numbers or not any(numbers):
+        return False
+    sums = sorted(sum(row) for row in numbers)
+    middle = sums[len(sums) // 2]
+    same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
+    whole = len(sums) > 2 or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
+    if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
+        return True
+    flat = [text.strip() for row in rows for text in row]
+    many = sum(len(text.partition(".")[2]) >= 4 for text in flat) >= 0.5 * len(flat)
+    below = max(max(row, default=0.0) for row in numbers) <= 0 and any("." in text for text in flat)
+    return many or below
+
+
+def cells_of(sheet: Sheet) -> Columns:
+    """The cells of a table's columns as Python values."""
+    return {name: sheet.table[name].to_pylist() for name in sheet.names}
