@@ -332,7 +332,8 @@ def _run(
                 f"{sheet.where(i)}: expected every id once, found {shown(texts.ids[i])} again "
                 f"(first: {sheet.where(first)})"
             )
-    named = _option_names(columns)
+    is_whole = bool((counts[rows] == len(columns.options)).all())
+    named = _option_names(columns, numbered=is_whole and not texts.questions)
     shared = {k: tuple(named[:k]) for k in range(2, len(named) + 1)}
     k = int(counts[rows].max())
     questions = []
@@ -374,8 +375,12 @@ def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
     return own if set(sheet.texts(columns.label)) <= set(own) else columns.options
 
 
-def _option_names(columns: Columns) -> list[str]:
-    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters."""
+def _option_names(columns: Columns, *, numbered: bool) -> list[str]:
+    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters. Where
+    no question has a text or fewer options, ``numbered`` columns are a classifier's, whose classes are numbers."""
+    numbers = [number[0] for name in columns.options if (number := re.search(r"\d+$", name))]
+    if numbered and not columns.extra and len(set(numbers)) == len(columns.options):
+        return numbers
     plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
     letters = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]]
     names = letters if plain else class_names(columns.options)

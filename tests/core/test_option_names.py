@@ -64,6 +64,20 @@ def test_options_that_have_no_name_are_letters(home):
     assert many.letters[29] == "AD"
 
 
+def test_the_numbered_columns_of_a_classifier_are_its_classes(home, tmp_path):
+    """Ten columns without a word on questions are digits; four with the text of each question are a model's options."""
+    p = np.random.default_rng(0).dirichlet(np.ones(10), 40)
+    rows = [f"{','.join(map(str, row.tolist()))},{row.argmax()}" for row in p]
+    path = tmp_path / "digits.csv"
+    path.write_text("\n".join([",".join([f"proba_{j}" for j in range(10)]) + ",label", *rows]))
+    (run_id,) = save(table.read([path]))
+    assert tuple(load(run_id).letters) == tuple("0123456789")
+    asked = tmp_path / "asked.csv"
+    asked.write_text("question,p_0,p_1,label\nWhy?,0.5,0.5,1\nWhere?,0.25,0.75,0\n")
+    (run_id,) = save(table.read([asked]))
+    assert tuple(load(run_id).letters) == ("A", "B")
+
+
 def test_sets_of_names_can_be_read_apart():
     assert set_text(["A", "B"], OPTION_NAMES[:28]) != set_text(["AB"], OPTION_NAMES[:28])
     assert set_text(["0", "10"], [str(j) for j in range(11)]) == "0; 10"
