@@ -123,11 +123,12 @@ class Question {
   lay() {
     const { drawn } = this;
     const alone = drawn.length === 1;
+    const isPresented = this.presented.present === "1";
     this.find(".question").classList.toggle("both", !alone);
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
       letters: this.classes ? null : this.letters,
-      options: this.options,
-      places: this.places,
+      options: this.classes && isPresented ? this.letters : this.options,
+      places: isPresented ? this.foremost : this.places,
       truth: this.truth,
       bars: drawn.map(({ name, title }) => ({ ink: alone ? "" : name, title })),
     });
