@@ -56,6 +56,6 @@ def short_names(names: Sequence[str]) -> list[str]:
     >>> short_names(["cat", "a very long name of the class of dogs"])
     ['cat', 'a very long na…s of dogs']
     """
-    short = [name if len(name) <= SHOWN else f"{name[:BEFORE]}…{name[-AFTER:]}" for name in names]
+    short = [name if len(name) <= SHOWN else f"{name[:BEFORE].rstrip()}…{name[-AFTER:].lstrip()}" for name in names]
     seen = {name: short.count(name) for name in short}
     return [name if seen[name] == 1 else f"{OPTION_NAMES[j]} {name}" for j, name in enumerate(short)]
