@@ -2,7 +2,8 @@
 
     HedgeError
     ├── InputError          an argument or a file can't be used; the command line ends with status 2
-    │   └── UnreachableError  a host does not answer
+    │   ├── UnreachableError  a host does not answer
+    │   └── Undecided         a file can be read in two ways, and a person has to say which
     ├── AccessError         the person may not do this
     │   └── QuotaError      the person has used up what the server gives to one person, or its disk is full
     └── RunError            a run could not be finished; the command line ends with status 1
@@ -63,6 +64,10 @@ class InputError(HedgeError):
 
 class UnreachableError(InputError):
     """A host on the network does not answer, or there is no network."""
+
+
+class Undecided(InputError):
+    """The numbers of a file's right options may count from 0 or from 1, and nothing in the file decides which."""
 
 
 class AccessError(HedgeError):

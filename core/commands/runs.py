@@ -7,11 +7,14 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import Any
 
+from core import access
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError, InputError, plain
+from core.files.names import named
 from core.option_names import OF_CLASSES
 from core.records import Prompt
 from core.reports.titles import spec_task_title
@@ -23,6 +26,7 @@ from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
 from core.tasks.bank_names import bank_name
+from core.tasks.catalogue import is_file, load
 
 UNREADABLE = "unreadable"
 """Instead of a state: what the run's folder says can't be read."""
@@ -33,7 +37,11 @@ def run(arguments: Namespace) -> CommandResult:
     from core.runs.execution.execute import preflight
 
     alpha = thousandths(arguments.alpha)
+    arguments.task = [_kept_task(task, arguments.labels_from) for task in arguments.task]
     specs = specs_of(arguments)
+    for task in dict.fromkeys(spec.task for spec in specs):
+        if line := load(task).read_as:
+            print(f"hedge: {PurePath(task).name}: {line}", file=sys.stderr)
     for spec in specs:
         preflight(spec)
     if arguments.dry_run:
@@ -53,6 +61,21 @@ def run(arguments: Namespace) -> CommandResult:
             print(f"hedge: {error}", file=sys.stderr)
             status = max(status, error.exit_status)
     return _figures(ids, alpha, status)
+
+
+def _kept_task(task: str, labels_from: int | None) -> str:
+    """The task itself, or a copy of a file of questions in which letters name the answers that are numbers."""
+    if labels_from is None:
+        return task
+    from core.exchange.dropped import question_files
+
+    if not is_file(task) or "@" in task:
+        raise InputError(f"--labels-from is about a file of questions, and {task!r} is none; leave it out")
+    access.check_path(task)
+    path = named(task)
+    if not path.is_file():
+        raise InputError(f"there is no file {path}")
+    return question_files.keep(path, path.name, labels_from)
 
 
 def launched(specs: Sequence[RunSpec]) -> list[RunSpec]:

@@ -63,6 +63,26 @@ def sides(arrays: Arrays, path: Path) -> tuple[Arrays, tuple[Role, ...], int]:
     return _by_words(arrays, path)
 
 
+def side_of(name: str) -> str:
+    """What the rows of an array are for by its name: a role, ``training``, or nothing.
+
+    >>> side_of("cal_probs"), side_of("y_test"), side_of("x_train"), side_of("logits")
+    ('calibration', 'test', 'training', '')
+    """
+    sides = {
+        "training" if word.lower() in TRAINING else str(ROLES[word.lower()])
+        for word in WORDS.findall(name)
+        if word.lower() in TRAINING or ROLES.get(word.lower()) in ("calibration", "test")
+    }
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def without_side(name: str) -> str:
+    """An array's name without the words that say what its rows are for."""
+    words = [word for word in re.split(r"[_ .-]+", name) if not side_of(word)]
+    return "_".join(words)
+
+
 def _whole(arrays: Arrays, named: dict[str, dict[str, str]]) -> bool:
     """Whether arrays of scores are of no side, so that a name such as ``fit`` says nothing of rows."""
     sided = {name for own in named.values() for name in own.values()}

@@ -17,6 +17,7 @@ import numpy as np
 from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
+from core.exchange.read_as import line
 from core.records import (
     MOST_OPTIONS,
     OPTION_NAMES,
@@ -85,6 +86,7 @@ def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance
             tuple(q.id for q in questions), logits, np.array([row.letter_mass for row in rows], dtype=np.float32)
         ),
         provenance=provenance,
+        read_as=line(questions),
     )
 
 

@@ -58,7 +58,9 @@ def option_columns(
     Raises :class:`InputError` for more options than are read, and where other columns seem to belong to them.
     """
     best = _best(numeric) or _of_shares(sheet, numeric)
-    named = _classes(sheet, [name for name in numeric if name not in known], label) if label else ()
+    free = [name for name in numeric if name not in known]
+    others = [name for name in free if best is None or name not in best[1]]
+    named = _classes(sheet, free, label) if label and others else ()
     if named and (best is None or len(best[1]) < len(named) or not _are_named(sheet, label, best[1])):
         _check_number(sheet, named)
         return OptionColumns(named, _said(_around(named[0])))
@@ -70,12 +72,11 @@ def option_columns(
     if wide:
         return OptionColumns(options, kind, wide)
     fewer = max((text_columns(texts, k) for k in range(2, len(options))), key=len, default=())
-    others = [name for name in numeric if name not in (*options, *known, label)]
     if fewer and _are_tokens(sheet, options, len(fewer), others):
         cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
         shares = ((cells >= 0) & (cells <= 1)).all()
         return OptionColumns(options[: len(fewer)], "next-token probabilities" if shares else kind, fewer)
-    if label and not fewer:
+    if label and others and not fewer:
         _check_complete(sheet, options, others)
     return OptionColumns(options, kind)
 

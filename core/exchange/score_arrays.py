@@ -19,7 +19,7 @@ import numpy as np
 from core.conformal.probabilities import in_double, softmax
 from core.errors import InputError
 from core.exchange import npy_headers
-from core.exchange.array_sides import sides
+from core.exchange.array_sides import Arrays, sides, without_side
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
@@ -94,8 +94,25 @@ def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> I
 def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
     """The run of an npz archive; :class:`InputError` says which array it lacks."""
     content = read_bytes(path)
-    arrays = npy_headers.load_npz(content, path)
+    return _of_arrays(npy_headers.load_npz(content, path), fingerprint(content), path, label_from=label_from)
+
+
+def read_sides(paths: Sequence[Path], *, label_from: int | None = None) -> ImportedRun:
+    """The run of npy files of several sides, such as ``cal_probs``, ``cal_labels``, ``test_probs``, ``test_labels``."""
+    arrays = {path.stem: load_npy(path) for path in paths}
+    return _of_arrays(
+        arrays, fingerprint(*map(read_bytes, paths)), paths[0], label_from=label_from, task=task_of(paths)
+    )
+
+
+def task_of(paths: Sequence[Path]) -> str:
+    """What the names of files of several sides have in common; the folder's name if nothing is left."""
+    return without_side(stem(paths[0])) or paths[0].parent.name
+
+
+def _of_arrays(arrays: Arrays, finger: str, path: Path, *, label_from: int | None, task: str = "") -> ImportedRun:
     about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
+    about |= {"task": task} if task else {}
     _check_clusters(arrays, path)
     arrays, roles, trained = sides(arrays, path)
     clusters = _clusters(arrays, path)
@@ -108,7 +125,7 @@ def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
         labels,
         path=path,
         about=about,
-        finger=fingerprint(content),
+        finger=finger,
         files=path.name,
         name=name,
         roles=roles,

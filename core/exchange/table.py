@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.option_columns import class_names
@@ -52,7 +52,7 @@ from core.records import (
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
-from core.tables.labels import Labels, Undecided, read_labels
+from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
@@ -185,7 +185,7 @@ def _read_as(
     if bounded:
         values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
     repeated = 0
-    if run.provenance["texts"]:
+    if run.provenance["texts"] and len({one.question for one in run.questions}) < len(run.questions):
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
@@ -371,8 +371,8 @@ def _run(
 
 def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
     """The names by which the labels may call the options' columns: without the words before them, if they do so."""
-    own = class_names(columns.options)
-    return own if set(sheet.texts(columns.label)) <= set(own) else columns.options
+    own, cells = class_names(columns.options), set(sheet.texts(columns.label))
+    return own if cells <= set(own) and not all(map(str.isdecimal, cells)) else columns.options
 
 
 def _option_names(columns: Columns, *, numbered: bool) -> list[str]:
@@ -381,7 +381,9 @@ def _option_names(columns: Columns, *, numbered: bool) -> list[str]:
     numbers = [number[0] for name in columns.options if (number := re.search(r"\d+$", name))]
     if numbered and not columns.extra and len(set(numbers)) == len(columns.options):
         return numbers
-    plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
+    marks = [re.sub(r"^.*[_ .-]", "", name) for name in columns.options]
+    words = {name.removesuffix(mark) for name, mark in zip(columns.options, marks, strict=True)}
+    plain = len(words) == 1 and all(len(mark) <= 2 or mark.isdecimal() for mark in marks)
     letters = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]]
     names = letters if plain else class_names(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names

@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
+from core.exchange import table_lacks
 from core.exchange.option_columns import OptionColumns, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
-from core.records import MOST_OPTIONS, OPTION_NAMES, Role
+from core.records import MOST_OPTIONS, Role
 from core.tables import field_names
 from core.tables.field_names import (
     CLUSTER_NAMES,
@@ -58,7 +59,8 @@ PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
-"""Cells that are numbers, for Arrow's regular expressions."""
+MISSING = r"^(?i:none|null|n/?a|-)?$"
+"""Cells that are numbers, and cells that say nothing, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -202,28 +204,20 @@ def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
     return options if len(models) == 1 and len(options) >= 2 and names[: len(before)] == before else ()
 
 
+def figure_columns(sheet: Sheet) -> OptionColumns | None:
+    """The columns of numbers that may be those of options."""
+    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "")
+
+
 def looks_scored(sheet: Sheet) -> bool:
     """Whether a table has columns of numbers that may be those of options."""
-    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "") is not None
+    return figure_columns(sheet) is not None
 
 
 def can_be_mapped(sheet: Sheet) -> bool:
-    """Whether a person could say which columns are the options and the answer: some have numbers, in a row for each
-    question, and one beside them may name an option."""
+    """Whether a person could say which columns are the options: some have figures, in a row for each question."""
     numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
-    if _row_an_option(sheet) or len(numeric) < 2:
-        return False
-    found = _options(sheet, numeric, Columns((), ""), "")
-    return found is None or any(
-        _may_be_label(sheet, name, found.options) for name in sheet.names if name not in (*found.options, *found.texts)
-    )
-
-
-def _may_be_label(sheet: Sheet, name: str, options: Sequence[str]) -> bool:
-    """Whether a column may name the right option: its cells are marks or names of options, or some come again."""
-    cells = set(sheet.texts(name)) - {""}
-    marks = {*options, *OPTION_NAMES[: len(options)], *(str(i) for i in range(len(options) + 1))}
-    return bool(cells) and (len(cells) < sheet.table.num_rows or cells <= marks)
+    return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
@@ -242,7 +236,7 @@ def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
 
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
-    where, columns = f"{sheet.path}, line 1", shown(", ".join(sheet.names))
+    where = f"{sheet.path}, line 1"
     if no_options and _row_an_option(sheet):
         return f"{where}: expected a row for each question and a column for each option, found a row for each option"
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
@@ -256,12 +250,8 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
-    mappable = can_be_mapped(sheet)
-    if not no_options and not mappable:
-        return f"{where}: it has the options' figures, but no right answers; add a column 'label', found {columns}"
-    missing = "a column for each option (A, B … or p_A, p_B …)" if no_options else "a column 'label'"
-    way_out = "; say which is which" if mappable else ""
-    return f"{where}: expected {missing}, found {columns}{way_out}"
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 
 def _row_an_option(sheet: Sheet) -> bool:
@@ -284,7 +274,7 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         cells = pc.utf8_trim_whitespace(column.drop_null())
-        cells = cells.filter(pc.not_equal(cells, ""))
+        cells = cells.filter(pc.invert(pc.match_substring_regex(cells, MISSING)))
         percent = pc.any(pc.ends_with(cells, "%")).as_py()
         plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
         return len(cells) > 0 and 2 * plain >= len(cells)

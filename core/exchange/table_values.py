@@ -77,9 +77,10 @@ def option_cells(sheet: Sheet, columns: Columns, *, told: str = "", whole: bool 
     gaps = (there != (np.arange(values.shape[1]) < counts[:, None])).any(axis=1)
     if kind in LISTED:
         texts = _text_counts(sheet, columns)
-        some_not_listed = gaps.any() or marked.any() or error is not None or whole
-        if some_not_listed or (texts is not None and (texts > counts).any()):
-            if gaps.any() or error is not None or whole:
+        whole |= bool(gaps.any() or (counts < 2).any() or error is not None or LISTED_MASS in sheet.names)
+        missing = marked.any() or (whole and not there.all())
+        if missing or (texts is not None and (texts > counts).any()):
+            if whole:
                 counts = np.full(len(values), values.shape[1])
             return _bounded(sheet, values, there & ~marked, counts if texts is None else texts, kind)
     if gaps.any():

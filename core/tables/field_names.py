@@ -43,6 +43,8 @@ CONTEXT_NAMES = (
     *("passage_text", "context_text", "body", "excerpt", "startphrase", "text", "input"),
 )
 """What a question is about: a text that stands before it."""
+CONTEXT_BEGINNINGS = ("input_sentence", "observation", "obs", "context", "sentence", "turn")
+"""The words before the number of a sentence of the context, where each sentence is a field."""
 OPTIONS_NAMES = (
     *("options", "choices", "option", "choice", "answers", "endings", "candidates", "alternatives", "option_texts"),
     *("choice_texts", "possible_answers", "answer_choices", "answer_options", "options_list", "choice_list", "ops"),
@@ -51,7 +53,7 @@ OPTIONS_NAMES = (
 """One field with all options: a list, an object or their text."""
 OPTION_BEGINNINGS = (
     *("option", "opt", "op", "choice", "answer", "ans", "ending", "candidate", "alternative", "sol", "mc_answer"),
-    *("sentence_quiz", "solution", "hypothesis", "text_option"),
+    *("sentence_quiz", "random_fifth_sentence_quiz", "solution", "hypothesis", "text_option"),
 )
 """The words before the letter or number of an option's own column: ``option_a``, ``opa``, ``choice1``, ``ans0``."""
 WRONG_BEGINNINGS = ("distractor", "incorrect_answer", "incorrect", "wrong_answer", "wrong", "false_answer")

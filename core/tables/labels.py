@@ -2,7 +2,7 @@
 
 A cell names it by its column, its letter, its text or its number. Numbers may count from 0 or from 1. All rows decide
 that: 0 occurs only where they count from 0, and the number of options only where they count from 1. Where neither
-occurs, other evidence may decide, and otherwise a person is asked (:class:`Undecided`).
+occurs, other evidence may decide, and otherwise a person is asked (:class:`~core.errors.Undecided`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.records import LETTERS, OPTION_NAMES, BoolArray, IntArray
 from core.tables.field_names import PICK_NAMES, RIGHT_NAMES
 from core.tables.safe_read import shown
@@ -33,10 +33,6 @@ NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
 SURE_Z, CHANCE_Z = 6.0, 2.0
 """One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
 the other reading less than so many."""
-
-
-class Undecided(InputError):
-    """The numbers of a file's right options may count from 0 or from 1, and nothing in the file decides which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +65,7 @@ def read_labels(
     their names, which may say the same in another way, and ``picks`` (n,) a model's choices, counted from 0, with −1
     for a row without one.
 
-    Raises :class:`InputError` for a cell that names no option, and :class:`Undecided`.
+    Raises :class:`InputError` for a cell that names no option, and :class:`~core.errors.Undecided`.
     """
     cells = [cell.strip().removesuffix(".0") for cell in cells]
     distinct = set(cells)
@@ -81,6 +77,7 @@ def read_labels(
     if distinct <= set(names):
         place = {name: i for i, name in enumerate(names)}
         form = "letters" if distinct <= set(OPTION_NAMES) else "names of columns"
+        form = "numbers of columns" if all(map(str.isdecimal, distinct)) else form
         read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), form)
     elif all(NUMBER.fullmatch(cell) for cell in distinct):
         numbers = np.array([int(cell) for cell in cells], dtype=np.int64)
@@ -145,8 +142,10 @@ def _words(
 
 def _text_at(cell: str, own: Sequence[str]) -> int | None:
     """The place of the one option with this text; None if there is none, or several."""
+    if len(cell) < 2:  # a small letter may be meant as a letter
+        return own.index(cell) if cell in own and own.count(cell) == 1 else None
     stripped = [text.strip() for text in own]
-    if (count := stripped.count(cell)) or len(cell) < 2:  # a small letter may be meant as a letter
+    if count := stripped.count(cell):
         return stripped.index(cell) if count == 1 else None
     folded = [text.casefold() for text in stripped]
     return folded.index(cell.casefold()) if folded.count(cell.casefold()) == 1 else None

@@ -19,8 +19,9 @@ import pyarrow as pa
 from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES
+from core.tables.binary_column import both_classes
 from core.tables.tabular import Sheet
-from core.tables.token_lists import token_columns
+from core.tables.token_lists import NUMPY_NUMBER, token_columns
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
 FIGURES = (
@@ -64,7 +65,7 @@ def widened(sheet: Sheet) -> Sheet:
                 into = f"{begin}_{OPTION_NAMES[i]}"
                 if into not in sheet.names:
                     columns[into] = _column([row[i] if i < len(row) else None for row in rows])
-    return sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns))
+    return both_classes(sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns)))
 
 
 def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
@@ -105,9 +106,11 @@ def _items(cell: Any) -> list[dict[Any, Any]] | None:
 
 def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     """The rows of a column of lists, by the beginning of its columns' names; nothing for any other column."""
+    begin, is_list = _figure(name), TEXTS.match(name.strip().lower())
+    if not begin and not is_list and (not sheet.table.num_rows or _object(sheet.table[name][0].as_py()) is None):
+        return {}
     cells = sheet.table[name].to_pylist()
-    begin = _figure(name)
-    if not begin and not TEXTS.match(name.strip().lower()):
+    if not begin and not is_list:
         objects = [_object(cell) for cell in cells]
         inner = next((str(key) for key in (objects[0] if objects else None) or {} if _figure(str(key))), "")
         begin = _figure(inner)
@@ -180,7 +183,7 @@ def _parsed(text: str) -> Any:
     try:
         return loads(text)
     except ValueError:
-        pass
+        text = NUMPY_NUMBER.sub(r"\1", text)
     if NUMPY_TEXTS.search(text):  # Python would join texts that stand side by side
         parts = [part for part in PARTS.findall(text) if not NO_PART.fullmatch(part)]
         if "..." in parts:  # numpy leaves out the middle of a long array

@@ -28,7 +28,7 @@ from core.conformal.probabilities import in_double
 from core.errors import InputError
 from core.records import BoolArray, FloatArray
 from core.tables.encodings import LINE_END, MOST_UNPACKED, Source, opened
-from core.tables.json_table import MOST_COLUMNS, json_columns
+from core.tables.json_table import MOST_COLUMNS, Columns, json_columns
 from core.tables.safe_read import check_size, reason, shown
 
 BATCH = 8192
@@ -199,13 +199,32 @@ def open_sheets(path: Path, *, header: bool = True) -> list[Sheet]:
     return sheets
 
 
+def open_columns(path: Path) -> tuple[Columns, str]:
+    """The cells of each column of a file's first table as Python values, with lists and objects as they are, and the
+    encoding of a text where it is a guess (else empty).
+
+    Raises :class:`InputError` as :func:`open_sheets` does.
+    """
+    check_size(path)
+    with opened(path) as source:
+        head = source.head(HEAD)
+        if _is_json(head):
+            return json_columns(source, head)[0], source.guessed
+    sheet = open_sheet(path)
+    return {name: sheet.table[name].to_pylist() for name in sheet.names}, sheet.encoding
+
+
+def _is_json(head: bytes) -> bool:
+    return head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[")
+
+
 def _read(source: Source, header: bool) -> list[Sheet]:
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
         return [_parquet(source)]
     if head.startswith(b"PK"):
         return _workbook(source, header)
-    if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+    if _is_json(head):
         return [_json(source, head)]
     return [_csv(source, head, header)]
 

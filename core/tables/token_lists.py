@@ -26,6 +26,8 @@ LIST_KEYS = ("top_logprobs", "logprobs", "content", "choices", "message", "respo
 """In a response, the keys below which the list stands."""
 DEEPEST = 8
 LONGEST_CELL = 1_000_000
+NUMPY_NUMBER = re.compile(r"np\.(?:float|int)\d+\(([^()]*)\)")
+"""A number as numpy 2 shows it in a list."""
 SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 AROUND_LETTER = " \n\t*()[]$.:,\"'"
 LEAST_LISTED, LISTED_MASS = "least_listed", "listed_mass"
@@ -104,7 +106,7 @@ def _tokens(cell: Any) -> dict[str, float] | None:
 def _parsed(text: str) -> Any:
     for read in (loads, ast.literal_eval):
         try:
-            return read(text)
+            return read(NUMPY_NUMBER.sub(r"\1", text))
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
     return None

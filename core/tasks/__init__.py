@@ -33,6 +33,20 @@ DATA_SETS = {
 """Task name → the name of the hub's data set that its questions are made of."""
 
 
+PACKED = (".gz", ".zst", ".xz", ".bz2")
+"""The endings of compressed files, behind those of what they hold."""
+
+
+def file_stem(name: str) -> str:
+    """A file's name without its ending, which may be two.
+
+    >>> file_stem("mine.csv"), file_stem("mine.csv.gz")
+    ('mine', 'mine')
+    """
+    path = PurePath(name)
+    return PurePath(path.stem).stem if path.suffix.lower() in PACKED else path.stem
+
+
 def short_task(task: str) -> str:
     """A task without the location of its questions.
 
@@ -40,4 +54,4 @@ def short_task(task: str) -> str:
     ('qa', 'mine')
     """
     name, _, place = task.partition("@")
-    return name if place else PurePath(name).stem
+    return name if place else file_stem(name)

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from core.errors import plain
 from core.records import Question, Role
-from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, finished, leaderboard, short_task
+from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, file_stem, finished, leaderboard, short_task
 from core.tasks.identity import QuestionSource
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
@@ -65,7 +65,7 @@ def bank_of_task(task: str) -> str:
         return FINISHED[PurePath(finished.FILES[name]).stem] if name in finished.FILES else place
     if not catalogue.is_file(task):
         return POCKET_BANK
-    stem = PurePath(place if at else name).stem
+    stem = file_stem(place if at else name)
     return FINISHED.get(stem, stem)
 
 

@@ -19,6 +19,7 @@ from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS
 from core.tables.field_names import (
+    CONTEXT_BEGINNINGS,
     CONTEXT_NAMES,
     HYPOTHESIS_NAMES,
     LABEL_NAMES,
@@ -32,10 +33,9 @@ from core.tables.field_names import (
     matching,
     plain_name,
 )
+from core.tables.json_table import Columns
 from core.tables.tabular import Sheet, as_number
 
-Columns = dict[str, list[Any]]
-"""The cells of each field, one a row."""
 Texts = tuple[str, ...]
 
 CONTINUATION = "How does it most sensibly go on?"
@@ -68,16 +68,20 @@ MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "cho
 TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body")
 INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
+ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
 FIGURE_NAMES = re.compile(
     r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^scores?$", re.I
 )
 """Names of columns of a model's figures."""
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-ARRAY = re.compile(r"array\((\[[^\]]*\])(?:, ?dtype=\w+)?\)", re.DOTALL)
+ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
 LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
 MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
 """The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
+
+
+IN_TURN = "right answers put at A, B, C … in turn"
 
 
 class Row(NamedTuple):
@@ -143,13 +147,14 @@ def with_header(columns: Columns) -> Columns:
 def flattened(columns: Columns) -> Columns:
     """The fields with nested questions as fields of their own, and a row for each question of a passage."""
     made = dict(columns)
-    for name in matching(made, QUESTION_NAMES):
-        cells = [parsed(cell) if isinstance(cell, str) else cell for cell in made[name][:1]]
-        if cells and isinstance(cells[0], dict):
-            inner = [parsed(cell) if isinstance(cell, str) else cell for cell in made.pop(name)]
-            keys = dict.fromkeys(key for cell in inner if isinstance(cell, dict) for key in cell)
-            for key in keys:
-                made[str(key)] = [cell.get(key) if isinstance(cell, dict) else None for cell in inner]
+    for name, cells in columns.items():
+        inner = [_value(cell) for cell in cells[:1]]
+        nested = isinstance(inner[0], dict) if inner else False
+        if nested and (matching(inner[0], QUESTION_NAMES) and (len(columns) == 1 or plain_name(name) in ASKED)):
+            rows = [row if isinstance(row := _value(cell), dict) else {} for cell in made.pop(name)]
+            made |= {
+                str(key): [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)
+            }
             break
     lists = first(made, ("questions", "qas"))
     if lists:
@@ -196,6 +201,7 @@ def parts(columns: Columns) -> Parts:
         raise InputError("it holds no questions")
     asked = next((name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])), "")
     context = _context(columns, asked)
+    context = context or ("" if asked else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
     taken = {asked, context, hypothesis}
     options = _options(columns, taken)
@@ -248,6 +254,17 @@ def _context(columns: Columns, asked: str) -> str:
     return ""
 
 
+def _joined_context(columns: Columns) -> str:
+    """The name of a new field that joins the sentences of a story, if these are fields of their own."""
+    for begin in CONTEXT_BEGINNINGS:
+        parts_of_it = [name for name in columns if re.fullmatch(rf"{plain_name(begin)}\d", plain_name(name))]
+        if len(parts_of_it) > 1:
+            cells = zip(*(_stripped(columns[name]) for name in sorted(parts_of_it, key=plain_name)), strict=True)
+            columns[parts_of_it[0]] = [" ".join(texts).strip() for texts in cells]
+            return parts_of_it[0]
+    return ""
+
+
 def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> list[str] | None:
     if asked:
         texts = _stripped(columns[asked])
@@ -296,14 +313,14 @@ def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
             continue
         if 0 <= place < 100:
             runs.setdefault(begin, {}).setdefault(place, name)
-    found = []
+    sets: list[tuple[str, ...]] = []
     for begin in ("@", *(f"{plain_name(begin)}{kind}" for begin in OPTION_BEGINNINGS for kind in "@#")):
         places = runs.get(begin, {})
         start = 1 if begin.endswith("#") and 0 not in places else 0
         run = tuple(places[place] for place in itertools.takewhile(places.__contains__, itertools.count(start)))
-        found += [run] if len(run) >= 2 else []
-    texts = [run for run in found if not all(_is_number(columns[name]) for name in run)]
-    return next(iter([*texts, *found]), ())
+        sets += [run] if len(run) >= 2 else []
+    texts = [run for run in sets if not all(_is_number(columns[name]) for name in run)]
+    return next(iter([*texts, *sets]), ())
 
 
 def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
@@ -328,10 +345,15 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
     rows = []
     for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
-        rest = tuple(other for cell in given if (other := _text(cell)))
-        place = i % (len(rest) + 1)
-        rows.append(Row((*rest[:place], text, *rest[place:]), right=place if text else -1))
-    return Options.of_rows(rows, (right, *own), "right answers put at A, B, C … in turn")
+        texts = (text, *(other for cell in given if (other := _text(cell))))
+        rows.append(Row(_with_first_at(texts, i), right=i % len(texts) if text else -1))
+    return Options.of_rows(rows, (right, *own), IN_TURN)
+
+
+def _with_first_at(texts: Texts, row: int) -> Texts:
+    """The options with the first one at the place of the row: A in row 0, B in row 1, … and A again."""
+    place = row % max(len(texts), 1)
+    return (*texts[1 : place + 1], *texts[:1], *texts[place + 1 :])
 
 
 def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
@@ -356,6 +378,7 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
 
 def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     """The options of a field's cells; None if the field holds something else in any row that is not empty."""
+    cells = _parsed_at_once(cells)
     try:
         if all(type(cell) is list for cell in cells):
             texts = [tuple(map(str.strip, cell)) for cell in cells]
@@ -366,14 +389,29 @@ def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
     known = [row for row in rows if row is not None]
     if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
         return None
+    rights = {row.right for row in known if row.texts}
+    if rights == {0} and len(known) > 1:  # TruthfulQA has the right one first
+        known = [Row(_with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)]
+        return Options.of_rows(known, (name,), IN_TURN)
     return Options.of_rows(known, (name,))
+
+
+def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
+    """Cells that are lists in JSON as lists; other cells as they are."""
+    if not all(isinstance(cell, str) and cell.startswith("[") for cell in cells):
+        return cells
+    try:
+        lists: list[Any] = loads(f"[{','.join(cells)}]")
+    except ValueError:
+        return cells
+    return lists if len(lists) == len(cells) else cells
 
 
 def _options_of(cell: Any) -> Row | None:
     if isinstance(cell, str):
         value = parsed(cell)
         if value is None:
-            texts = split_text(cell)
+            texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
             return Row(texts) if texts else None
         cell = value
     if isinstance(cell, dict):
@@ -396,7 +434,7 @@ def _of_object(cell: dict[Any, Any]) -> Row | None:
         (lower[key] for key in ("text", "texts", "choices", "options") if isinstance(lower.get(key), list)), None
     )
     if texts is not None:
-        given = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
+        given: list[Any] = next((lower[key] for key in ("label", "labels") if isinstance(lower.get(key), list)), [])
         marks = tuple(str(mark).strip() for mark in given) if len(given) == len(texts) else ()
         plain = tuple(_text(text) for text in texts)
         if len(marks) > 1 and sorted(marks) == [*["0"] * (len(marks) - 1), "1"]:  # TruthfulQA
@@ -531,13 +569,16 @@ def looks_like_bank(sheet: Sheet) -> bool:
         made = parts(columns)
     except InputError:
         return False
-    if not made.answers and not made.options.rights:
+    if not (made.answers or made.options.rights or matching(columns, LABEL_NAMES)):
         return False
     used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
     others = [name for name in columns if name not in used]
     if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
         return False
-    return not behave_like_scores(made.options.texts)
+    numeric = [name for name in others if _is_number(columns[name])]
+    letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
+    figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
+    return not behave_like_scores(made.options.texts) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
@@ -556,7 +597,7 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     votes), none above 0 (log-probabilities), or most with many decimals (logits)."""
     numbers = []
     for row in rows:
-        values = [as_number(text, percent=text.strip().endswith("%")) for text in row]
+        values = [as_number(text, percent=text.endswith("%")) for text in row if text]
         if any(value is None or math.isnan(value) for value in values):
             return False
         numbers.append([float(value) for value in values if value is not None])
@@ -565,15 +606,16 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     sums = sorted(sum(row) for row in numbers)
     middle = sums[len(sums) // 2]
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
-    whole = len(sums) > 2 or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
+    varied = len(sums) > 2 and len({tuple(row) for row in numbers}) > 1
+    whole = varied or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
-    flat = [text.strip() for row in rows for text in row]
+    flat = [text for row in rows for text in row if text]
     many = sum(len(text.partition(".")[2]) >= 4 for text in flat) >= 0.5 * len(flat)
     below = max(max(row, default=0.0) for row in numbers) <= 0 and any("." in text for text in flat)
     return many or below
 
 
 def cells_of(sheet: Sheet) -> Columns:
-    """The cells of a table's columns as Python values."""
-    return {name: sheet.table[name].to_pylist() for name in sheet.names}
+    """The cells of a table's columns as Python values, with the lists and objects of JSON as they are."""
+    return {name: sheet.nested.get(name) or sheet.table[name].to_pylist() for name in sheet.names}

@@ -25,7 +25,7 @@ from core.files.names import named
 from core.records import Question
 from core.settings import settings
 from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
-from core.tasks.rows import download, is_question_file, read_columns, read_dataset, read_file
+from core.tasks.rows import download, ending_of, read_columns, read_dataset, read_file
 
 RECIPE_VERSION = 2
 
@@ -99,7 +99,8 @@ def _version(path: Path) -> tuple[Path, int, int]:
 # A launch asks for the same questions four times: to pin them, to check the run twice, and to ask them.
 @functools.lru_cache(maxsize=1)
 def _own(path: Path, stamp: int, size: int) -> TaskData:
-    bank_file = local_file.read(read_columns(path), path=path)
+    columns, encoding = read_columns(path)
+    bank_file = local_file.read(columns, path=path, encoding=encoding)
     return TaskData(bank_file.questions, source=str(path), left_out=bank_file.left_out, read_as=bank_file.read_as)
 
 
@@ -119,7 +120,7 @@ def canonical(task: str) -> str:
 def is_file(task: str) -> bool:
     """Whether a task's questions are in a person's own file or folder."""
     name, at, place = task.partition("@")
-    return place not in ("hub", "published") if at else is_question_file(name)
+    return place not in ("hub", "published") if at else bool(ending_of(name))
 
 
 def at_hand(task: str) -> bool:
@@ -152,7 +153,7 @@ def listed_files() -> dict[str, str]:
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for path in root.glob("*/" * depth + "*")
-        if is_question_file(path.name) and path.is_file() and not (path.parent / MODEL_FILE).exists()
+        if ending_of(path.name) and path.is_file() and not (path.parent / MODEL_FILE).exists()
     }
     return {str(path): path.name for path in sorted(found)[:MOST_LISTED]}
 

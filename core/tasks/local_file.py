@@ -10,20 +10,34 @@ and shapes of these fields are in :mod:`core.tasks.bank_shapes`.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
-from core.records import LETTERS, Question
-from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, matching
-from core.tables.labels import Undecided, read_labels
+from core.errors import InputError, Undecided
+from core.records import LETTERS, MOST_ASKED, Question
+from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
+from core.tables.json_table import Columns
+from core.tables.labels import read_labels
 from core.tables.safe_read import check_count, shown
-from core.tasks.bank_shapes import Columns, Parts, Texts, behave_like_scores, listed, parts, with_header, without_marks
+from core.tables.tabular import open_columns
+from core.tasks import file_stem
+from core.tasks.bank_shapes import (
+    Parts,
+    Texts,
+    behave_like_scores,
+    is_missing,
+    listed,
+    parts,
+    with_header,
+    without_marks,
+)
 from core.tasks.identity import cluster_name
 from core.tasks.recipes import letter_index
 
@@ -33,6 +47,9 @@ SEVERAL = "several right answers"
 MOST_UNFIT = 0.05
 """The largest share of rows that are left out because they are no sound questions. Where more are, the file is
 probably another one than it seems, so the first of them is named."""
+DOCUMENTED = {"question", "options", "label"}
+SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
+"""A cell that names several options: "A,C"."""
 NOT_PUBLISHED = ("", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown")
 """Cells of test sets whose right answers are not published."""
 
@@ -55,19 +72,29 @@ class _Rows:
     unfit: dict[int, str] = field(default_factory=dict)
 
 
-def read(columns: Columns, *, path: Path, labels_from: int | None = None) -> BankFile:
-    """The questions of a file. ``labels_from`` is the number of the first option, where a person said it.
+def read_path(path: Path, *, stem: str = "", labels_from: int | None = None) -> BankFile:
+    """The questions of a file with any name; ``stem`` begins the ids of questions without one."""
+    columns, encoding = open_columns(path)
+    named = path.with_name(f"{stem}.jsonl") if stem else path
+    return read(columns, path=named, labels_from=labels_from, encoding=encoding)
+
+
+def read(columns: Columns, *, path: Path, labels_from: int | None = None, encoding: str = "") -> BankFile:
+    """The questions of a file. ``labels_from`` is the number of the first option, where a person said it; ``encoding``
+    is that of the file's text where it is a guess.
 
     Raises :class:`InputError` that says what the file lacks or names the first row that is no question, and
-    :class:`core.tables.labels.Undecided` where numbers of options could count from 0 or from 1.
+    :class:`~core.errors.Undecided` where numbers of options could count from 0 or from 1.
     """
     columns = with_header(columns)
+    unanswered = [name for name in matching(columns, LABEL_NAMES) if all(map(is_missing, columns[name]))]
     n = len(next(iter(columns.values()), []))
     check_count(n, path)
     try:
         made = parts(columns)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    made.remarks += (f"read as {encoding}",) if encoding else ()
     options = [
         without_marks(texts) if texts and texts[0][:1] in ("(", "A", "a") else texts for texts in made.options.texts
     ]
@@ -78,7 +105,17 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None) -> Ban
         )
     if all(texts == tuple(LETTERS[: len(texts)]) for texts in options):
         raise InputError(f"{path}: its options are letters without texts; give the text of each option")
+    if unanswered and not made.answers and not made.options.rights:
+        raise InputError(_no_answers(path, unanswered))
     return _questions(made, options, _right_options(made, options, path, labels_from), path)
+
+
+def _no_answers(path: Path, names: Sequence[str]) -> str:
+    listed_names = " and ".join(repr(name[:40]) for name in names[:3])
+    return (
+        f"{path}: it has no right answers: {listed_names} {'is' if len(names) == 1 else 'are'} empty or −1 in every "
+        "row, as in test sets whose answers are not published"
+    )
 
 
 def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: int | None) -> _Rows:
@@ -104,11 +141,7 @@ def _right_options(made: Parts, options: list[Texts], path: Path, labels_from: i
         else:
             if rows is not None:
                 return rows
-    raise failed or InputError(
-        f"{path}: it has no right answers: {', '.join(map(repr, list(answers)[:3]))} "
-        f"{'is' if len(answers) == 1 else 'are'} empty or −1 in every row, as in test sets whose answers are not "
-        "published"
-    )
+    raise failed or InputError(_no_answers(path, list(answers)))
 
 
 def _rights_of(
@@ -120,12 +153,11 @@ def _rights_of(
     labels_from: int | None,
 ) -> _Rows | None:
     """The right options as one field names them; None if it names none in any row."""
-    cells, given = answers[name], made.answers[name]
+    cells = answers[name]
     no_answer = {cell for cell in set(cells) if cell.strip().lower() in NOT_PUBLISHED}
     answered = [row for row, cell in enumerate(cells) if cell not in no_answer and options[row]]
-    lists = {list, tuple} & set(map(type, given))
-    unfit = {row: SEVERAL for row in answered if isinstance(given[row], (list, tuple))} if lists else {}
-    unfit = {row: reason for row, reason in unfit.items() if len(given[row]) > 1}
+    several = {cell for cell in set(cells) if SEVERAL_ANSWERS.fullmatch(cell.strip())}
+    unfit = {row: SEVERAL for row in answered if cells[row] in several and cells[row] not in options[row]}
     rows = [row for row in answered if row not in unfit] if unfit else answered
     if not rows:
         return _Rows([-1] * len(cells), "", unfit) if unfit else None
@@ -153,31 +185,41 @@ def _places(
         marks = [made.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):
             places = [own.index(cell) for cell, own in zip(cells, marks, strict=True)]
-            letters = all(own == tuple(LETTERS[: len(own)]) for own in marks)
-            return places, "answers as letters" if letters else "answers as marks of the options"
+            lettered = all(own == tuple(LETTERS[: len(own)]) for own in marks)
+            return places, "answers as letters" if lettered else "answers as marks of the options"
+    if len(made.options.names) > 1:  # "option 2: Paris", where a column is called "option 2"
+        begins = re.compile(rf"({'|'.join(map(re.escape, made.options.names))})\s*[:.)].*", re.DOTALL)
+        named = {cell: found[1] if (found := begins.fullmatch(cell)) else cell for cell in set(cells)}
+        cells = [named[cell] for cell in cells]
     counts = [len(options[row]) for row in rows]
     letters = {cell: letter_index(cell.strip("()[]. ").upper()) for cell in set(cells)}
     if min(letters.values()) >= 0 and all(letters[cell] < k for cell, k in zip(cells, counts, strict=True)):
         return [
             letters[cell] for cell in cells
         ], "answers as letters"  # an option's text may be a letter, as a vitamin's
-    read = read_labels(
+    read_from = partial(
+        read_labels,
         cells,
         np.array(counts, dtype=np.int64),
         texts=[options[row] for row in rows],
         names=made.options.names if len(made.options.names) > 1 else (),
-        start=labels_from,
         where=lambda row: f"{path}, question {rows[row] + 1}",
         column=name,
         beside={other: [texts[row] for row in rows] for other, texts in answers.items() if other != name},
     )
+    try:
+        read = read_from(start=labels_from)
+    except Undecided:
+        if len(letters) > 1 or name != "label" or not made.columns.keys() >= DOCUMENTED:
+            raise
+        read = read_from(start=0)  # one number alone, in the shape that is documented to count from 0
     return read.labels.tolist(), f"answers as {read.form}{f' ({read.reason})' if read.reason else ''}"
 
 
 def _cell(cell: Any) -> str:
-    """A cell of answers as text; a list of one answer is that answer."""
+    """A cell of answers as text."""
     if isinstance(cell, (list, tuple)):
-        return ", ".join(map(str, cell))
+        return ", ".join(map(str, cell))  # a list of one answer is that answer
     return "" if cell is None else str(cell)
 
 
@@ -187,10 +229,11 @@ def _cell(cell: Any) -> str:
 def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> BankFile:
     n = len(options)
     ids = made.columns.get("id") or [None] * n
+    stem = file_stem(path.name)
     groups = _cells(made.columns, ("subject", *GROUP_NAMES), n)
     clusters = _cells(made.columns, CLUSTER_NAMES, n)
     unfit = dict(rows.unfit)
-    unanswered = again = 0
+    unanswered = again = renamed = 0
     questions: list[Question] = []
     keys: set[tuple[str, str, Texts, int]] = set()
     numbers: dict[str, int] = {}
@@ -208,12 +251,14 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
         if label < 0:
             unanswered += 1
             continue
+        name = str(ids[row] or f"{stem}-{row + 1}")
         key = (context, asked, texts, label)
         if key in keys:
-            again += 1
-            continue
+            if not ids[row] or name in numbers:
+                again += 1
+                continue
+            renamed += 1  # other ids: other rows to whoever wrote the file, which count as one (core.clusters)
         keys.add(key)
-        name = str(ids[row] or f"{path.stem}-{row + 1}")
         if name in numbers:
             raise InputError(f"{path}, question {row + 1}: the id {name[:80]!r} is that of question {numbers[name]}")
         numbers[name] = row + 1
@@ -225,7 +270,7 @@ def _questions(made: Parts, options: list[Texts], rows: _Rows, path: Path) -> Ba
     if not questions:
         raise InputError(f"{path}: it has no right answers: no row names its right option")
     left_out = dict(Counter(unfit.values())) | ({NO_ANSWER: unanswered} if unanswered else {})
-    return BankFile(tuple(questions), left_out, _read_as(questions, rows.form, again, left_out, made))
+    return BankFile(tuple(questions), left_out, _read_as(questions, rows.form, again, renamed, left_out, made))
 
 
 def _cells(columns: Columns, names: Sequence[str], n: int) -> list[Any]:
@@ -264,16 +309,20 @@ def _sentence(reason: str, made: Parts, row: int, texts: Texts) -> str:
     if reason in ("fewer than two options", "an empty option"):
         return f"expected at least two options, none of them empty, found {shown(texts)}"
     if reason.startswith("more than"):
-        return f"has {len(texts)} options, and there are letters for {len(LETTERS)}; leave some out"
+        return f"has {len(texts)} options, but {MOST_ASKED}"
     if reason == SEVERAL:
-        return "expected one right answer, found several; questions with several right answers can't be asked"
+        given = next(cells[row] for cells in made.answers.values() if not is_missing(cells[row]))
+        return f"expected one right answer, found {repr(given)[:60]}; questions with several can't be asked"
     twice = shown(next((text for text in texts if texts.count(text) > 1), ""))
     what = "the right answer" if reason == "the right answer twice" else "the option"
     return f"{what} {twice} is there twice; keep one of them"
 
 
-def _read_as(questions: Sequence[Question], form: str, again: int, left_out: dict[str, int], made: Parts) -> str:
-    """One line on how a file was read."""
+def _read_as(
+    questions: Sequence[Question], form: str, again: int, renamed: int, left_out: dict[str, int], made: Parts
+) -> str:
+    """One line on how a file was read: ``again`` rows are left out because they repeat others, ``renamed`` rows repeat
+    others under other ids."""
     counts = [len(question.options) for question in questions]
     least, most = min(counts), max(counts)
     words = [
@@ -282,6 +331,7 @@ def _read_as(questions: Sequence[Question], form: str, again: int, left_out: dic
         form,
         *made.remarks,
         f"{again:,} row{'s' * (again != 1)} twice, asked once" if again else "",
+        f"{renamed:,} row{'s' * (renamed != 1)} twice under other ids" if renamed else "",
         *(f"{count:,} left out: {reason}" for reason, count in left_out.items()),
     ]
     return ", ".join(filter(None, words))

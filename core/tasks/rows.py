@@ -7,47 +7,47 @@ from typing import Any
 
 from core import extras
 from core.errors import InputError
-from core.tables.tabular import open_sheet
-from core.tasks.bank_shapes import Columns, cells_of
+from core.tables.json_table import Columns
+from core.tables.tabular import open_columns
+from core.tasks import PACKED
 
 Row = dict[str, Any]
 
 
 ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet")
 """The endings of files of questions."""
-PACKED = (".gz", ".zst", ".xz", ".bz2")
-"""The endings of compressed files, behind those of what they hold."""
 
 
-def is_question_file(name: str) -> bool:
-    """Whether a file may hold questions, by its ending.
+def ending_of(name: str) -> str:
+    """The ending of a file that may hold questions; empty for another name.
 
-    >>> is_question_file("mine.csv"), is_question_file("mine.jsonl.gz"), is_question_file("mine.tar.gz")
-    (True, True, False)
+    >>> ending_of("mine.csv"), ending_of("mine.JSONL.gz"), ending_of("mine.tar.gz")
+    ('.csv', '.JSONL.gz', '')
     """
     lower = name.lower()
-    lower = next((lower.removesuffix(ending) for ending in PACKED if lower.endswith(ending)), lower)
-    return lower.endswith(ENDINGS)
+    packed = next((ending for ending in PACKED if lower.endswith(ending)), "")
+    own = next((ending for ending in ENDINGS if lower.removesuffix(packed).endswith(ending)), "")
+    return name[-len(own + packed) :] if own else ""
 
 
-def read_columns(path: Path) -> Columns:
-    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`; of a workbook, those of
-    its first table.
+def read_columns(path: Path) -> tuple[Columns, str]:
+    """The cells of each field of a file, in any of the formats of :mod:`core.tables.tabular`, and the encoding of a
+    text where it is a guess. Of a workbook the first table is read.
 
     Raises :class:`InputError` for a file that is not there, is of another kind, or can't be read; it names the line.
     """
-    if not is_question_file(path.name):
+    if not ending_of(path.name):
         raise InputError(f"{path} is none of {', '.join(ENDINGS)}; give a file of one of these kinds")
     if not path.is_file():
         raise InputError(f"there is no file {path}")
     if not path.stat().st_size:
         raise InputError(f"{path} holds no questions")
-    return cells_of(open_sheet(path))
+    return open_columns(path)
 
 
 def read_file(path: Path) -> list[Row]:
     """The rows of a file, as :func:`read_columns` reads them."""
-    columns = read_columns(path)
+    columns, _ = read_columns(path)
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 

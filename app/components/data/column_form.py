@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.formatting import counted, plain, shortened
 from core.exchange.dropped.found import Header, Reading, TableHeader
-from core.exchange.table_columns import Columns
+from core.exchange.table_columns import Columns, suggested
 from core.exchange.table_values import VALUES
 from core.records import MOST_OPTIONS
 
@@ -37,7 +37,7 @@ def column_forms(reading: Reading) -> None:
                 st.markdown(
                     plain(f"Which columns hold the options of {shortened(names, 80)}, and which one has the answer?")
                 )
-                _form(one, Columns((), ""))
+                _form(one, suggested(one.first))
         else:
             which = names if len(one.names) == 1 else f"{tables}: {names}"
             with st.expander(plain(f"Columns of {shortened(which, 80)}")):

@@ -10,6 +10,7 @@ import streamlit as st
 
 from app.components.data import imported_notice, other_places
 from app.components.data.column_form import column_forms, mappings
+from app.components.data.doubts import first_options, questions_or_results
 from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
 from app.components.data.import_preview import preview
 from app.errors import spoken
@@ -81,6 +82,8 @@ def section() -> None:
     with spoken():
         read = dropped(given, mappings(), progress)
         bar.empty()
+        questions_or_results(read.reading)
+        first_options(read.reading)
         column_forms(read.reading)
         if preview(read):
             st.session_state[GENERATION_KEY] = generation + 1

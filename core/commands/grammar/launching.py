@@ -29,6 +29,12 @@ def run(made: argparse.ArgumentParser) -> None:
     made.add_argument("--model", nargs="+", required=True, help="bundled names, folders or hub ids")
     made.add_argument("--task", nargs="+", required=True, help=TASK_HELP)
     made.add_argument(
+        "--labels-from",
+        type=int,
+        choices=(0, 1),
+        help="the number of the first option in files of questions, where the answers are numbers and do not decide it",
+    )
+    made.add_argument(
         "--strategy", nargs="+", default=["base"], choices=STRATEGIES, help="what the prompt says before the question"
     )
     made.add_argument(

@@ -57,7 +57,7 @@ def prompting(made: argparse.ArgumentParser) -> None:
 
 def import_(made: argparse.ArgumentParser) -> None:
     """``import``."""
-    from core.exchange.dropped.kinds import all_listed
+    from core.exchange.dropped.kinds import MEANT, all_listed
     from core.exchange.table_values import VALUES
 
     command(made, "exchange:import_results", "import results/", "import logits.csv --label answer --options A B C D")
@@ -78,6 +78,12 @@ def import_(made: argparse.ArgumentParser) -> None:
         type=float,
         metavar="S",
         help="the processor time that a file may take, beside 1 second for each MB; 8 if not given",
+    )
+    made.add_argument(
+        "--as",
+        dest="meant",
+        choices=tuple(MEANT),
+        help="what tables have whose options are numbers; decided from all rows if not given",
     )
     of_table = made.add_argument_group("for tables whose column names do not say this")
     of_table.add_argument(

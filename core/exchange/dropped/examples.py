@@ -370,11 +370,30 @@ BANK = (
         "bank.csv",
         lambda: b"question,option_A,option_B,label\nWhich is it?,red,green,A\nWhich else?,red,blue,B\n",
     ),
+    _example(
+        "Options that are numbers",
+        "sums.csv",
+        lambda: as_csv(
+            ["question", "A", "B", "C", "answer"],
+            [[f"{i} + {i}?", 2 * i, 2 * i + 1, 3 * i + 50, "A"] for i in range(N)],
+        ),
+    ),
     _example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),
     _example(
         "MMLU's tables without a header",
         "mmlu.csv",
         lambda: b"Which is it?,red,green,blue,grey,A\nWhich else?,red,green,blue,grey,C\n",
+    ),
+)
+UNCLEAR = (
+    _example(
+        "Options that are numbers with decimals",
+        "prices.csv",
+        lambda: as_csv(
+            ["question", "A", "B", "C", "answer"],
+            [[f"Half of {i}?", i / 2, i + 0.5, 3 * i + 1.5, LABELS[i]] for i in range(N)],
+        ),
+        "Hedge asks whether these are questions or a model's results.",
     ),
 )
 CONVERSATION = (

@@ -47,10 +47,14 @@ class DroppedFile:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A file that is not read, and why, in one sentence."""
+    """A file that is not read, and why, in one sentence.
+
+    ``undecided``: it would be read if a person said whether the numbers of its right options count from 0 or from 1.
+    """
 
     name: str
     sentence: str
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)

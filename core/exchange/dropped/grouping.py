@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
+    array_sides,
     column_mappings,
     judged_pairs,
     juries,
@@ -23,6 +24,7 @@ from core.exchange import (
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
+from core.exchange.dropped.kind import SheetView
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
@@ -31,8 +33,7 @@ from core.exchange.table_columns import Columns, can_be_mapped, recognise, resol
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import finished
-from core.tasks.rows import Row, read_file
+from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -94,9 +95,27 @@ def grouped(
             _table(file, mappings, done)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
+    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    for file in banks:
+        at(file)
+        try:
+            done.elsewhere.append(_bank(file))
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
+
+
+def _bank(file: DroppedFile) -> FoundFile:
+    """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
+    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+
+    try:
+        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+    except Undecided:
+        return FoundFile(file, "questions", undecided=True)
 
 
 def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -107,8 +126,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
         for kind, file in beside:
             if file.path.parent == folder and folder.name != UNKNOWN:
                 of[kind].remove(file)
-        name = config.name.rpartition("/")[0] or config.name
-        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
+        done.elsewhere.append(FoundFile(config, "model"))
 
 
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -158,6 +176,26 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
     return _asked(lm_eval.read_file(file.path, results), file)
+
+
+def _of_one_run(
+    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
+) -> list[list[tuple[DroppedFile, DroppedFile]]]:
+    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
+    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+    for pair in pairs:
+        stem = score_arrays.stem(pair[0].path)
+        by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
+    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    for found in by_name.values():
+        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
+        together += [found] if is_one else [[pair] for pair in found]
+    return together
+
+
+def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
 
 
 def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
@@ -252,10 +290,9 @@ def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
 
 def _is_bank(file: DroppedFile) -> bool:
     try:
-        rows: list[Row] = read_file(file.path)
+        return SheetView(open_sheets(file.path)[0]).is_bank
     except InputError:
         return False
-    return finished.is_finished(rows)
 
 
 def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
@@ -282,6 +319,8 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
                 )
             )
     free = list(labels)
+    start = _label_from(mappings)
+    pairs: list[tuple[DroppedFile, DroppedFile]] = []
     for file in scores:
         beside = [other for other in free if other.path.parent == file.path.parent]
         fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
@@ -289,14 +328,18 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
             fitting = beside
         if fitting:
             free.remove(fitting[0])
-            pair = (file, fitting[0])
-            start = _label_from(mappings)
-            done.groups.append(_group(pair, partial(_pair, *pair, start), start))
+            pairs.append((file, fitting[0]))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
+    for together in _of_one_run(pairs):
+        if len(together) == 1:
+            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
+        else:
+            files = [file for pair in together for file in pair]
+            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]
@@ -359,8 +402,7 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
-        done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
-        return
+        raise error
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
         some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)

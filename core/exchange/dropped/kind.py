@@ -9,11 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from core.exchange.cited_work import CitedWork
 from core.exchange.imported import ImportedRun
-from core.exchange.table_columns import looks_scored, text_columns
+from core.exchange.option_columns import OptionColumns
+from core.exchange.table_columns import figure_columns, text_columns
+from core.tables.field_names import LABEL_NAMES, matching
+from core.tables.labels import NO_ANSWER
 from core.tables.list_columns import widened
 from core.tables.tabular import Sheet
+from core.tasks.bank_shapes import cells_of, looks_like_bank, parts, with_header
 
 Place = Literal["runs", "jury", "new_run", "perplexity", ""]
 """Where a file's content goes: it becomes runs or a jury, or is used on another page, or nowhere."""
@@ -34,14 +40,40 @@ class SheetView:
         return widened(self.sheet)
 
     @cached_property
+    def figures(self) -> OptionColumns | None:
+        """The columns of numbers that may be those of options."""
+        return figure_columns(self.wide)
+
+    @property
     def is_scored(self) -> bool:
         """Whether columns of numbers may be those of options."""
-        return looks_scored(self.wide)
+        return self.figures is not None
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The columns of the options' texts."""
         return text_columns(self.wide)
+
+    @cached_property
+    def is_bank(self) -> bool:
+        """Whether all rows look like questions with options and right answers, and not like a model's figures."""
+        return looks_like_bank(self.sheet) and self._has_answers()
+
+    @cached_property
+    def has_figures_as_options(self) -> bool:
+        """Whether the columns of numbers are what a bank's questions offer, and not beside the options' texts."""
+        columns = with_header(cells_of(self.sheet))
+        return self.figures is not None and set(parts(columns).options.names) <= set(self.figures.options)
+
+    @cached_property
+    def has_whole_figures(self) -> bool:
+        """Whether the columns of numbers have whole numbers alone, which are sums and years more likely than logits."""
+        values = [self.wide.numbers(name) for name in (self.figures.options if self.figures else ())]
+        return all((np.mod(column[np.isfinite(column)], 1) == 0).all() for column in values)
+
+    def _has_answers(self) -> bool:
+        names = matching(self.sheet.names, LABEL_NAMES)
+        return not names or any(set(map(str.lower, self.sheet.texts(name))) - NO_ANSWER for name in names)
 
 
 @dataclass(frozen=True, slots=True)

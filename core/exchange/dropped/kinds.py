@@ -30,6 +30,11 @@ from core.tasks import finished
 
 MEANS = "it holds scores of a whole run; sets need the probability of every option of every question"
 
+UNCLEAR = "unclear"
+"""The kind of a table of which a person has to say whether it has questions or results."""
+MEANT = {"questions": "questions", "results": "table"}
+"""What a person can say that a table has, and the kind that it then is."""
+
 KINDS: dict[str, Kind] = {
     # -------------------------------------------------------- results of tools
     "helm": Kind(
@@ -256,6 +261,13 @@ KINDS: dict[str, Kind] = {
         archive=lambda names, path: "xl/workbook.xml" in names,
         origin="table",
         examples=examples.WORKBOOK,
+    ),
+    UNCLEAR: Kind(
+        title="table of questions or of results",
+        sentence="its options are numbers, so it may be a question bank or a model's results; say which with --as "
+        "questions or --as results",
+        table=marks.is_unclear,
+        examples=examples.UNCLEAR,
     ),
     "questions": Kind(
         title="question bank",

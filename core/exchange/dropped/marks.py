@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from core.exchange import score_arrays
+from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
 from core.exchange.picks import tallied
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, TEXT_NAMES
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
-from core.tables.tabular import Sheet
 
 MESSAGE_LINE = re.compile(r"^\s*(assistant|user|system)\s*:", re.I)
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
@@ -49,7 +49,8 @@ def is_npz(names: Sequence[str]) -> bool:
     if not all(name.endswith(".npy") for name in names):
         return False
     stems = Counter(score_arrays.stem(Path(name)) for name in names)
-    return not any("/" in name for name in names) and sum(count == 2 for count in stems.values()) <= 2
+    pairs = [stem for stem, count in stems.items() if count == 2]
+    return not any("/" in name for name in names) and (len(pairs) <= 2 or all(map(side_of, pairs)))
 
 
 # ---------------------------------------------------------------- JSON documents
@@ -144,15 +145,27 @@ def is_results_table(view: SheetView) -> bool:
     """Whether a table has a figure for each option of several questions, or several picks of each."""
     if tallied(view.sheet) is not view.sheet:
         return True
-    return view.is_scored and view.sheet.table.num_rows > 1 and not is_summary(view)
+    if not view.is_scored or view.sheet.table.num_rows < 2 or is_summary(view):
+        return False
+    return not _may_be_bank(view)
+
+
+def is_unclear(view: SheetView) -> bool:
+    """Whether options are broken numbers that nothing tells from a model's logits."""
+    return _may_be_bank(view) and not view.has_whole_figures
+
+
+def _may_be_bank(view: SheetView) -> bool:
+    """Whether the columns of numbers are options to choose from: their names do not say that they are a model's, nor do
+    they behave so."""
+    if view.figures is None or view.figures.kind or not matching(view.sheet.names, QUESTION_NAMES):
+        return False
+    return view.is_bank and view.has_figures_as_options
 
 
 def is_bank(view: SheetView) -> bool:
-    """Whether a table has questions with texts of options, and no figures of a model."""
-    if view.is_scored or view.names & set(PICK_NAMES):
-        return False
-    asked, answered = view.names & set(TEXT_NAMES), view.names & set(LABEL_NAMES)
-    return bool(asked and answered and view.texts) or _is_headless_bank(view.sheet)
+    """Whether a table has questions with options, and no figures of a model."""
+    return view.is_bank if not view.is_scored else _may_be_bank(view)
 
 
 def is_summary(view: SheetView) -> bool:
@@ -167,15 +180,6 @@ def is_summary(view: SheetView) -> bool:
         return True
     model = next((name for name in sheet.names if name.strip().lower() in ("model", "model_name")), "")
     return bool(model) and len(set(sheet.texts(model))) == sheet.table.num_rows
-
-
-def _is_headless_bank(sheet: Sheet) -> bool:
-    """Whether this is a CSV of MMLU, which has no header: the question, its options and the answer's letter."""
-    if sheet.kind != "csv" or not 4 <= len(sheet.names) <= 10:
-        return False
-    last = sheet.names[-1]
-    letters = {cell.strip() for cell in [last, *sheet.texts(last)[:20]]}
-    return all(len(cell) == 1 and "A" <= cell <= "J" for cell in letters) and len(sheet.names[0]) > 1
 
 
 # ---------------------------------------------------------------- texts

@@ -5,47 +5,64 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from core import access, quotas
 from core.access import UserRole
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange.dropped.apart import apart
 from core.files.names import cut_name
 from core.settings import settings
 from core.tables.tabular import open_sheet
-from core.tasks import catalogue, finished
-from core.tasks.rows import READERS, read_file
+from core.tasks import catalogue, finished, local_file
+from core.tasks.recipes import HALUEVAL
+from core.tasks.rows import ending_of, read_file
 
 ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
 """From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
 
 
 @access.needs(UserRole.LAUNCHER, "bring questions in")
-def keep(path: Path, name: str) -> str:
+def keep(path: Path, name: str, labels_from: int | None = None) -> str:
     """Copy a question bank and return the task that asks it; the same file is kept once.
 
-    Raises :class:`InputError` if no task can be made of it: it says what a row is expected to have.
+    Where a person says ``labels_from``, the number of the first option, the questions are kept with letters as answers,
+    so that every worker reads them the same way.
+
+    Raises :class:`InputError` if no task can be made of it: it says what a row is expected to have; and
+    :class:`~core.errors.Undecided` if numbers of right options could count from 0 or from 1.
     """
     quotas.check_disk(path.stat().st_size)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:8]
-    plain = cut_name(re.sub(r"[^\w.-]+", "-", Path(name).stem).strip("-."), most=80) or "questions"
-    ending = Path(name).suffix.lower()
-    if ending not in READERS:
+    digest = hashlib.sha256(path.read_bytes())
+    if labels_from is not None:
+        digest.update(f"labels from {labels_from}".encode())
+    folder = settings().home / "questions" / digest.hexdigest()[:8]  # a folder each, so that a bank keeps its name
+    ending = ending_of(name)
+    plain = Path(name).name.removesuffix(Path(name).name[-len(ending) :]) if ending else Path(name).stem
+    plain = cut_name(re.sub(r"[^\w.-]+", "-", plain).strip("-."), most=80) or "questions"
+    if labels_from is not None:
+        target = folder / f"{plain}.jsonl"
+        return _kept(target, name, apart(_canonical, path, plain, labels_from, name=name).encode())
+    if not ending:
         ending = ENDING.get(apart(_sheet_kind, path, name=name), ".csv")
-    folder = settings().home / "questions" / digest  # a folder each, so that a bank keeps its name
-    target = folder / f"{plain}{ending}"
+    return _kept(folder / f"{plain}{ending.lower()}", name, path)
+
+
+def _kept(target: Path, name: str, content: Path | bytes) -> str:
+    """Write a bank where it is not there yet, and return the task that asks it."""
     made_here = not target.exists()
     if made_here:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
-        quotas.note_kept(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            target.write_bytes(content)
+        else:
+            shutil.copyfile(content, target)
+        quotas.note_kept(target.parent)
     try:
         return apart(task_of, target, name, name=name)
     except InputError:
         if made_here:
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(target.parent, ignore_errors=True)
         raise
 
 
@@ -53,24 +70,27 @@ def _sheet_kind(path: Path) -> str:
     return open_sheet(path).kind
 
 
+def read_as(path: Path) -> str:
+    """In one line how a question bank is read. Raises what :func:`core.tasks.local_file.read` raises."""
+    return local_file.read_path(path).read_as
+
+
+def _canonical(path: Path, stem: str, labels_from: int) -> str:
+    return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
+
+
 def task_of(path: Path, name: str) -> str:
-    """The first task that reads a file's questions: the file itself, or a data set's shape that it has."""
-    failed: HedgeError | None = None
-    for task in _candidates(path):
-        try:
-            catalogue.load(task)
-        except HedgeError as error:
-            failed = failed or error
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError):  # of another data set's shape
-            continue
-        else:
-            return task
-    raise InputError(str(failed or f"{path}: expected question, options and label").replace(str(path), name))
-
-
-def _candidates(path: Path) -> Sequence[str]:
-    data = {Path(file).stem: task for task, file in finished.FILES.items()}
-    likely = data.get(path.stem) or ("csqa" if re.search(r"common|csqa", path.stem, re.I) else "arc")
-    if finished.is_finished(read_file(path)):
-        return [f"{data.get(path.stem, 'qa')}@{path}"]
-    return [str(path), *dict.fromkeys(f"{task}@{path}" for task in (likely, *catalogue.HUB))]
+    """The task that asks a file's questions: the file itself, a finished file, or rows of HaluEval, of which only its
+    recipe makes questions."""
+    try:
+        rows = read_file(path)
+        task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= rows[0].keys()), str(path))
+        if finished.is_finished(rows):
+            data = {Path(file).stem: task for task, file in finished.FILES.items()}
+            task = f"{data.get(path.stem, 'qa')}@{path}"
+        catalogue.load(task)
+    except Undecided as error:
+        raise Undecided(str(error).replace(str(path), name)) from None
+    except HedgeError as error:
+        raise InputError(str(error).replace(str(path), name)) from None
+    return task

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.exchange import score_arrays
+from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.tables import safe_read
@@ -101,3 +102,93 @@ def test_a_row_without_an_option_that_is_possible_is_named(tmp_path, shape, numb
     files = pair(tmp_path, scores, np.arange(60) % 3)
     with pytest.raises(InputError, match=r"row 6: expected numbers below 3\.4e38 and an option that is not ruled out"):
         score_arrays.read_pair(*files)
+
+
+# ---------------------------------------------------------------- sides, names and labels
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("calib_probs", "calib_labels", "test_probs", "test_labels"), P),
+        (("val_logits", "val_y", "test_logits", "test_y"), np.log(P)),
+        (("probs_cal", "y_cal", "probs_test", "y_test"), P),
+    ],
+)
+def test_sides_have_their_usual_names(tmp_path, names, kind):
+    path = tmp_path / "x.npz"
+    parts = kind[:10], LABELS[:10], kind[10:], LABELS[10:]
+    np.savez(path, train_probs=P[:3], train_labels=LABELS[:3], **dict(zip(names, parts, strict=True)))
+    run = score_arrays.read_npz(path)
+    assert run.roles == ("calibration",) * 10 + ("test",) * 20
+    assert [question.label for question in run.questions] == LABELS.tolist()
+    assert np.exp(run.scored.logits) == pytest.approx(P, abs=1e-6)
+    assert run.read_as.endswith("3 rows of training left out")
+
+
+def test_four_files_of_two_sides_are_a_run(tmp_path):
+    for name, array in (("cal_probs", P[:10]), ("cal_y", LABELS[:10]), ("test_probs", P[10:]), ("test_y", LABELS[10:])):
+        np.save(tmp_path / f"digits_{name}.npy", array)
+    (found,) = Drop([tmp_path], scratch=tmp_path / "scratch").read().runs
+    assert found.run.spec.task == "digits"
+    assert found.run.roles == ("calibration",) * 10 + ("test",) * 20
+    assert [question.label for question in found.run.questions] == LABELS.tolist()
+
+
+def test_a_column_of_words_is_the_split(tmp_path):
+    np.savez(tmp_path / "x.npz", probs=P, labels=LABELS, split=np.array(["fit", "cal", "test"] * 10))
+    run = score_arrays.read_npz(tmp_path / "x.npz")
+    assert run.roles == ("calibration", "test") * 10
+    assert [question.label for question in run.questions] == LABELS[np.arange(30) % 3 > 0].tolist()
+
+
+def test_arrays_of_row_numbers_are_the_split(tmp_path):
+    np.savez(tmp_path / "x.npz", probs=P, labels=LABELS, cal_idx=np.array([4, 2]), test_idx=np.arange(20, 30))
+    run = score_arrays.read_npz(tmp_path / "x.npz")
+    assert run.roles == ("calibration",) * 2 + ("test",) * 10
+    assert [question.label for question in run.questions] == LABELS[[4, 2, *range(20, 30)]].tolist()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({"train_probs": P, "train_labels": LABELS}, "found only training rows, which do neither"),
+        ({"cal_probs": P, "cal_y": LABELS, "val_probs": P, "test_probs": P, "test_y": LABELS}, "leave out the others"),
+        (
+            {"probs": P, "labels": LABELS, "split": np.array(["cal", "tset"] * 15)},
+            "row 2: expected calibration or test",
+        ),
+        ({"probs": P, "labels": LABELS, "classes": np.array(["a", "b"])}, "expected the names of 4 options"),
+        ({"probs": np.ones((30, 101)), "labels": LABELS}, "with k from 2 to 100"),
+    ],
+)
+def test_what_is_wrong_with_sides_and_names_is_named(tmp_path, arrays, says):
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(InputError, match=says):
+        score_arrays.read_npz(tmp_path / "x.npz")
+
+
+def test_names_of_classes_are_the_options(tmp_path):
+    names = np.array(["cat", "dog", "bird", "fish"])
+    np.savez(tmp_path / "x.npz", probs=P, labels=names[LABELS], classes=names)
+    run = score_arrays.read_npz(tmp_path / "x.npz")
+    assert run.questions[0].options == tuple(names)
+    assert [question.label for question in run.questions] == LABELS.tolist()
+
+
+@pytest.mark.parametrize("shape", [(30,), (30, 1)])
+def test_a_binary_classifier_has_one_array(tmp_path, shape):
+    np.savez(tmp_path / "x.npz", y_prob=P[:, 0].reshape(shape), y_true=LABELS % 2)
+    run = score_arrays.read_npz(tmp_path / "x.npz")
+    assert run.scored.probabilities[:, 1] == pytest.approx(P[:, 0])
+    assert [question.label for question in run.questions] == (LABELS % 2).tolist()
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_a_person_says_where_labels_count_from(tmp_path, start):
+    labels = np.tile([1, 2, 3], 10)
+    files = pair(tmp_path, P, labels)
+    with pytest.raises(Undecided, match="row 1: the answer 1 in 'labels' is option B if numbers count from 0"):
+        score_arrays.read_pair(*files)
+    run = score_arrays.read_pair(*files, label_from=start)
+    assert [question.label for question in run.questions] == (labels - start).tolist()

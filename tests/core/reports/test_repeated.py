@@ -29,9 +29,8 @@ from core.reports.imported_figures import evaluation
 from core.reports.repeated import one_row_each
 from core.reports.report import report
 from core.runs import shared_questions, store
-from core.tasks import local_file
+from core.tasks import catalogue
 from core.tasks.identity import question_clusters
-from core.tasks.rows import read_file
 
 Rows = list[dict[str, object]]
 
@@ -218,7 +217,7 @@ def test_a_bank_with_clusters_keeps_them_together(tmp_path: Path):
             for i in range(20)
         )
     )
-    questions = local_file.read(read_file(path), path=path)
+    questions = catalogue.load(str(path)).questions
     assert question_clusters(questions, ["test"] * 20).tolist() == [i // 5 for i in range(20)]
 
 

@@ -17,7 +17,7 @@ from core.runs.execution.execute import execute
 from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
 from core.runs.spec import MAX_SHOTS, RunSpec
 from core.tasks import bank, catalogue
-from core.tasks.rows import read_file
+from core.tasks.rows import read_columns
 from core.tasks.split import draw
 from tests.conftest import synthetic_questions
 
@@ -120,7 +120,7 @@ def test_a_persons_file_is_read_once_and_drawn_once_in_a_launch(home, monkeypatc
     rows = [f"Question {i}?,yes {i},no {i},A" for i in range(40)]
     path.write_text("\n".join(["question,A,B,label", *rows]), encoding="utf-8")
     reads, draws = [], []
-    monkeypatch.setattr(catalogue, "read_file", lambda found: reads.append(found) or read_file(found))
+    monkeypatch.setattr(catalogue, "read_columns", lambda found: reads.append(found) or read_columns(found))
     monkeypatch.setattr(run_prompts, "draw", lambda *args, **named: draws.append(1) or draw(*args, **named))
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     assert main(["run", "--model", "fake", "--task", str(path)]) == 0

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.tables.labels import Undecided, read_labels
+from core.errors import InputError, Undecided
+from core.tables.labels import read_labels
 
 pytestmark = pytest.mark.quick
 
@@ -28,7 +28,7 @@ def read(cells, counts=4, **more):
         (["Oslo", "rome"], 2, {"texts": [("Oslo", "Rome")] * 2}, [0, 1], "texts"),
         (["7", "12"], 2, {"texts": [("7", "9"), ("5", "12")]}, [0, 1], "texts"),  # options that are numbers
         (["p_dog", "p_cat"], 2, {"names": ("p_cat", "p_dog")}, [1, 0], "names of columns"),
-        (["1", "3"], 3, {"names": ("1", "2", "3")}, [0, 2], "names of columns"),
+        (["1", "3"], 3, {"names": ("1", "2", "3")}, [0, 2], "numbers of columns"),
         (["0", "1"], 3, {"names": ("1", "2", "3")}, [0, 1], "numbers from 0"),  # 0 names no column
         (["True", "False"], 2, {}, [1, 0], "true or false"),
         (["AB", "C"], 28, {}, [27, 2], "letters"),

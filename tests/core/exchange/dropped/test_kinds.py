@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from core.exchange.dropped import question_files
 from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import Drop
 from core.exchange.dropped.recognition import kind_of
+from core.perplexity import conversations
 from core.reports.imported_figures import figures
 from core.tasks.bank_names import ORIGINS
 
@@ -52,6 +54,11 @@ def test_an_example_is_recognised_and_read(home, tmp_path, name, place):
         assert len(jury.jury.judgements.jurors) >= 2
     if kind.place in ("new_run", "perplexity"):
         assert [found.kind for found in reading.elsewhere] == [name]
+    if name == "questions":
+        assert "question" in reading.elsewhere[0].read_as
+        assert question_files.keep(paths[0], paths[0].name)
+    if name == "conversation":
+        assert conversations.read(paths[0])
 
 
 def test_every_kind_says_what_becomes_of_its_files():

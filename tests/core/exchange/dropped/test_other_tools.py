@@ -192,7 +192,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "predictions.csv.bz2": (bz2.compress(GOOD.encode())[:-9], "expected a whole bzip2 file, found none"),
     "two_tokens_of_a_letter.jsonl": (
         jsonl(json_rows(top_logprobs=lambda i: tokens(i, (" A", -3.0)))),
-        "expected a column for each option",
+        "it has neither questions with options nor a model's figures",
     ),
 }
 
