@@ -175,6 +175,11 @@ GROUPS: Mapping[str, Mapping[str, Term]] = MappingProxyType(
         },
         "Ways of asking": {
             "run": Term("Run", "One model, asked one task's questions in one way.", "new_run"),
+            "class": Term(
+                "Class",
+                "An option of a classifier, which is the same in every question and has a name. There can be 100.",
+                "data",
+            ),
             "by letter": Term(
                 "By letter",
                 "The model sees the options with their letters, and the probabilities of the letters are compared.",

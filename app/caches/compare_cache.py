@@ -29,6 +29,9 @@ class InspectorTables:
     """The sets, picks and probabilities (:func:`core.reports.compare.inspector.inspector_numbers`)."""
     texts: pa.Table
     """The texts of the questions, in the same order."""
+    letters: tuple[str, ...]
+    """The letters of the options, or the names of ``classes``, whose texts are left out above."""
+    classes: bool
 
 
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
@@ -101,9 +104,10 @@ def _tables(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Com
 
     def compute() -> InspectorTables:
         runs = [load_compared(key) for key in keys]
-        numbers = inspector.inspector_numbers(run_matrix.shared_questions(runs, alpha, score=score, empty=empty))
+        asked = run_matrix.shared_questions(runs, alpha, score=score, empty=empty)
         texts.run()
-        return InspectorTables(numbers, texts.value())
+        first = asked.runs[0]
+        return InspectorTables(inspector.inspector_numbers(asked), texts.value(), tuple(first.letters), first.classes)
 
     return Computation(compute)
 

@@ -25,6 +25,7 @@ from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
 from core.exchange.read_as import described, kind_words, line
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
+from core.option_names import OF_CLASSES, are_classes
 from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.labels import Labels, read_labels
@@ -276,6 +277,7 @@ def _built(
             "file": files,
             "bank": {"name": task},
             "texts": False,
+            **({OF_CLASSES: True} if are_classes(questions) and kind != COUNTS else {}),
             "values": kind,
             "averaged_over": values.shape[0] if values.ndim == 3 else 1,
             "lacks": [name for name in ("model", "task") if name not in about],

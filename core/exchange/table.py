@@ -25,6 +25,7 @@ from core.exchange.option_columns import class_names
 from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
 from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
+    ASKED,
     BANK,
     HENDRYCKS,
     PRECISION,
@@ -37,6 +38,7 @@ from core.exchange.table_columns import (
     resolved,
 )
 from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
+from core.option_names import OF_CLASSES, are_classes
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -155,6 +157,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
             run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
+        if not run.spec.picks and not any(about.get(name) for name in ASKED) and are_classes(run.questions):
+            more[OF_CLASSES] = True
         if ours and "run" in sheet.names:
             more["exported_run"] = sheet.texts("run")[rows[0]]
         if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
@@ -329,7 +333,8 @@ def _run(
                 f"{sheet.where(i)}: expected every id once, found {shown(texts.ids[i])} again "
                 f"(first: {sheet.where(first)})"
             )
-    named = _option_names(columns)
+    is_whole = bool((counts[rows] == len(columns.options)).all())
+    named = _option_names(columns, numbered=is_whole and not texts.questions)
     shared = {k: tuple(named[:k]) for k in range(2, len(named) + 1)}
     k = int(counts[rows].max())
     questions = []
@@ -371,8 +376,12 @@ def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
     return own if cells <= set(own) and not all(map(str.isdecimal, cells)) else columns.options
 
 
-def _option_names(columns: Columns) -> list[str]:
-    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters."""
+def _option_names(columns: Columns, *, numbered: bool) -> list[str]:
+    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters. Where
+    no question has a text or fewer options, ``numbered`` columns are a classifier's, whose classes are numbers."""
+    numbers = [number[0] for name in columns.options if (number := re.search(r"\d+$", name))]
+    if numbered and not columns.extra and len(set(numbers)) == len(columns.options):
+        return numbers
     marks = [re.sub(r"^.*[_ .-]", "", name) for name in columns.options]
     words = {name.removesuffix(mark) for name, mark in zip(columns.options, marks, strict=True)}
     plain = len(words) == 1 and all(len(mark) <= 2 or mark.isdecimal() for mark in marks)

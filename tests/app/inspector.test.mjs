@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 const script = (name) => import(pathToFileURL(join(process.env.HEDGE_SCRIPTS, name)));
 
 const { chosenRows, countOf, readNumbers, sizeOf, wordsOf } = await script("compare/inspector/rows.js");
+const { foremost, gap, listed } = await script("shared/many_options.js");
 const { byPair, cellLines, pText, signed } = await script("compare/comparison/matrix.js");
 const { cut, tickText, written, zoomed, PANELS } = await script("compare/comparison/scales.js");
 const { looksOf } = await script("compare/comparison/dots.js");
@@ -22,8 +23,8 @@ const columns = {
   label: Uint8Array.from([0, 1, 2, 0]),
   pick0: Uint8Array.from([0, 0, 2, 1]),
   pick1: Uint8Array.from([0, 1, 0, 2]),
-  set0: Uint32Array.from([1, 3, 4, 7]),
-  set1: Uint32Array.from([3, 2, 4, 0]),
+  set0_0: Uint32Array.from([1, 3, 4, 7]),
+  set1_0: Uint32Array.from([3, 2, 4, 0]),
   p0_0: Uint16Array.from([9000, 4500, 500, 2000]),
   p0_1: Uint16Array.from([500, 3000, 500, 4500]),
   p0_2: Uint16Array.from([500, 2500, 9000, 3500]),
@@ -86,6 +87,34 @@ describe("orders", () => {
   test("by the move of confidence", () => assert.deepEqual(found({ order: "confidence" }), [1, 2, 3, 0]));
 });
 
+describe("a hundred options", () => {
+  const names = Array.from({ length: 100 }, (_, j) => `class ${j}`);
+  test("a set of them is read from four numbers", () => {
+    const part = (...places) => Uint32Array.from([places.reduce((sum, j) => sum + 2 ** (j % 32), 0)]);
+    const parts = { set0_0: part(0, 31), set0_1: part(), set0_2: part(95), set0_3: part(99) };
+    const wide = { numRows: 1, getChild: (name) => (parts[name] ? { toArray: () => parts[name] } : null) };
+    const [run] = readNumbers(wide, 1, 100).runs;
+    assert.equal(run.sizes[0], 4);
+    assert.deepEqual(
+      names.map((_, j) => j).filter((j) => run.holds(0, j)),
+      [0, 31, 95, 99],
+    );
+  });
+  test("of a long set the first names stand there, and the number of the others", () => {
+    assert.equal(listed(["A", "C"]), "A, C");
+    assert.equal(listed([..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]), [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].join(", "));
+    assert.equal(listed(names), "class 0, class 1, class 2, class 3, class 4, class 5, class 6, class 7, + 92 more");
+    assert.equal(listed(names.map((name) => name.repeat(9))).split(", ").length, 4);
+  });
+  test("letters stand apart by spaces, names by commas", () =>
+    assert.deepEqual([gap(["A", "AB"]), gap(["cat", "dog"]), gap(["0", "10"])], [" ", ", ", ", "]));
+  test("the twelve most probable ones and the truth stand in their order", () => {
+    const p = names.map((_, j) => (j % 8 === 0 ? 0.05 + j / 1e6 : 0.001));
+    assert.deepEqual(foremost(p, 3), [3, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96]);
+    assert.deepEqual(foremost([0.5, NaN, 0.5]), [0, 2]);
+    assert.equal(foremost(names.slice(0, 26).map(() => 1 / 26)).length, 26);
+  });
+});
 test("the size of a set of 32 options", () => assert.deepEqual([0, 1, 7, 0xffffffff].map(sizeOf), [0, 1, 3, 32]));
 
 describe("the matrix", () => {

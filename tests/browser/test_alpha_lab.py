@@ -217,7 +217,7 @@ def test_every_switch_gives_the_reports_figures(visit: Visitor, address: str, ru
     page.get_by_label("left out").check()
     expect(page.locator(".effect tbody tr")).to_have_count(4)
     shows("aps", "raps", drop_extra=True)
-    page.get_by_label("per letter").check()
+    page.get_by_label("per option").check()
     shows("aps", "raps", drop_extra=True, by="class")
     page.get_by_label("one for all").check()
     number.fill("30")
@@ -439,8 +439,8 @@ def the_forest_counts_each_subject(page: Page, run_id: str) -> None:
             assert labels[places[0] + 1 : places[0] + 3] == [str(stratum.n), str(stratum.m)]
 
     eventually(page, counted)
-    page.get_by_label("per letter").check()
-    expect(page.get_by_text("Coverage by true letter")).to_be_visible()
+    page.get_by_label("per option").check()
+    expect(page.get_by_text("Coverage by true option")).to_be_visible()
     page.get_by_label("one for all").check()
 
 

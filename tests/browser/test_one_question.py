@@ -18,7 +18,7 @@ from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
 from core.runs.spec import RunSpec
 from tests.browser.conftest import NOT_TOO_WIDE, Visit, Visitor, eventually, holds, in_home, resize, settled, still
-from tests.conftest import synthetic_questions, synthetic_run
+from tests.conftest import classifier_run, synthetic_questions, synthetic_run
 
 NASTY = (
     "<script>document.title='caught'</script><img src=x onerror=\"document.title='caught'\"> {{7*7}} &amp; <b>bold</b>"
@@ -374,3 +374,23 @@ def what_can_not_be_asked_is_said_and_stays_typed(page: Page) -> None:
     type_question(page, "What is " + "x" * 100_000, "a\nb")
     said = page.get_by_role("alert").filter(has_text="but at most 10,000 are allowed; shorten it.")
     expect(said).to_be_visible()  # the alert before it may still be fading
+
+
+def test_a_hundred_classes(visit: Visitor, address: str):
+    """The most probable ones are shown by their names, all on demand, and a long set ends with the number of others."""
+    names = [f"the family of species number {j}" for j in range(100)]
+    found = visit(address)
+    page = found.open(f"/one_question?run={classifier_run(names, 400)}&alpha=1")
+    bars = Bars(page).ready()
+    expect(bars.answer).to_have_text(re.compile(r"^\{the family of…number 0, .*, \+ \d+ more\}$"))
+    rows = page.locator(".chart .option")
+    expect(rows).to_have_count(12)
+    page.get_by_role("button", name="Show all 100 options").click()
+    expect(rows).to_have_count(100)
+    expect(rows.first).to_have_text("the family of species number 0")
+    page.get_by_role("button", name="most probable options").click()
+    expect(rows).to_have_count(12)
+    for width in (1440, 390):
+        resize(page, width)
+        holds(page, NOT_TOO_WIDE)
+    assert not found.errors

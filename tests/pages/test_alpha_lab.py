@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.report import report
 from core.runs import store
 from tests.app.golden import CASES
-from tests.conftest import synthetic_questions, synthetic_run
+from tests.conftest import classifier_run, synthetic_questions, synthetic_run
 from tests.pages.conftest import Open, components, pick, said, static_tables
 
 
@@ -47,6 +48,20 @@ def test_the_tables_go_over_whole(open_page: Open):
     assert rows["p0"].to_pylist() == run.probabilities[:, 0].tolist()
     assert np.flatnonzero(rows["own"].to_pylist()).tolist() == run.calibration.tolist()
     assert texts["id"].to_pylist() == run.ids.tolist()
+
+
+def test_the_names_of_a_hundred_classes_go_over_once(open_page: Open):
+    """They stand beside the table, not in each of its rows, and Python's figures below are by their names."""
+    names = [f"species {j}" for j in range(100)]
+    app = open_page("alpha_lab", run=classifier_run(names, 240))
+    assert not app.exception
+    assert "probabilities of classes" in said(app)
+    assert "by letter" not in said(app)
+    values = component(app).mixed
+    assert json.loads(values.json)["letters"] == json.loads(values.json)["options"] == names
+    columns = [pa.ipc.open_stream(blob.data).read_all().column_names for blob in values.arrow_blobs.values()]
+    assert not any("o0" in table for table in columns)
+    assert any({"p0", "p99"} <= set(table) for table in columns)
 
 
 def unfolded(app: AppTest, key: str) -> AppTest:

@@ -102,7 +102,7 @@ def test_too_few_questions_are_a_sentence(open_page: Open):
     app = open_page("calibration", runs=synthetic_run(30), within="letter")
     assert not app.exception
     assert "Recalibration needs at least 40" in said(app)
-    assert "no letter with at least 20 test questions" in said(app)
+    assert "no option with at least 20 test questions" in said(app)
 
 
 @pytest.mark.parametrize(

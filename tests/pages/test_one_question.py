@@ -15,7 +15,7 @@ from core.records import DONT_KNOW, Question
 from core.reports import evaluation
 from core.reports.one_question import bench, standings
 from core.runs import store
-from tests.conftest import synthetic_questions, synthetic_run
+from tests.conftest import classifier_run, synthetic_questions, synthetic_run
 from tests.pages.conftest import Open, components, said
 
 
@@ -172,6 +172,18 @@ def test_two_and_twenty_six_options(open_page: Open):
         app = open_page("one_question", run=synthetic_run(n=40, k=k, model=f"k{k}"))
         assert not app.exception
         assert len(sent(app, "question")["options"]) == k
+
+
+def test_classes_are_called_by_their_names(open_page: Open):
+    names = ["a cat", "a dog", *(f"the species of number {j} in the north" for j in range(40))]
+    app = open_page("one_question", run=classifier_run(names, 120))
+    assert not app.exception
+    bars = sent(app, "question")
+    assert bars["classes"]
+    assert bars["options"] == names
+    assert bars["letters"][:2] == ["a cat", "a dog"]
+    assert len(set(bars["letters"])) == 42
+    assert not any(len(name) > 30 for name in bars["letters"])
 
 
 def test_markup_in_data_is_shown_as_text(open_page: Open):

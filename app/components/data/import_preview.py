@@ -17,6 +17,7 @@ from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.exchange.shared_tasks import with_stored_banks
 from core.jury_pipeline import jury_store
+from core.option_names import OF_CLASSES
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
 from core.runs.caveats import MISSING, of_record
@@ -119,6 +120,10 @@ def _lacks(found: FoundRun, asked: dict[str, str]) -> str:
     return f"does not say its {' and '.join(lacking)}" if lacking else ""
 
 
+def _strategy(run: ImportedRun) -> str:
+    return "" if run.provenance.get(OF_CLASSES) else setting_title("strategy", run.spec.strategy)
+
+
 def _edited(rows: list[_Row], digest: str) -> list[_Row]:
     """Show the table, in which models and tasks can be renamed, and return the rows as they are then."""
     titles = [task_title(row.run.spec.task, bank_name(row.run.spec, row.run.provenance)) for row in rows]
@@ -128,7 +133,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
             "Accuracy": [100 * row.figures.accuracy for row in rows],
             "Set size": [row.figures.mean_set_size for row in rows],
             "Task": titles,
-            "Strategy": [setting_title("strategy", row.run.spec.strategy) for row in rows],
+            "Strategy": [_strategy(row.run) for row in rows],
             "Questions": [row.figures.questions for row in rows],
             "Test": [row.figures.test for row in rows],
             "Options": [row.run.scored.logits.shape[1] for row in rows],

@@ -19,7 +19,7 @@ from core.reports.caveats import MARK
 from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.repeated import tested
-from core.reports.titles import differences
+from core.reports.titles import CLASSES_TITLE, differences
 from core.runs.spec import RunSpec
 from core.tasks.bank_names import task_title
 
@@ -69,7 +69,8 @@ def _of_column(column: Column) -> str:
 
 
 def _of_row(row: Row, spec: RunSpec) -> str:
-    return " · ".join([*differences(spec), *["yours"] * row.own])
+    said = [CLASSES_TITLE] if row.classes else differences(spec)
+    return " · ".join([*said, *["yours"] * row.own])
 
 
 def _cell(found: Matrix, i: int, j: int, view: OverviewView) -> dict[str, Any] | None:

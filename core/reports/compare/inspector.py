@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.conformal.probabilities import top_options
-from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.records import BoolArray, FloatArray, IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.run_matrix import SharedQuestions
 from core.reports.compare.shared_questions import aligned, orders, shared_rows, widened
@@ -21,8 +21,8 @@ from core.reports.evaluation import Evaluation
 from core.reports.frames import shortened
 from core.runs import store
 
-MOST_OPTIONS = 32
-"""The most options that a set written as one number can have."""
+IN_ONE_NUMBER = 32
+"""The most options that a part of a set can have, which is written as one number."""
 HUNDREDTHS = 10_000
 TEXT_SHOWN = 600
 """Characters of a question that are shown; a longer one is shortened."""
@@ -32,9 +32,9 @@ OPTION_SHOWN = 200
 def inspector_numbers(asked: SharedQuestions) -> pa.Table:
     """One row per shared question, in the first run's order of questions and options.
 
-    ``label`` is the place of the right option. Run i has ``pick{i}``, the place of its top option; ``set{i}``, a number
-    whose bit j says that option j is in the set; and ``p{i}_{j}``, probabilities in hundredths of a percent.
-    ``id{i}`` is the question's id in run i, left out where it is the same as in the first run.
+    ``label`` is the place of the right option. Run i has ``pick{i}``, the place of its top option; ``set{i}_{w}``, a
+    number whose bit j says that option 32w + j is in the set; and ``p{i}_{j}``, probabilities in hundredths of a
+    percent. ``id{i}`` is the question's id in run i, left out where it is the same as in the first run.
     """
     runs, k = asked.runs, max(run.k for run in asked.runs)
     columns: dict[str, object] = {"label": runs[0].labels[asked.rows[0]].astype(np.uint8)}
@@ -42,7 +42,9 @@ def inspector_numbers(asked: SharedQuestions) -> pa.Table:
         order = orders(runs[0], asked.rows[0], run, asked.rows[i], k)
         own = np.nan_to_num(aligned(widened(run, k)[asked.rows[i]], order))
         columns[f"pick{i}"] = _picks(run, asked.rows[i], order, k).astype(np.uint8)
-        columns[f"set{i}"] = _bits(_members(asked, i, order, k))
+        members = _members(asked, i, order, k)
+        for word, first in enumerate(range(0, k, IN_ONE_NUMBER)):
+            columns[f"set{i}_{word}"] = _bits(members[:, first : first + IN_ONE_NUMBER])
         for j in range(k):
             columns[f"p{i}_{j}"] = np.rint(own[:, j] * HUNDREDTHS).astype(np.uint16)
         if i and not np.array_equal(run.ids[asked.rows[i]], runs[0].ids[asked.rows[0]]):
@@ -52,22 +54,22 @@ def inspector_numbers(asked: SharedQuestions) -> pa.Table:
 
 def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
     """The test questions that all runs have, as in the first run: ``id``, ``group``, ``context``, ``question`` and the
-    options ``o0`` …. Long texts are shortened."""
+    options ``o0`` …, which are left out if they are classes. Long texts are shortened."""
     asked = shared_rows(runs, [run.test for run in runs])
     alike, _ = on_common_options(runs, asked)
     run, rows = alike[0], asked[0]
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     picked = texts.take(np.array([at[name] for name in run.ids[rows].tolist()], dtype=np.int64))
-    kept = [LETTERS.index(letter) for letter in run.letters]
-    options = picked["options"].to_pylist()
+    options = [] if run.classes else picked["options"].to_pylist()
+    places = () if run.classes else run.option_places
     return pa.table(
         {
             "id": picked["id"],
             "group": picked["group"].dictionary_encode(),
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": [shortened(text, TEXT_SHOWN) for text in picked["question"].to_pylist()],
-            **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(kept)},
+            **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(places)},
         }
     )
 
@@ -93,7 +95,5 @@ def _members(asked: SharedQuestions, i: int, order: IntArray | None, k: int) -> 
 
 
 def _bits(members: BoolArray) -> FloatArray:
-    """Sets (m, k) as one number each, (m,)."""
-    return np.asarray(
-        members[:, :MOST_OPTIONS] @ (1 << np.arange(min(members.shape[1], MOST_OPTIONS))), dtype=np.uint32
-    )
+    """Sets (m, 32) as one number each, (m,)."""
+    return np.asarray(members @ (1 << np.arange(members.shape[1])), dtype=np.uint32)

@@ -67,11 +67,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A model with its settings. ``run`` is any run of the row, ``own`` whether none of its runs ships with Hedge."""
+    """A model with its settings. ``run`` is any run of the row, ``own`` whether none of its runs ships with Hedge, and
+    ``classes`` whether it is a classifier, which was not asked."""
 
     model: str
     run: str
     own: bool
+    classes: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,10 @@ def matrix(table: pd.DataFrame, specs: Mapping[str, RunSpec], own: frozenset[str
         place = row_of[settings[record["run"]]], column_of[keys[record["run"]], record["k"]]
         cells.setdefault(place, _cell(record, score))
     names = model_titles({run: specs[run] for run in table["run"]})
+    classes = set(table["run"][table["form"] == ""])
+    of_rows = [runs_of[row] for row in rows]
     return Matrix(
-        tuple(Row(names[runs[0]], runs[0], own.issuperset(runs)) for runs in (runs_of[row] for row in rows)),
+        tuple(Row(names[runs[0]], runs[0], own.issuperset(runs), classes.issuperset(runs)) for runs in of_rows),
         tuple(_column(table, keys, *of) for of in columns),
         cells,
     )

@@ -22,7 +22,7 @@ from app.state.shared import SharedView
 from charts.run_names import told_apart
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
-from core.records import LETTERS
+from core.option_names import short_names
 
 HERE = Path(__file__).parent
 COMPARE_CSS = HERE.parent / "compare.css"
@@ -53,8 +53,6 @@ def inspector(
     ids and titles of compared runs with other questions, which can be chosen too. ``version`` identifies the data.
     """
     start = seed(INSPECTOR_KEY, version, {name: getattr(view, name) for name in NAMES})
-    columns = tables.texts.column_names if tables else []
-    options = sum(name.startswith("o") and name[1:].isdecimal() for name in columns)
     _mount(
         key=INSPECTOR_KEY,
         data={
@@ -64,7 +62,8 @@ def inspector(
                 for name, title, short in zip(run_ids, titles, told_apart(titles), strict=True)
             ],
             "others": [{"id": name, "title": title} for name, title in others],
-            "letters": list(LETTERS[:options]),
+            "letters": short_names(tables.letters) if tables else [],
+            "options": list(tables.letters) if tables and tables.classes else [],
             "numbers": tables and tables.numbers,
             "texts": tables and tables.texts,
             "alpha": view.alpha,

@@ -15,7 +15,8 @@ const KEYS = "Keys: j and k move, Enter opens";
 const EDITED = "input, select, textarea, [contenteditable]";
 
 // The texts of an Arrow table. They are read only where they are shown or searched.
-export function textsOf(table, options) {
+// `names` are those of a classifier's classes, which stand in no row.
+export function textsOf(table, options, names = []) {
   const read = (name) => {
     const column = table.getChild(name);
     return (i) => String(column?.get(i) ?? "");
@@ -26,7 +27,7 @@ export function textsOf(table, options) {
     group: read("group"),
     context: read("context"),
     question: read("question"),
-    option: (i, j) => each[j]?.(i) ?? "",
+    option: (i, j) => names[j] ?? each[j]?.(i) ?? "",
   };
   const lower = [];
   texts.holds = (i, words) => {
@@ -80,7 +81,7 @@ class Inspector {
     this.runs(data);
     this.letters = data.letters;
     this.numbers = readNumbers(data.numbers, data.runs.length, data.letters.length);
-    this.texts = textsOf(data.texts, data.letters.length);
+    this.texts = textsOf(data.texts, data.letters.length, data.options);
     this.places = null;
     const subjects = new Set();
     for (let i = 0; i < this.numbers.m; i++) subjects.add(this.texts.group(i));
@@ -310,6 +311,7 @@ class Inspector {
       numbers,
       texts,
       letters,
+      options: this.data.options,
       names,
       first,
       second,

@@ -2,42 +2,54 @@
 // from data enters the page as text (textContent), never as markup.
 
 import { make } from "../../shared/dom.js";
-import { FULL, holds } from "./rows.js";
+import { foremost, listed } from "../../shared/many_options.js";
+import { FULL } from "./rows.js";
+
+const BESIDE = 8; // so many bars leave room for words beside them
 
 const percentOf = (p) => `${((100 * p) / FULL).toFixed(1)}%`;
 
 // A run's set in words.
-export function setSaid(letters, set, label) {
-  const kept = letters.filter((_, j) => holds(set, j));
+export function setSaid(letters, run, i, label) {
+  const kept = letters.filter((_, j) => run.holds(i, j));
   if (!kept.length) return "empty set";
-  return `{${kept.join(", ")}} ${holds(set, label) ? "holds the right answer" : "misses the right answer"}`;
+  return `{${listed(kept)}} ${run.holds(i, label) ? "holds the right answer" : "misses the right answer"}`;
+}
+
+// The places of the options that are shown of a question: those that it has, or the most probable ones of the runs.
+function optionsOf({ numbers, texts, letters }, i, runs) {
+  const probable = (j) => Math.max(...runs.map((run) => numbers.runs[run].p[j][i]));
+  return foremost(
+    letters.map((_, j) => (texts.option(i, j) ? probable(j) : NaN)),
+    numbers.label[i],
+  );
 }
 
 // A run's answer as small bars, one per option: filled if the option is in the set.
 function bars(state, run, i) {
   const { numbers, letters } = state;
-  const { pick, set, p } = numbers.runs[run];
+  const { pick, p, holds } = numbers.runs[run];
   const label = numbers.label[i];
   const host = make("div", "bars");
-  letters.forEach((letter, j) => {
-    if (!state.texts.option(i, j)) return;
+  for (const j of optionsOf(state, i, [run])) {
     const column = make(
       "span",
-      `option${holds(set[i], j) ? " member" : ""}${j === pick[i] ? " pick" : ""}${j === label ? " truth" : ""}`,
+      `option${holds(i, j) ? " member" : ""}${j === pick[i] ? " pick" : ""}${j === label ? " truth" : ""}`,
     );
     const track = make("span", "track");
     const bar = make("span", "bar");
     bar.style.height = `${Math.max(3, (100 * p[j][i]) / FULL)}%`;
     track.append(bar);
-    column.append(track, make("span", "letter", letter));
+    column.title = letters[j];
+    column.append(track, ...(letters[j].length > 2 ? [] : [make("span", "letter", letters[j])]));
     host.append(column);
-  });
+  }
   return host;
 }
 
 function side(state, run, i) {
   const { numbers, letters } = state;
-  const { pick, set, p } = numbers.runs[run];
+  const { pick, p, holds } = numbers.runs[run];
   const right = pick[i] === numbers.label[i];
   const made = make("div", "side");
   const said = make("div", "picked");
@@ -45,12 +57,14 @@ function side(state, run, i) {
     make("b", right ? "good" : "bad", `${letters[pick[i]]} ${right ? "✓" : "✗"}`),
     make("span", "share", percentOf(p[pick[i]][i])),
   );
-  const kept = letters.filter((_, j) => holds(set[i], j)).join(", ");
+  const kept = listed(letters.filter((_, j) => holds(i, j)));
   const words = make("div", "set", kept ? `{${kept}}` : "{ }");
-  words.title = setSaid(letters, set[i], numbers.label[i]);
+  words.title = setSaid(letters, numbers.runs[run], i, numbers.label[i]);
   const right_side = make("div", "words");
   right_side.append(said, words);
-  made.append(bars(state, run, i), right_side);
+  const chart = bars(state, run, i);
+  made.classList.toggle("many", chart.children.length > BESIDE || letters[pick[i]].length > 2);
+  made.append(chart, right_side);
   return made;
 }
 
@@ -65,30 +79,29 @@ function optionTable(state, i) {
     head.append(cell);
   }
   const body = make("tbody");
-  letters.forEach((letter, j) => {
+  for (const j of optionsOf(state, i, [first, second])) {
     const text = texts.option(i, j);
-    if (!text) return;
     const row = make("tr", j === numbers.label[i] ? "truth" : "");
     const option = make("td", "text", text);
     if (j === numbers.label[i]) option.append(make("span", "tag", "right answer"));
-    row.append(make("td", "letter", letter), option);
+    row.append(make("td", "letter", text === state.options[j] ? "" : letters[j]), option);
     for (const run of [first, second]) {
-      const { pick, set, p } = numbers.runs[run];
+      const { pick, p, holds } = numbers.runs[run];
       const cell = make("td", "share");
-      const bar = make("span", `line${holds(set[i], j) ? " member" : ""}`);
+      const bar = make("span", `line${holds(i, j) ? " member" : ""}`);
       bar.style.width = `${(100 * p[j][i]) / FULL}%`;
       const track = make("span", "line-track");
       track.append(bar);
       cell.append(
         make("span", "", `${percentOf(p[j][i])} `),
-        make("span", holds(set[i], j) ? "in" : "out", holds(set[i], j) ? "in the set" : "out"),
+        make("span", holds(i, j) ? "in" : "out", holds(i, j) ? "in the set" : "out"),
         ...(j === pick[i] ? [make("span", "tag", "pick")] : []),
         track,
       );
       row.append(cell);
     }
     body.append(row);
-  });
+  }
   const top = make("thead");
   top.append(head);
   table.append(top, body);
@@ -125,7 +138,7 @@ export function questionRow(state, i, place) {
   asked.append(
     make("span", "where", [String(place), texts.group(i)].filter(Boolean).join(" · ")),
     make("span", "text", texts.question(i) || `Question ${texts.id(i)}`),
-    make("span", "truth-text", `Right: ${letters[label]} ${texts.option(i, label)}`),
+    make("span", "truth-text", `Right: ${state.options.length ? "" : `${letters[label]} `}${texts.option(i, label)}`),
   );
   asked.onclick = () => state.select(i, { toggle: true });
   item.dataset.row = i;

@@ -32,16 +32,25 @@ export const ORDERS = {
   file: "as in the file",
 };
 
-// The columns of an Arrow table, as arrays. `members(run, i, j)` says whether option j is in the set of question i.
+const IN_ONE_NUMBER = 32; // options of a part of a set
+
+// The columns of an Arrow table, as arrays. A run's `holds(i, j)` says whether option j is in the set of question i, and
+// `sizes` how many are.
 export function readNumbers(table, runs, k) {
   const column = (name) => table.getChild(name)?.toArray() ?? null;
+  const parts = (i) => Array.from({ length: Math.ceil(k / IN_ONE_NUMBER) }, (_, word) => column(`set${i}_${word}`));
   const read = Array.from({ length: runs }, (_, i) => ({
     pick: column(`pick${i}`),
-    set: column(`set${i}`),
+    ...setsOf(parts(i), table.numRows),
     p: Array.from({ length: k }, (_, j) => column(`p${i}_${j}`)),
     ids: table.getChild(`id${i}`),
   }));
   return { m: table.numRows, k, label: column("label"), runs: read };
+}
+
+function setsOf(parts, m) {
+  const sizes = Uint8Array.from({ length: m }, (_, i) => parts.reduce((sum, part) => sum + sizeOf(part[i]), 0));
+  return { sizes, holds: (i, j) => ((parts[j >> 5][i] >>> (j & 31)) & 1) === 1 };
 }
 
 export function sizeOf(set) {
@@ -50,8 +59,6 @@ export function sizeOf(set) {
   for (; left; left = (left & (left - 1)) >>> 0) size++;
   return size;
 }
-
-export const holds = (set, j) => ((set >>> j) & 1) === 1;
 
 // Which of COUNTS a question belongs to.
 export function countOf({ label, runs }, first, second, i) {
@@ -63,7 +70,7 @@ export function countOf({ label, runs }, first, second, i) {
 const confidence = (run, i) => run.p[run.pick[i]]?.[i] ?? 0;
 
 function passes({ sure, change }, one, other, i) {
-  const apart = sizeOf(other.set[i]) - sizeOf(one.set[i]);
+  const apart = other.sizes[i] - one.sizes[i];
   if (change === "grew" && apart <= 0) return false;
   if (change === "shrank" && apart >= 0) return false;
   if (change === "same" && apart !== 0) return false;
@@ -93,13 +100,13 @@ export function chosenRows(numbers, first, second, view, texts) {
     const count = countOf(numbers, first, second, i);
     counts[count]++;
     if (view.right !== "all" && view.right !== count) continue;
-    const apart = sizeOf(other.set[i]) - sizeOf(one.set[i]);
+    const apart = other.sizes[i] - one.sizes[i];
     changes[apart > 0 ? "grew" : apart < 0 ? "shrank" : "same"]++;
     found.push(i);
   }
   const key = {
-    grew: (i) => sizeOf(one.set[i]) - sizeOf(other.set[i]),
-    shrank: (i) => sizeOf(other.set[i]) - sizeOf(one.set[i]),
+    grew: (i) => one.sizes[i] - other.sizes[i],
+    shrank: (i) => other.sizes[i] - one.sizes[i],
     confidence: (i) => -Math.abs(confidence(one, i) - confidence(other, i)),
     file: () => 0,
   }[view.order];
