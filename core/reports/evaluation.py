@@ -94,8 +94,9 @@ class Evaluation:
 
     def lacking(self, values: FloatArray) -> FloatArray:
         """Values (n, k), NaN for an option that a question lacks."""
-        real = self.real
-        return values if real.all() else np.where(real, values, np.nan)
+        if (self.option_counts == self.k).all():
+            return values
+        return np.where(self.real, values, np.nan)
 
     @property
     def option_counts(self) -> IntArray:

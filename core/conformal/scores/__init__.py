@@ -25,6 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.conformal.draws import uniforms
+from core.conformal.probabilities import row_blocks
 from core.conformal.scores import aps, aps_randomised, lac, margin, raps, saps, top_k
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.record import UNTUNED, Parameters, Score
@@ -74,7 +75,11 @@ def score(
     if places is None:
         places = np.arange(len(probabilities))
     u = uniforms(places, seed=seed) if chosen.randomised else None
-    return chosen.function(probabilities, u=u, parameters=parameters)
+    scores = np.empty(np.shape(probabilities))
+    for rows in row_blocks(*scores.shape):
+        own = None if u is None else u[rows]
+        scores[rows] = chosen.function(probabilities[rows], u=own, parameters=parameters)
+    return scores
 
 
 def true_scores(scores: FloatArray, labels: IntArray) -> FloatArray:
