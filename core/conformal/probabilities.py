@@ -19,7 +19,7 @@ FEW = 100
 BLOCK = 1 << 17
 """How many numbers of a large array are worked on at a time: 1 MB of float64, which a processor's cache holds."""
 NEXT_TO_IT = 1e-11
-"""Values that differ by more than this are different on the grid of 12 decimals."""
+"""Values up to 1 that differ by more than this are different on the grid of 12 decimals."""
 DECIMALS = range(5, 13)
 """Shares with more decimals than the first of these, and no more than the last, may have been cut."""
 BY_CHANCE = 1e-3
@@ -234,7 +234,8 @@ def are_top(probabilities: FloatArray) -> BoolArray:
 def _next_to_top(probabilities: FloatArray) -> FloatArray:
     """The values on the grid (:func:`on_grid`) that may equal the largest of their row, −inf for others and for NaN."""
     p = np.asarray(probabilities, dtype=np.float64)
-    near = p >= np.fmax.reduce(p, axis=-1, keepdims=True) - NEXT_TO_IT
+    top = np.fmax.reduce(p, axis=-1, keepdims=True)
+    near = p >= top - NEXT_TO_IT * np.maximum(1, np.abs(top))
     found = np.full(p.shape, -np.inf)
     found[near] = on_grid(p[near])
     return found

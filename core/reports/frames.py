@@ -28,7 +28,7 @@ from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each, standing_test_rows
-from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
+from core.reports.report import DEFAULT_SCORES, Report, report
 from core.runs import store
 from core.runs.caveats import COLUMN
 
@@ -94,9 +94,8 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """One score's sets of a run at every alpha. ``n`` questions calibrate; a tuned score has set some aside, and
-    ``choices`` are the sizes with other parameters that it may choose. ``m`` is how many questions the test rows are
-    worth in a band of coverage, and ``ties`` are the equal scores of the true options.
+    """One score's sets of a run at every alpha. ``n`` questions calibrate. ``m`` is how many questions the test rows
+    are worth in a band of coverage, and ``ties`` are the equal scores of the true options.
     """
 
     n: int
@@ -104,7 +103,6 @@ class ScoreSummary:
     curve: AlphaCurve
     sizes: SizeCurve
     ties: Ties | None
-    choices: Sequence[tuple[float, SizeCurve]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,6 @@ def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
         curve=alpha_curve(true, scores[run.test], run.labels[run.test]),
         sizes=size_curve(limits, scores[run.test], right, options=run.k, clusters=within(run.clusters, run.test)),
         ties=Ties.of(true, true_scores(scores[stand], run.labels[stand])),
-        choices=size_choices(run, tuned, name, right),
     )
 
 
@@ -150,7 +147,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
         row = overview_row(of, run.questions)
         for name, summary in run.scores.items():
             low, high = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
-            likely = intervals(summary.sizes, alpha, choices=summary.choices)
+            likely = intervals(summary.sizes, alpha)
             coverage = float(summary.curve.coverage[alpha - 1])
             row |= {
                 f"{name}_coverage": coverage,

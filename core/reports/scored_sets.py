@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.conformal import ye2024
+from core.conformal.alpha import Alpha
 from core.conformal.mondrian import check_by, class_members, group_members
 from core.conformal.published import scores_for, top_ties_of
 from core.conformal.sets import filled
@@ -42,7 +43,7 @@ def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def form(
-    run: Evaluation, name: str, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
+    run: Evaluation, name: str, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> FormedSets:
     """The sets of the score ``name`` at ``alpha`` thousandths, with thresholds for ``by``.
 

@@ -32,7 +32,18 @@ from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 
-__all__ = ["SCORES", "SCORE_NAMES", "UNTUNED", "Parameters", "Score", "ranks", "score", "score_named", "true_scores"]
+__all__ = [
+    "SCORES",
+    "SCORE_NAMES",
+    "UNTUNED",
+    "Parameters",
+    "Score",
+    "ranks",
+    "score",
+    "score_named",
+    "score_parts",
+    "true_scores",
+]
 
 SCORES: dict[str, Score] = {
     "lac": lac.SCORE,
@@ -76,10 +87,23 @@ def score(
         places = np.arange(len(probabilities))
     u = uniforms(places, seed=seed) if chosen.randomised else None
     scores = np.empty(np.shape(probabilities))
-    for rows in row_blocks(*scores.shape):
+    n, k = probabilities.shape
+    for rows in row_blocks(n, k):
         own = None if u is None else u[rows]
         scores[rows] = chosen.function(probabilities[rows], u=own, parameters=parameters)
     return scores
+
+
+def score_parts(name: str, probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The parts of a tuned score (:class:`Score`), (n, k) each. Raises :class:`InputError` for another score."""
+    parts = score_named(name).parts
+    if parts is None:
+        raise InputError(f"the score {name} has no parameters")
+    n, k = probabilities.shape
+    base, ranked = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
+    for rows in row_blocks(n, k):
+        base[rows], ranked[rows] = parts(probabilities[rows])
+    return base, ranked
 
 
 def true_scores(scores: FloatArray, labels: IntArray) -> FloatArray:

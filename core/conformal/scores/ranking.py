@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.conformal.probabilities import on_grid
+from core.conformal.scores.record import Parameters
 from core.records import FloatArray, IntArray
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -33,6 +34,15 @@ def ranks(probabilities: FloatArray) -> IntArray:
     >>> ranks(np.array([[0.4, 0.2, 0.4]]))
     array([[2, 3, 1]])
     """
-    order = rising_order(probabilities)
+    return ranks_in(rising_order(probabilities))
+
+
+def ranks_in(order: IntArray) -> IntArray:
+    """The ranks of :func:`ranks`, from the order of :func:`rising_order`."""
     n, k = order.shape
     return put_back(np.broadcast_to(np.arange(k, 0, -1, dtype=np.int64), (n, k)), order)
+
+
+def costed(base: FloatArray, ranks: IntArray, parameters: Parameters) -> FloatArray:
+    """``base`` plus ``weight`` for every rank beyond the first ``free_ranks``, in the same shape."""
+    return on_grid(base + parameters.weight * np.maximum(ranks - parameters.free_ranks, 0), share=base)
