@@ -142,7 +142,12 @@ def run_source(run: Evaluation, *, name: str = "") -> str:
     """Sentences on the data of a run: its ``name`` if nothing else says it, how it was asked, its questions, and its
     caveats."""
     counts = f"{len(run.calibration):,} calibration questions and {tested_by(run)}"
-    return " ".join([f"Data: {', '.join(filter(None, (name, details(run.spec), counts)))}.", *texts(of_run(run))])
+    return " ".join(
+        [
+            f"Data: {', '.join(filter(None, (name, details(run.spec, classes=run.classes), counts)))}.",
+            *texts(of_run(run)),
+        ]
+    )
 
 
 WITHOUT_TEXTS = "The texts of the questions are left out, because there are too many of them."

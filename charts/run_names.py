@@ -21,7 +21,7 @@ def short_names(rows: pd.DataFrame) -> pd.Series:
     settings = [name for name in ("strategy", "shots", "form", "dtype") if name in rows]
 
     def name(row: pd.Series) -> str:
-        changed = [key for key in settings if row[key] != getattr(DEFAULTS, key)]
+        changed = [key for key in settings if row[key] not in ("", getattr(DEFAULTS, key))]
         return " · ".join([str(row["model"]), *(setting_title(key, row[key]) for key in changed)])
 
     names = rows.apply(name, axis=1)

@@ -5,7 +5,7 @@ A record checks its shapes and ranges when it is made, so that no later stage ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
@@ -25,16 +25,6 @@ MOST_ASKED = (
 """What to do about a question with too many options to ask it."""
 OPTION_NAMES = tuple(f"{first}{letter}" for first in ("", *LETTERS) for letter in LETTERS)[:MOST_OPTIONS]
 """The names of options as spreadsheets name columns: A to Z, AA to AZ, up to CV."""
-
-
-def letters_text(letters: Iterable[str]) -> str:
-    """Several of the :data:`OPTION_NAMES` as one text, with spaces where one of them has two letters.
-
-    >>> letters_text(["A", "C"]), letters_text(["A", "AB"])
-    ('AC', 'A AB')
-    """
-    names = list(letters)
-    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
 
 
 DONT_KNOW = "I don't know"

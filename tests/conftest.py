@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import numpy as np
 import pytest
 
-from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question
+from core.exchange.imported import ImportedRun, save
+from core.option_names import CLASSES, are_classes
+from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -99,3 +102,23 @@ def synthetic_run(
     store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, np.ones(n, dtype=np.float32)))
     store.update_record(spec.run_id, state="done", ended=time.time())
     return spec.run_id
+
+
+def classifier_run(names: Sequence[str], n: int = 200, *, model: str = "forest", texts: Sequence[str] = ()) -> str:
+    """Bring in the probabilities of a classifier of n inputs, as the reader of tables gives them; half calibrate. Each
+    class is true as often. Returns the run's id."""
+    k = len(names)
+    rng = np.random.default_rng(k)
+    labels = rng.permutation(np.arange(n) % k)
+    logits = rng.normal(size=(n, k)).astype(np.float32)
+    logits[np.arange(n), labels] += 3
+    questions = tuple(
+        Question(str(i), "inputs", "inputs", "", f"{texts[i] if texts else f'input {i}'}", tuple(names), int(labels[i]))
+        for i in range(n)
+    )
+    spec = RunSpec(model=model, task="inputs", origin="table", fingerprint=f"{k:016x}")
+    provenance: dict[str, Any] = {"texts": bool(texts)} | ({CLASSES: True} if are_classes(questions) else {})
+    scored = OptionLogits(tuple(q.id for q in questions), logits, np.full(n, np.nan, np.float32))
+    roles: tuple[Role, ...] = tuple("calibration" if i < n // 2 else "test" for i in range(n))
+    (run_id,) = save([ImportedRun(spec, questions, roles, scored, provenance)])
+    return run_id

@@ -20,6 +20,7 @@ LAYERS = {
     "files": 1,
     "records": 1,
     "settings": 1,
+    "option_names": 2,
     "extras": 2,
     "clusters": 2,
     "record_tables": 2,

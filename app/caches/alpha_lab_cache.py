@@ -39,9 +39,10 @@ def _notes(run: Evaluation) -> tuple[str, ...]:
     notes = []
     if run.clusters is not None:
         notes.append(f"{IN_THE_LAB} The figures below use all rows.")
-    if n > frames.MOST_IN_LAB:
+    most = frames.most_in_lab(run.k)
+    if n > most:
         notes.append(
-            f"The lab above uses {frames.MOST_IN_LAB:,} of the run's {n:,} questions, drawn at random, so that "
+            f"The lab above uses {most:,} of the run's {n:,} questions, drawn at random, so that "
             "dragging stays smooth. The figures below use all of them."
         )
     return tuple(notes)

@@ -90,7 +90,7 @@ def report_table(made: list[dict[str, Any]]) -> str:
                 )
                 lines += [f"    {note}" for note in figures["notes"]]
                 if values["by"] != "all":
-                    lines += _strata_lines(figures["strata"], "subject" if values["by"] == "group" else "true letter")
+                    lines += _strata_lines(figures["strata"], "subject" if values["by"] == "group" else "true option")
         if order := values["option_order"]:
             stable = ", ".join(f"{name} {figures['same']:.3f}" for name, figures in order["sets"].items())
             lines.append(

@@ -12,6 +12,7 @@ from typing import Any
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import HedgeError, InputError, plain
+from core.option_names import CLASSES
 from core.records import Prompt
 from core.reports.titles import spec_task_title
 from core.runs import store
@@ -283,6 +284,7 @@ def _run_row(record: RunRecord) -> dict[str, Any]:
         "total": progress.total if progress else None,
         "caveats": [asdict(caveat) for caveat in of_run_record(record)],
         **record.spec.to_json(),
+        **(dict.fromkeys(("strategy", "form"), "") if record.provenance.get(CLASSES) else {}),
         "bank": bank_name(record.spec, record.provenance) if record.spec.answers else None,
     }
 

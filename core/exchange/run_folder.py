@@ -26,6 +26,7 @@ from core.exchange.imported import ImportedRun
 from core.files.tables import read_table
 from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
+from core.option_names import CLASSES
 from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.shared_questions import questions_file
@@ -62,6 +63,7 @@ DESCRIPTION: dict[str, type] = {
     "self_check": dict,
     "stated": dict,
     "texts": bool,
+    CLASSES: bool,
 }
 """What a run's provenance says of how its results came about, by its kind of value. Everything else is left out, such
 as who launched it."""

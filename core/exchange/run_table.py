@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
-from core.exchange.table_columns import BANK, PRECISION, RUN_COLUMNS
+from core.exchange.table_columns import ASKED, BANK, PRECISION, RUN_COLUMNS
+from core.option_names import CLASSES
 from core.records import OPTION_NAMES
 from core.runs import store
 from core.runs.caveats import COLUMN, of_run_record
@@ -44,6 +45,8 @@ def run_table(run_id: str) -> pa.Table:
     counts = np.array([len(row) for row in options])
     spec = record.spec.to_json()
     columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
+    if record.provenance.get(CLASSES):
+        spec |= dict.fromkeys(ASKED, "")
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
     columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
     if caveats := of_run_record(record):

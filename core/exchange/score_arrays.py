@@ -22,6 +22,7 @@ from core.exchange import npy_headers
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.table_values import SHARES, recognised_values
+from core.option_names import CLASSES, are_classes
 from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_count
@@ -213,6 +214,7 @@ def _built(
             "file": files,
             "bank": {"name": task},
             "texts": False,
+            **({CLASSES: True} if are_classes(questions) else {}),
             "values": kind,
             "averaged_over": values.shape[0] if values.ndim == 3 else 1,
             "lacks": [name for name in ("model", "task") if name not in about],

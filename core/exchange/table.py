@@ -21,6 +21,7 @@ from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.table_columns import (
+    ASKED,
     BANK,
     HENDRYCKS,
     PRECISION,
@@ -33,6 +34,7 @@ from core.exchange.table_columns import (
 )
 from core.exchange.table_labels import labels_of
 from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
+from core.option_names import CLASSES, are_classes
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -132,6 +134,8 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
+        if not any(about.get(name) for name in ASKED) and are_classes(run.questions):
+            more[CLASSES] = True
         if ours and "run" in sheet.names:
             more["exported_run"] = sheet.texts("run")[rows[0]]
         if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):

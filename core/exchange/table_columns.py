@@ -31,6 +31,8 @@ from core.tables.tabular import Sheet, as_number
 
 RUN_COLUMNS = ("model", "task", "strategy", "shots", "dtype", "form", "prompt_format", "seed")
 """Columns that say of which run a row is."""
+ASKED = ("strategy", "form")
+"""Those that say how a model was asked. They are empty in the rows of a classifier, which was not."""
 BANK = "bank"
 """The column that names the bank of its questions; tables that Hedge wrote before there were banks lack it."""
 PRECISION = "precision"

@@ -19,6 +19,7 @@ from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
 from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
+from core.option_names import CLASSES, class_names
 from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
@@ -43,12 +44,14 @@ class Evaluation:
     (:func:`~core.conformal.probabilities.option_shares`). ``log_probabilities`` (n, k) are their logarithms; those of a
     softmax stay finite where a probability is too small for a float64. ``labels`` (n,) are 0-based, ``ids`` and
     ``groups`` (n,) text; ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
-    ``letters`` are those of the k options. ``normalisation`` is how option texts were scored
+    ``letters`` are those of the k options, or the names of a classifier's ``classes`` (:mod:`core.option_names`).
+    ``normalisation`` is how option texts were scored
     (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
     says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
     (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
-    calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
+    calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left
+    out, and ``places`` (k,) then the places of the others in their questions (empty: all).
     ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
@@ -71,6 +74,8 @@ class Evaluation:
     clusters: IntArray | None = None
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     letters_left_out: Sequence[str] = ()
+    places: tuple[int, ...] = ()
+    classes: bool = False
     unanswered: Mapping[str, str] = field(default_factory=dict)
     recorded: Caveats = ()
 
@@ -97,6 +102,11 @@ class Evaluation:
         if (self.option_counts == self.k).all():
             return values
         return np.where(self.real, values, np.nan)
+
+    @property
+    def option_places(self) -> tuple[int, ...]:
+        """The places of the k options in the run's questions, from 0."""
+        return self.places or tuple(range(self.k))
 
     @property
     def option_counts(self) -> IntArray:
@@ -198,6 +208,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])
     n, k = scored.logits.shape
+    classes = bool(record.provenance.get(CLASSES))
     clusters = _clusters(answers)
     calibrates, test = np.flatnonzero(roles == "calibration"), np.flatnonzero(roles == "test")
     mass = letter_mass(scored, test)
@@ -218,12 +229,13 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
         calibration=_frozen(own),
         test=_frozen(test),
-        letters=OPTION_NAMES[:k],
+        letters=class_names(picked["options"][0].as_py()) if classes else OPTION_NAMES[:k],
         counts=_frozen(_counts(picked, scored.logits, record.run_id)),
         normalisation=normalisation,
         bank=bank_names.bank_name(record.spec, record.provenance),
         clusters=clusters,
         left_out=_frozen(left_out),
+        classes=classes,
         unanswered=unanswered(scored),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),

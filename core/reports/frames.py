@@ -22,7 +22,8 @@ from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_b
 from core.conformal.set_sizes.intervals import intervals
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.records import IntArray, Question
+from core.option_names import short_names
+from core.records import LETTERS, IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
@@ -33,6 +34,9 @@ from core.runs import store
 from core.runs.caveats import COLUMN
 
 MOST_IN_LAB = 100_000
+MOST_NUMBERS_IN_LAB = 1_300_000
+"""The most probabilities of questions with more options than there are letters: 10 MB for a browser, where choosing
+the parameters of RAPS then takes a second or two."""
 CONTEXT_SHOWN = 400
 """Characters of a context that the alpha lab shows."""
 
@@ -174,8 +178,9 @@ def lab_tables(run: Evaluation) -> dict[str, Any]:
     into ``group_names``), ``cluster`` (equal for identical questions), ``own`` (1 if the run itself calibrates) and
     ``place`` (the row of the run's arrays, to which random numbers belong). ``questions`` has their texts, with one
     column for each option, ``o0 … o(k−1)``, and only the beginning of each context (whole contexts would take tens of
-    MB). ``extra`` has the places of E and F, and ``seed`` is the run's. A very large run is sampled with its seed
-    (:func:`sample_for_lab`).
+    MB). ``extra`` has the places of E and F, ``seed`` is the run's, and ``letters`` are the options' names.
+    The names of ``classes`` at full length are ``options``, once for all questions. A very large run is sampled with
+    its seed (:func:`sample_for_lab`).
     """
     run = sample_for_lab(run)
     rows, clusters = clustered(run)
@@ -227,39 +232,54 @@ def _lab_tables(
         "group_names": names.tolist(),
         "extra": list(extra),
         "seed": run.spec.seed % WORD,
+        "letters": short_names(run.letters),
+        "classes": run.classes,
+        "options": list(run.letters) if run.classes else [],
     }
 
 
+def most_in_lab(k: int) -> int:
+    """How many questions of k options the lab can have: 100,000, fewer if they have more options than
+    there are letters."""
+    return MOST_IN_LAB if k <= len(LETTERS) else MOST_NUMBERS_IN_LAB // k
+
+
 def sample_for_lab(run: Evaluation) -> Evaluation:
-    """The run, or a seeded sample of 100,000 of its questions if it has more, split in the same proportion. Every set
-    can then be recomputed within a frame while the pointer moves. The figures computed in Python use all questions.
-    Where rows repeat questions, one row stands for each, so that another split has independent questions too.
+    """The run, or a seeded sample of its questions if it has more than :func:`most_in_lab`, split in the same
+    proportion. Every set can then be recomputed within a frame while the pointer moves. The figures computed in Python
+    use all questions. Where rows repeat questions, one row stands for each, so that another split has independent
+    questions too.
     """
     run = one_row_each(run)
     n, m = len(run.calibration), len(run.test)
-    if n + m <= MOST_IN_LAB:
+    most = most_in_lab(run.k)
+    if n + m <= most:
         return run
     rng = np.random.default_rng([run.spec.seed, 0x1AB])
-    few = max(1, round(MOST_IN_LAB * n / (n + m)))
-    calibration = np.sort(rng.choice(run.calibration, min(few, MOST_IN_LAB - 1), replace=False))
+    few = max(1, round(most * n / (n + m)))
+    calibration = np.sort(rng.choice(run.calibration, min(few, most - 1), replace=False))
     return replace(
-        run, calibration=calibration, test=np.sort(rng.choice(run.test, MOST_IN_LAB - len(calibration), replace=False))
+        run, calibration=calibration, test=np.sort(rng.choice(run.test, most - len(calibration), replace=False))
     )
 
 
 def _texts(run: Evaluation, rows: IntArray) -> pa.Table:
     texts = store.read_questions(run.run_id)
     picked = texts.take(pc.index_in(pa.array(run.ids[rows].tolist()), texts["id"]))
-    options = picked["options"].to_pylist()
+    options = [] if run.classes else picked["options"].to_pylist()
     return pa.table(
         {
             "id": picked["id"],
             "group": picked["group"],
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": picked["question"],
-            **{f"o{j}": [row[j] if j < len(row) else "" for row in options] for j in range(run.k)},
+            **({} if run.classes else {f"o{j}": _places(options, j) for j in range(run.k)}),
         }
     )
+
+
+def _places(options: Sequence[Sequence[str]], j: int) -> list[str]:
+    return [row[j] if j < len(row) else "" for row in options]
 
 
 def shortened(text: str, length: int = CONTEXT_SHOWN) -> str:

@@ -11,6 +11,7 @@ from core.conformal.probabilities import check_labels, check_probabilities, opti
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.letter_mass import letter_mass
+from core.option_names import CLASSES, class_names
 from core.records import OPTION_NAMES, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
@@ -68,6 +69,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
     clusters = question_clusters(run.questions, run.roles)
     clusters = None if clusters is None else clusters[rows]
     test = np.flatnonzero(roles == "test")
+    classes = bool(run.provenance.get(CLASSES))
     own, left_out = calibrating(np.flatnonzero(roles == "calibration"), test, clusters, seed=run.spec.seed)
     return Evaluation(
         run_id=run.spec.run_id,
@@ -79,7 +81,8 @@ def evaluation(run: ImportedRun) -> Evaluation:
         labels=check_labels(np.array([one.label for one in questions], dtype=np.int64), n=n, k=k),
         calibration=own,
         test=test,
-        letters=OPTION_NAMES[:k],
+        letters=class_names(questions[0].options) if classes else OPTION_NAMES[:k],
+        classes=classes,
         counts=np.array([len(one.options) for one in questions], dtype=np.int64),
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,

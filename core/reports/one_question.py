@@ -27,7 +27,8 @@ from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, letters_text
+from core.option_names import set_text
+from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.reports.report import tuning_note
@@ -96,18 +97,24 @@ class OptionPValues:
 class CalibratedRun:
     """A finished run by which questions are judged: its answers, and the calibration of every score.
 
-    ``rows`` finds a test question's row by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for
-    options that a question lacks. ``unanswered`` is that of the evaluation.
+    ``letters`` and ``classes`` are those of the evaluation, as ``unanswered`` is. ``rows`` finds a test question's row
+    by its id; ``places`` counts all rows. ``probabilities`` (n, k) are NaN for options that a question lacks.
     """
 
     run_id: str
     spec: RunSpec
     k: int
+    letters: Sequence[str]
+    classes: bool
     probabilities: FloatArray
     labels: IntArray
     rows: dict[str, int]
     scores: dict[str, ScoreCalibration]
     unanswered: Mapping[str, str]
+
+    def names(self, k: int) -> Sequence[str]:
+        """What the k options of a question are called: classes by their names, others by their letters."""
+        return self.letters if self.classes and k == self.k else OPTION_NAMES[:k]
 
     @property
     def places(self) -> int:
@@ -131,6 +138,8 @@ def bench(run: Evaluation) -> CalibratedRun:
         run_id=run.run_id,
         spec=run.spec,
         k=run.k,
+        letters=run.letters,
+        classes=run.classes,
         probabilities=run.option_probabilities,
         labels=run.labels,
         rows={str(run.ids[row]): int(row) for row in run.test},
@@ -192,6 +201,7 @@ def option_frame(
     threshold: float,
     members: BoolArray,
     label: int | None,
+    letters: Sequence[str] = OPTION_NAMES,
 ) -> pd.DataFrame:
     """One score's options: probability, rank, score, threshold, p-value, the alpha where each leaves, and membership.
 
@@ -200,7 +210,7 @@ def option_frame(
     k = len(options)
     return pd.DataFrame(
         {
-            "letter": list(OPTION_NAMES[:k]),
+            "letter": list(letters[:k]),
             "option": options,
             "probability": probabilities,
             "rank": ranks(probabilities[None])[0],
@@ -219,16 +229,17 @@ def score_frame(
 ) -> pd.DataFrame:
     """Every score at ``alpha`` thousandths: threshold, set in letters, n, note on parameters, p-values by letter."""
     rows = []
+    letters = by.names(len(found[0].counts))
     for standing in found:
         inside = standing.members(alpha, empty=empty)
         rows.append(
             {
                 "score": standing.name,
-                "set": letters_text(OPTION_NAMES[j] for j in np.flatnonzero(inside)),
+                "set": set_text((letters[j] for j in np.flatnonzero(inside)), letters),
                 "threshold": float(by.scores[standing.name].thresholds()[alpha - 1]),
                 "n_calibration": standing.n,
                 "parameters": by.scores[standing.name].note,
-                **{f"p_{OPTION_NAMES[j]}": float(p) for j, p in enumerate(standing.p_values)},
+                **{f"p_{letters[j]}": float(p) for j, p in enumerate(standing.p_values)},
             }
         )
     return pd.DataFrame(rows)

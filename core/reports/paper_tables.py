@@ -201,7 +201,7 @@ def _model(row: Mapping[Any, Any]) -> str:
 
 
 def _named(row: Mapping[Any, Any]) -> str:
-    changed = [name for name in SETTINGS if name in row and row[name] != getattr(DEFAULTS, name)]
+    changed = [name for name in SETTINGS if name in row and row[name] not in ("", getattr(DEFAULTS, name))]
     return " · ".join([str(row["model"]), *(setting_title(name, row[name]) for name in changed)])
 
 

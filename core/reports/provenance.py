@@ -66,7 +66,7 @@ def of_runs(runs: Sequence[Evaluation], asked: SetRule) -> Provenance:
     facts += [
         (
             f"Run {i}" if len(runs) > 1 else "Run",
-            f"{run.run_id} ({details(run.spec)}; {sides_of(run)}{_left_out(run)}{_weights(run)})",
+            f"{run.run_id} ({details(run.spec, classes=run.classes)}; {sides_of(run)}{_left_out(run)}{_weights(run)})",
         )
         for i, run in enumerate(runs, start=1)
     ]

@@ -215,9 +215,9 @@ def report(
         model=run.spec.model_name,
         task=run.spec.task,
         bank=run.bank,
-        strategy=run.spec.strategy,
+        strategy="" if run.classes else run.spec.strategy,
         dtype=run.spec.dtype,
-        form=run.spec.form,
+        form="" if run.classes else run.spec.form,
         n_calibration=n,
         calibration_rows=n + len(run.left_out),
         n_test=m,
@@ -305,7 +305,7 @@ def _score_report(run: Evaluation, name: str, alpha: Alpha, *, method: str, empt
         notes=(
             *_notes(name, made.threshold, n, alpha, method, by),
             *(_saturation_notes(run, name, made, by) if method != "bluq" else []),
-            *_strata_notes(made, strata.calibrated, by),
+            *_strata_notes(run, made, strata.calibrated, by),
             *([tuning_note(name, made.tuned, by=by)] if SCORES[name].tuned else []),
             *([cloze_note(run)] if run.spec.asks_texts else []),
         ),
@@ -482,18 +482,19 @@ def _saturation_notes(run: Evaluation, name: str, made: FormedSets, by: str) -> 
     return [note, *([OFFER] if offers else [])]
 
 
-def _strata_notes(made: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
+def _strata_notes(run: Evaluation, made: FormedSets, calibrated: dict[str, int], by: str) -> tuple[str, ...]:
     """Notes on strata with no or too few calibration questions; none if all questions share a threshold."""
     if by == "all":
         return ()
-    what, what_follows = ("subject", "their sets are full") if by == "group" else ("letter", "they stay in every set")
+    what, what_follows = ("subject", "their sets are full") if by == "group" else ("option", "they stay in every set")
     never = [name for name, n in calibrated.items() if n == 0]
     few = [name for name, n in calibrated.items() if n > 0 and made.thresholds[name] == math.inf]
     notes = []
     if never and by == "class":
+        remedy = f" Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."
         notes.append(
-            f"Never the truth of a calibration question: {', '.join(never)}. Nothing says how unlikely they may be, so "
-            f"{what_follows}. Where these are “{DONT_KNOW}” and “{NONE_OF_ABOVE}”, drop them (--drop-extra)."
+            f"Never the truth of a calibration question: {_listed(never, what)}. Nothing says how unlikely they may "
+            f"be, so {what_follows}.{'' if run.classes else remedy}"
         )
     elif never:
         notes.append(f"Without calibration questions: {_listed(never, what)}; {what_follows}.")

@@ -10,7 +10,7 @@ from core.reports.titles import (
     FORM_TITLES,
     PRECISION_TITLES,
     STRATEGY_TITLES,
-    details,
+    record_details,
     record_task_title,
     record_title,
     shots_title,
@@ -163,7 +163,7 @@ def matching(records: Iterable[RunRecord], words: str) -> list[RunRecord]:
 def _has(record: RunRecord, words: Sequence[str]) -> bool:
     parts = (
         record_title(record),
-        details(record.spec),
+        record_details(record),
         SOURCE_TITLES[source(record)],
         STATE_TITLES[record.state],
         record.run_id,

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from core.inference.model_fingerprint import revisions, shipped, short
 from core.inference.models import FAKE_MODEL
 from core.inference.replaced_weights import NOT_RECORDED
+from core.option_names import CLASSES
 from core.runs.model_files import has_files, served_weights
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
@@ -97,15 +98,26 @@ def record_task_title(record: RunRecord) -> str:
     return spec_task_title(record.spec, bank_name(record.spec, record.provenance))
 
 
-def details(spec: RunSpec) -> str:
+CLASSES_TITLE = "probabilities of classes"
+"""How a classifier answers, which is neither asked nor shown examples."""
+
+
+def record_details(record: RunRecord) -> str:
+    """All settings of a stored run in words (:func:`details`)."""
+    return details(record.spec, classes=bool(record.provenance.get(CLASSES)))
+
+
+def details(spec: RunSpec, *, classes: bool = False) -> str:
     """All settings of a run in words, including those at their defaults, as secondary text next to a title; and which
-    files its model had, unless they are those that ship with Hedge.
+    files its model had, unless they are those that ship with Hedge. A run with ``classes`` is of a classifier.
 
     >>> details(RunSpec(model="pocket-1m", task="qa"))
     'no instruction · 0 shots · by letter · 32-bit'
     >>> details(RunSpec(model="m", task="qa", model_fingerprint="3f2a91" + 26 * "0"))
     'no instruction · 0 shots · by letter · 32-bit · weights 3f2a91'
     """
+    if classes:
+        return CLASSES_TITLE
     weights = weights_title(spec) if spec.model_fingerprint or spec.model not in shipped() else ""
     if not spec.answers:
         made = STUDY_DETAILS.get(spec.task_name)

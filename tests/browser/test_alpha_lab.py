@@ -429,7 +429,7 @@ def the_forest_counts_each_subject(page: Page, run_id: str) -> None:
 
     eventually(page, counted)
     page.get_by_label("per letter").check()
-    expect(page.get_by_text("Coverage by true letter")).to_be_visible()
+    expect(page.get_by_text("Coverage by true option")).to_be_visible()
     page.get_by_label("one for all").check()
 
 

@@ -106,7 +106,7 @@ def a_click_on_a_bin_lists_its_questions(page: Page, run_id: str) -> None:
 
 
 def nothing_is_too_wide_and_switches_are_whole(page: Page) -> None:
-    expect(page.get_by_role("radio", name="each chosen letter")).to_be_visible()
+    expect(page.get_by_role("radio", name="each chosen option")).to_be_visible()
     for width, theme in ((390, "light"), (900, "light"), (1280, "dark")):
         page.emulate_media(color_scheme=theme)
         resize(page, width)

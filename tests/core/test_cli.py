@@ -90,7 +90,7 @@ def test_report_of_a_view_by_strata(home, capsys):
     assert main(["report", name, "--alpha", "0.2", *flags]) == 0
     printed = capsys.readouterr().out
     row = lac["strata"][1]
-    assert "true letter" in printed
+    assert "true option" in printed
     assert f"{row['coverage']:.3f}  ({row['low']:.3f} to {row['high']:.3f})" in printed
 
 

@@ -88,8 +88,10 @@ class Lab {
     this.find(".caveats").hidden = !data.outside || !data.caveats; // the page has them above the lab
     this.pool = poolOf(data);
     this.extra = data.extra;
+    this.classes = data.classes;
+    this.find(".questions").classList.toggle("named", Boolean(data.classes));
     this.groupNames = data.group_names;
-    this.texts = data.questions ? questionTexts(data.questions) : null;
+    this.texts = data.questions ? questionTexts(data.questions, data.options) : null;
     this.find(".questions").hidden = !this.texts; // an embed may lack them
     this.switches.catalogue(data.scores);
     this.find(".lab").classList.remove("fresh");
@@ -293,7 +295,7 @@ class Lab {
     const plot = (name) => this.find(`[data-plot=${name}] .plot`);
     const names = slots.map(({ title }) => title).join(" and ");
     const ticks = Array.from({ length: 5 }, (_, i) => i / 4);
-    const step = Math.ceil(k / 6);
+    const step = k > 26 ? 10 * Math.ceil(k / 60) : Math.ceil(k / 6);
     const reach = marginal ? Math.max(...SIDES.map((side) => stripReach(this.bands[side]))) : 8;
     const widest = prepared.left.n <= prepared.right.n ? "left" : "right";
     this.updates = {
@@ -347,7 +349,7 @@ class Lab {
     const panel = this.find("[data-panel=strata]");
     const letters = this.policy.by === "class";
     panel.hidden = !letters && this.groupNames.length < 2;
-    say(this.find(".strata-title"), letters ? "Coverage by true letter" : "Coverage by subject");
+    say(this.find(".strata-title"), letters ? "Coverage by true option" : "Coverage by subject");
     this.updates.strata = null;
     if (panel.hidden) return;
     const { n, m } = this.strata("left");
@@ -358,7 +360,7 @@ class Lab {
     this.updates.strata = () =>
       forestFigure(
         this.find("[data-plot=strata] .plot"),
-        `${letters ? "Coverage by true letter" : "Coverage by subject"}`,
+        `${letters ? "Coverage by true option" : "Coverage by subject"}`,
         this.slots,
         this.rows,
         shareInterval,
@@ -435,7 +437,7 @@ class Lab {
   // A note on thresholds of 1 or just below it, with a button that leaves out E and F if that is possible.
   paintSaturated(results) {
     const notice = this.find(".saturated");
-    const strata = { all: "", group: "subjects", class: "letters" }[this.view.by];
+    const strata = { all: "", group: "subjects", class: "options" }[this.view.by];
     const slots = this.slots.filter(({ side, name }) =>
       canSaturate(this.pool.scoreTable.get(name), this.prepared[side].parameters),
     );

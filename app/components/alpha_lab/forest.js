@@ -1,4 +1,4 @@
-// Coverage within each subject or letter, one row each: the numbers of calibration and test questions, and an exact
+// Coverage within each subject or option, one row each: the numbers of calibration and test questions, and an exact
 // interval.
 
 import { draw, put } from "../shared/dom.js";
@@ -92,7 +92,7 @@ export function strataSaid(alpha, rows, hits, pValue, by) {
   const tested = rows.filter(({ m }) => m > 0);
   const level = FALSE_ALARMS / tested.length;
   const below = tested.filter(({ code, m }) => hits[code] < goal * m && pValue(hits[code], code, m) <= level);
-  const of = `of the ${tested.length} ${by === "class" ? "letters" : "subjects"}`;
+  const of = `of the ${tested.length} ${by === "class" ? "options" : "subjects"}`;
   const short = `covered significantly below ${(100 * goal).toFixed(1)}%`;
   if (!below.length) return `None ${of} is ${short}, at the 5% level for all of them together.`;
   const named =

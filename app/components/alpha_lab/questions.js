@@ -3,11 +3,11 @@
 
 import { memberRow } from "../shared/sets.js";
 import { make, say } from "../shared/dom.js";
+import { foremost, gap, listed } from "../shared/many_options.js";
 
 const CARDS = 6;
 const ROWS = 20;
 const WORDS_AT_MOST = 8;
-const FIRST_LETTER = "A".charCodeAt(0); // letters stay those of the run if E and F are left out
 
 export const FILTERS = {
   all: "all questions",
@@ -18,7 +18,8 @@ export const FILTERS = {
 };
 
 // The texts of an Arrow table, by a pool's row number. They are read only when they are shown.
-export function questionTexts(table) {
+// The names of a classifier's classes stand in no row: `names` has them.
+export function questionTexts(table, names = []) {
   const read = (name) => {
     const column = table.getChild(name);
     return (i) => String(column.get(i) ?? "");
@@ -30,7 +31,7 @@ export function questionTexts(table) {
     group: read("group"),
     context: read("context"),
     question: read("question"),
-    option: (i, j) => options[j](i),
+    option: (i, j) => options[j]?.(i) ?? names[j],
   };
   let lower = null;
   texts.holds = (i, words) => {
@@ -119,7 +120,7 @@ function optionRow(letter, text, probability, isTrue, slots) {
 
 // A set in words: its letters, and whether it holds the truth.
 function setSaid(members, letters, label) {
-  const kept = letters.filter((_, j) => members[j] === 1).join(", ");
+  const kept = listed(letters.filter((_, j) => members[j] === 1));
   return `{${kept}} ${members[label] === 1 ? "holds the truth" : kept ? "misses the truth" : "is empty, so it misses the truth"}`;
 }
 
@@ -151,16 +152,12 @@ function card(lab, place, open) {
   const columns = make("colgroup");
   const body = make("tbody");
   for (const name of ["letter", "text", "probability", "in", "in"]) columns.append(make("col", name));
-  const letters = look.letters.filter((_, j) => !Number.isNaN(look.p[row * look.k + j]));
-  const rows = letters.map((letter, j) =>
-    optionRow(
-      letter,
-      texts.option(row, letter.charCodeAt(0) - FIRST_LETTER),
-      look.p[row * look.k + j],
-      j === label,
-      slots,
-    ),
+  const own = look.p.subarray(row * look.k, (row + 1) * look.k);
+  const shown = foremost(own, label);
+  const rows = shown.map((j) =>
+    optionRow(lab.classes ? "" : look.letters[j], texts.option(row, look.optionPlaces[j]), own[j], j === label, slots),
   );
+  const others = own.filter((p) => !Number.isNaN(p)).length - rows.length;
   body.append(...rows.map((of) => of.row));
   const heads = headRow([[""], ["Option"], ["Probability"], ...slots.map(({ title }) => [title])]);
   heads.querySelector("th").setAttribute("aria-label", "Letter");
@@ -178,12 +175,14 @@ function card(lab, place, open) {
     ...(context.textContent ? [context] : []),
     make("div", "asked", texts.question(row)),
     table,
+    ...(others ? [make("div", "others", `and ${others} less probable options`)] : []),
     ...lines.map(({ line }) => line),
   );
   const show = shownSets(lab, place, (i, members) => {
-    rows.forEach(({ cells }, j) => {
-      cells[i].classList.toggle("member", members[j] === 1);
-      say(cells[i].firstChild, members[j] ? "in" : "out");
+    rows.forEach(({ cells }, at) => {
+      const inside = members[shown[at]] === 1;
+      cells[i].classList.toggle("member", inside);
+      say(cells[i].firstChild, inside ? "in" : "out");
     });
     say(lines[i].value, setSaid(members, look.letters, label));
   });
@@ -207,7 +206,8 @@ function tableRow(lab, place, open) {
     last,
   );
   const show = shownSets(lab, place, (i, members) => {
-    const kept = look.letters.filter((_, j) => members[j] === 1).join(" ");
+    const names = look.letters.filter((_, j) => members[j] === 1);
+    const kept = listed(names, gap(look.letters));
     say(sets[i], `${members[label] === 1 ? "✓" : "✗"} {${kept}}`);
     sets[i].title = setSaid(members, look.letters, label);
   });

@@ -7,13 +7,15 @@ import { PURPOSES, firstPart, splitCut } from "../shared/random_numbers.js";
 
 const FEWEST = 5;
 const SEEDS = 4294967296;
-const OPTION_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const LETTERS_OF_OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 // `p` has k options per question. `own` is 1 for the rows that calibrate in the run itself. `extra` are the positions
-// of E and F. `places` are the rows of the run's file, if the pool leaves some out; random numbers are drawn by them.
+// of E and F. `letters` are the names of the options. `places` are the rows of the run's file, if the pool leaves some
+// out; random numbers are drawn by them.
 // `scores` is the table of core/conformal/scores/table.py.
 export function makePool({
   k,
+  letters = [...LETTERS_OF_OPTIONS.slice(0, k)],
   p,
   labels,
   groups,
@@ -27,6 +29,7 @@ export function makePool({
 }) {
   return {
     k,
+    letters,
     p,
     labels,
     groups,
@@ -55,6 +58,7 @@ export function poolOf(data) {
   const whole = (name, Kind = Int32Array) => Kind.from(rows.getChild(name).toArray());
   return makePool({
     k,
+    letters: data.letters,
     p,
     labels: whole("y"),
     groups: whole("group"),
@@ -146,7 +150,8 @@ export function lookAt(pool, { seed = null, n = null, drop = false } = {}) {
     p,
     labels,
     groups: pool.groups,
-    letters: kept ? kept.map((j) => OPTION_LETTERS[j]) : [...OPTION_LETTERS.slice(0, k)],
+    letters: kept ? kept.map((j) => pool.letters[j]) : pool.letters,
+    optionPlaces: kept ?? pool.letters.map((_, j) => j),
     calibration: n === null || n === all.length ? all : fewer(pool, all, n),
     test,
     nAll: all.length,

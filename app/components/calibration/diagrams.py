@@ -25,9 +25,9 @@ from core.reports.caveats import marked
 BINS_KEY, EDGES_KEY, WITHIN_KEY = "calibration_bins", "calibration_edges", "calibration_within"
 DIAGRAM_KEY, BIN_KEY = "bin_of_diagram", "bin_number"
 EDGES_HELP = "Bins of equal width, as in the papers, or with the same number of questions in each."
-WITHIN_HELP = "Only subjects and letters with at least 20 test questions have a diagram."
+WITHIN_HELP = "Only subjects and options with at least 20 test questions have a diagram."
 EDGE_WORDS = {"width": "equal width", "mass": "equal number"}
-WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen letter"}
+WITHIN_WORDS = {"all": "each run", "group": "each subject", "letter": "each chosen option"}
 MOST_DIAGRAMS = 12
 READING = (
     "On the dashed line, accuracy equals confidence. Above it the model is underconfident, below it overconfident. "

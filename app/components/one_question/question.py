@@ -26,7 +26,8 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
-from core.records import LETTERS, FloatArray, Question
+from core.option_names import short_names
+from core.records import OPTION_NAMES, FloatArray, Question
 from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends
 from core.reports.frames import alpha_value
@@ -223,7 +224,7 @@ def show_question(question: Question) -> None:
 
 def no_answer(reason: str, options: Sequence[str]) -> None:
     """Show the options, and in place of their sets why the letters are no answer."""
-    st.text("\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False)))
+    st.text("\n".join(f"{letter}. {option}" for letter, option in zip(OPTION_NAMES, options, strict=False)))
     st.warning(plain(f"No answer, so there is no set: {reason}."))
 
 
@@ -240,7 +241,9 @@ def options_in_full(
     standing = next(one for one in found if one.name == view.bars)
     threshold = float(by.scores[view.bars].thresholds()[view.alpha - 1])
     members = standing.members(view.alpha, empty=view.empty)
-    frame = one_question.option_frame(probabilities, options, standing, threshold, members, label)
+    frame = one_question.option_frame(
+        probabilities, options, standing, threshold, members, label, by.names(len(options))
+    )
     with st.expander("Score, rank and probability of each option"):
         st.caption(
             f"The {plain(SCORES[view.bars].title)} score is {plain(SCORES[view.bars].formula)}. Its threshold at "
@@ -314,7 +317,7 @@ def other_runs(shown: ShownQuestion, record: RunRecord, view: OneQuestionView) -
                 )
                 for other, standings in here_first
             ],
-            k=len(shown.question.options),
+            letters=short_names(question_cache.calibrated_run(record.run_id).names(len(shown.question.options))),
             label=shown.question.label,
             version=":".join(["runs", shown.question.id, *versions]),
             view=view,

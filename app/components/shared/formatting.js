@@ -26,7 +26,7 @@ export function fullSetText(n) {
   );
 }
 
-const STRATA = { group: ["subject", "subjects"], class: ["letter", "letters"] };
+const STRATA = { group: ["subject", "subjects"], class: ["option", "options"] };
 
 // Says how many strata have too few calibration questions for a threshold of their own.
 export function fullStrataText(by, full, of, alpha) {
@@ -34,7 +34,7 @@ export function fullStrataText(by, full, of, alpha) {
   const needed = Math.ceil(1000 / alpha) - 1;
   return (
     `At alpha ${plainAlpha(alpha)}, a threshold needs at least ${counted(needed, "calibration question", "calibration questions")}, but ` +
-    `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "Options with these letters stay in every set." : "Their sets hold every option."}`
+    `${full} of ${counted(of, one, many)} ${full === 1 ? "has" : "have"} fewer. ${by === "class" ? "These options stay in every set." : "Their sets hold every option."}`
   );
 }
 

@@ -23,7 +23,7 @@ from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView
 from core.reports.caveats import in_one
 from core.reports.run_groups import sharing_questions
-from core.reports.titles import details, record_task_title
+from core.reports.titles import record_details, record_task_title
 from core.runs.store import RunRecord
 
 FIRST_SHOWN = 6
@@ -55,7 +55,7 @@ def pick_run(view: SharedView, what: str, *, ranges: bool = False) -> RunRecord 
         state.choose_run(run_ids[0], page)
 
     picker = Picker(_name(page), _listed(runs), (view.run,), take, ranges=ranges)
-    one_line(picker, title(found[view.run]), details(found[view.run].spec))
+    one_line(picker, title(found[view.run]), record_details(found[view.run]))
     caveat_note(found[view.run])
     return found[view.run]
 

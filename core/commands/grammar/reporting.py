@@ -126,7 +126,7 @@ def calibration(made: argparse.ArgumentParser) -> None:
     made.add_argument("--bins", type=int, default=ECE_BINS, help="the number of bins of the ECE")
     made.add_argument("--edges", default="width", choices=EDGES, help="bins of equal width, or of equal mass")
     made.add_argument(
-        "--within", default="all", choices=WITHIN, help="all together, each subject, or each chosen letter"
+        "--within", default="all", choices=WITHIN, help="all together, each subject, or each chosen option"
     )
     made.add_argument(
         "--recalibrate",

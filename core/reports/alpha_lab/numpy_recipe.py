@@ -15,7 +15,6 @@ from core.conformal.scores.recipe_lines import ON_GRID, ORDER
 from core.conformal.sets import check_empty
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.records import LETTERS, letters_text
 from core.reports.evaluation import Evaluation
 
 READERS = {
@@ -67,12 +66,13 @@ def numpy_recipe(run: Evaluation, name: str, alpha: int, *, file: str, empty: st
     if ragged:
         made = [LACKING, *(ORDER_OF_REAL if line == ORDER else line for line in made), "scores[lacking] = np.nan"]
     role = f"{name}_role" if of.tuned else "role"
+    alone = all(len(letter) == 1 for letter in run.letters)
     lines = [
         module,
         "import numpy as np",
         "",
         reading.format(file=json.dumps(file, ensure_ascii=False)),
-        f"letters = {letters_text(run.letters).split() if run.k > len(LETTERS) else letters_text(run.letters)!r}",
+        f"letters = {(''.join(run.letters) if alone else list(run.letters))!r}",
         f"p = np.array([[{NUMBER_IF_ANY if ragged else NUMBER} for letter in letters] for row in rows])",
         "y = np.array([letters.index(row['label']) for row in rows])",
         f"calibrates, tests = (np.array([row[{role!r}] == role for row in rows]) for role in ('calibration', 'test'))",

@@ -15,7 +15,7 @@ from core.conformal.scores import SCORES, Parameters
 NEAR = 1e-6
 """A threshold is saturated if it differs from 1 by at most this."""
 
-STRATA = {"all": "", "group": "subjects", "class": "letters"}
+STRATA = {"all": "", "group": "subjects", "class": "options"}
 OFFER = "E and F are never the truth and have almost no probability here. Leave them out (--drop-extra)."
 
 

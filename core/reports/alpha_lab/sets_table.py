@@ -10,7 +10,8 @@ import pandas as pd
 
 from core.conformal.draws import uniforms
 from core.conformal.scores import SCORES
-from core.records import IntArray, letters_text
+from core.option_names import set_text
+from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form, true_letters
 
@@ -58,7 +59,7 @@ def _score_columns(run: Evaluation, name: str, alpha: int, rows: IntArray, *, em
     columns = {
         f"{name}_score": at(np.concatenate([own, test]), true, "Float64"),
         f"{name}_threshold": at(test, thresholds, "Float64"),
-        f"{name}_set": at(test, [letters_text(letters[member]) for member in made.members], "string"),
+        f"{name}_set": at(test, [set_text(letters[member], run.letters) for member in made.members], "string"),
         f"{name}_size": at(test, made.members.sum(axis=1), "Int64"),
         f"{name}_covered": at(test, made.members[each, labels], "boolean"),
     }

@@ -54,7 +54,10 @@ def look(run: Evaluation, view: SplitView) -> Evaluation:
 
 
 def extra_options(run: Evaluation) -> tuple[int, ...]:
-    """Which option places hold E and F in every question of the run; empty if they are not all alike."""
+    """Which option places hold E and F in every question of the run; empty if they are not all alike, and for the
+    classes of a classifier."""
+    if run.classes:
+        return ()
     rows = store.read_questions(run.run_id, columns=["options"])["options"].combine_chunks()
     fewest = pc.min(rows.value_lengths()).as_py() or 0
     extra = pa.array([DONT_KNOW, NONE_OF_ABOVE])
@@ -102,6 +105,7 @@ def _without_extra(run: Evaluation) -> Evaluation:
         labels=run.labels - shift[run.labels],
         letters=tuple(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),
+        places=tuple(j for j in range(run.k) if j not in places),
         letters_left_out=tuple(run.letters[j] for j in places),
     )
 

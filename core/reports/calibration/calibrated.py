@@ -103,7 +103,7 @@ def strata(run: Evaluation, within: str) -> tuple[Stratum, ...]:
     enough = [one for one in found if len(one.rows) >= FEWEST]
     if not enough:
         raise InputError(
-            f"run {run.run_id} has no {'subject' if within == 'group' else 'letter'} with at least {FEWEST} test "
+            f"run {run.run_id} has no {'subject' if within == 'group' else 'option'} with at least {FEWEST} test "
             "questions; choose one diagram for each run"
         )
     return tuple(sorted(enough, key=lambda one: (-len(one.rows), one.name))[:MOST_STRATA])

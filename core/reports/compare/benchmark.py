@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.records import letters_text
+from core.option_names import set_text
 from core.reports import question_identity
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
@@ -75,7 +75,7 @@ def rows_of(run: Evaluation, of: Report) -> list[dict[str, Any]]:
             "score": name,
             "alpha": of.alpha,
             "k": of.k,
-            "left_out": letters_text(run.letters_left_out),
+            "left_out": set_text(run.letters_left_out, run.letters_left_out),
             "n_calibration": of.n_calibration,
             "n_test": of.n_test,
             "test_questions": of.test_questions,

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.conformal.probabilities import top_options
-from core.records import LETTERS, BoolArray, FloatArray, IntArray
+from core.records import BoolArray, FloatArray, IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.run_matrix import SharedQuestions
 from core.reports.compare.shared_questions import aligned, orders, shared_rows, widened
@@ -59,7 +59,6 @@ def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     picked = texts.take(np.array([at[name] for name in run.ids[rows].tolist()], dtype=np.int64))
-    kept = [LETTERS.index(letter) for letter in run.letters]
     options = picked["options"].to_pylist()
     return pa.table(
         {
@@ -67,7 +66,7 @@ def inspector_texts(runs: Sequence[Evaluation]) -> pa.Table:
             "group": picked["group"].dictionary_encode(),
             "context": [shortened(text) for text in picked["context"].to_pylist()],
             "question": [shortened(text, TEXT_SHOWN) for text in picked["question"].to_pylist()],
-            **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(kept)},
+            **{f"o{j}": [_option(of, place) for of in options] for j, place in enumerate(run.option_places)},
         }
     )
 

@@ -28,7 +28,8 @@ from core.conformal.set_sizes.pairwise import together
 from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
-from core.records import FloatArray, IntArray, letters_text
+from core.option_names import set_text
+from core.records import FloatArray, IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
 from core.reports.compare.shared_questions import FEWEST, aligned, orders, question_keys, shared_clusters, widened
@@ -278,7 +279,7 @@ def _pair(a: Evaluation, b: Evaluation, alpha: int, score: str, hypotheses: Sequ
         tested=tested,
         repeats=any(run.clusters is not None for run in (a, b)),
         alike=bool(np.array_equal(one.test[0], one.test[1], equal_nan=True)),
-        left_out=(letters_text(a.letters_left_out), letters_text(b.letters_left_out)),
+        left_out=(set_text(a.letters_left_out, a.letters_left_out), set_text(b.letters_left_out, b.letters_left_out)),
         both_right=int(((first == 1) & (second == 1)).sum()),
         only_first=int((turned < 0).sum()),
         only_second=int((turned > 0).sum()),

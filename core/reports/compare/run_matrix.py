@@ -30,7 +30,8 @@ from core.conformal.set_sizes.differences import tested
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
 from core.errors import InputError
 from core.estimates import Estimate
-from core.records import IntArray, letters_text
+from core.option_names import set_text
+from core.records import IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value
 from core.reports.compare.shared_questions import (
@@ -156,7 +157,7 @@ def run_matrix(
         tested=tuple(len(run.test) for run in runs),
         repeats=any(run.clusters is not None for run in runs),
         units=asked.units,
-        left_out=tuple(letters_text(run.letters_left_out) for run in asked.runs),
+        left_out=tuple(set_text(run.letters_left_out, run.letters_left_out) for run in asked.runs),
         alone=tuple(len(of) for of in shared.alone),
         figures=figures,
         pairs=pairs,

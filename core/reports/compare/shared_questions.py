@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.clusters import count, within
-from core.records import OPTION_NAMES, FloatArray, IntArray
+from core.records import FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation
 from core.runs import store
@@ -188,8 +188,7 @@ def option_texts(run: Evaluation, rows: IntArray) -> list[list[str]]:
     texts = store.read_questions(run.run_id)
     at = {name: i for i, name in enumerate(texts["id"].to_pylist())}
     asked = texts["options"].take([at[name] for name in run.ids[rows].tolist()]).to_pylist()
-    kept = [OPTION_NAMES.index(letter) for letter in run.letters]
-    return [[options[place] for place in kept if place < len(options)] for options in asked]
+    return [[options[place] for place in run.option_places if place < len(options)] for options in asked]
 
 
 def option_order(own: list[str], asked: list[str], k: int) -> list[int]:

@@ -13,6 +13,7 @@ from core.calibration.metrics import correct
 from core.clusters import within
 from core.conformal.coverage import clustered_share_interval
 from core.prompting.written import is_unfinished
+from core.records import LETTERS
 from core.reports.evaluation import evaluate, load, read_answers
 from core.runs import store
 
@@ -50,7 +51,7 @@ def invalid_answers(run_id: str, *, most: int = 10) -> Invalid:
     invalid = np.zeros(len(run.test))
     for place, row in enumerate(run.test):
         token = scored.top_tokens[row]
-        if len(token.strip()) != 1 or token.strip() not in run.letters[: int(run.option_counts[row])]:
+        if len(token.strip()) != 1 or token.strip() not in LETTERS[: int(run.option_counts[row])]:
             counts[token] = counts.get(token, 0) + 1
             invalid[place] = 1
     wrong = sum(counts.values())

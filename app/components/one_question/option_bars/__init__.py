@@ -25,7 +25,8 @@ from app.state.presented import PRESENTED_NAMES
 from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
-from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE
+from core.option_names import short_names
+from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
@@ -107,7 +108,8 @@ def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: Calibrate
     options, label = question.options, question.label
     return {
         "kind": "question",
-        "letters": list(LETTERS[: len(options)]),
+        "letters": short_names(by.names(len(options))),
+        "classes": by.classes,
         "options": list(options),
         "question": question.question,
         "context": question.context,
@@ -148,7 +150,13 @@ class RunRow:
 
 
 def run_table(
-    rows: Sequence[RunRow], *, k: int, label: int, version: str, view: OneQuestionView, on_open: Callable[[str], None]
+    rows: Sequence[RunRow],
+    *,
+    letters: Sequence[str],
+    label: int,
+    version: str,
+    view: OneQuestionView,
+    on_open: Callable[[str], None],
 ) -> None:
     """Mount the same question in several runs, one row per run. ``on_open`` is called with the run that is clicked."""
     _mount_runs(
@@ -156,7 +164,7 @@ def run_table(
         data={
             "kind": "runs",
             "version": version,
-            "letters": list(LETTERS[:k]),
+            "letters": list(letters),
             "truth": label,
             "scores": list(SCORES),
             "runs": [

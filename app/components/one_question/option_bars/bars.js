@@ -24,7 +24,7 @@ function optionRow(grid, row, letter, text, isTruth, bars) {
   const name = make("div", `option${isTruth ? " true" : ""}`);
   const words = make("span", "text", text);
   if (isTruth) words.append(" ", make("span", "tag", "truth"));
-  name.append(make("span", "letter", letter), words);
+  name.append(...(letter ? [make("span", "letter", letter)] : []), words);
   const plot = make("div", "plot");
   const state = make("div", "state");
   const drawn = bars.map(({ ink, title }) => {
@@ -43,14 +43,15 @@ function optionRow(grid, row, letter, text, isTruth, bars) {
 
 // Draws the options, with a bar for each of the scores. `measure(...)` sets the lengths of the bars, and `show(...)`
 // shows which options are in the sets: both take a list with a value for each score.
-export function optionBars(grid, overlay, { letters, options, truth, bars }) {
+// Of the options, those at `places` are drawn. The names of classes need no letter.
+export function optionBars(grid, overlay, { letters, options, places, truth, bars }) {
   for (const old of grid.querySelectorAll(".option, .plot, .state")) old.remove();
-  const rows = letters.map((letter, j) => optionRow(grid, j + 2, letter, options[j], j === truth, bars));
-  overlay.style.gridRow = `1 / span ${letters.length + 1}`;
+  const rows = places.map((j, i) => ({ j, ...optionRow(grid, i + 2, letters?.[j], options[j], j === truth, bars) }));
+  overlay.style.gridRow = `1 / span ${rows.length + 1}`;
   const ticks = grid.querySelector(".ticks");
   const under = grid.querySelector(".underlay");
-  under.style.gridRow = `2 / span ${letters.length}`;
-  grid.querySelector(".axis").style.gridRow = letters.length + 2;
+  under.style.gridRow = `2 / span ${rows.length}`;
+  grid.querySelector(".axis").style.gridRow = rows.length + 2;
   ticks.replaceChildren();
   under.replaceChildren();
   overlay.replaceChildren();
@@ -67,7 +68,7 @@ export function optionBars(grid, overlay, { letters, options, truth, bars }) {
   const now = draw(lines, "line", { class: "now", y1: 18, y2: "100%" });
   return {
     measure(pValues) {
-      rows.forEach(({ drawn }, j) =>
+      rows.forEach(({ j, drawn }) =>
         drawn.forEach(({ bar, end }, i) => {
           const at = `${place(1000 * pValues[i][j])}%`;
           bar.setAttribute("width", at);
@@ -79,7 +80,7 @@ export function optionBars(grid, overlay, { letters, options, truth, bars }) {
     show(alpha, members, leaves) {
       now.setAttribute("x1", `${place(alpha)}%`);
       now.setAttribute("x2", `${place(alpha)}%`);
-      rows.forEach(({ name, plot, drawn }, j) => {
+      rows.forEach(({ j, name, plot, drawn }) => {
         const inAny = members.some((set) => set[j]);
         for (const element of [name, plot]) element.classList.toggle("out", !inAny);
         drawn.forEach(({ chart, word, named, leaves: note }, i) => {

@@ -5,6 +5,7 @@
 import { AlphaControl } from "../../shared/alpha_control.js";
 import { make, say } from "../../shared/dom.js";
 import { hints } from "../../shared/hints.js";
+import { foremost, listed } from "../../shared/many_options.js";
 import { mounted } from "../../shared/mounted.js";
 import { Presenter } from "../../shared/presenter.js";
 import { saturatedText } from "../../shared/saturation.js";
@@ -15,6 +16,7 @@ import { meaning, nextToLeave, setText, summary, verdict } from "./words.js";
 
 const REPORT_AFTER_MS = 150;
 const SPEAK_AFTER_MS = 500;
+const LONG_ANSWER = 30; // characters of a set of named classes that has a smaller size
 const SMALLEST_WORDS = 18; // its figures have no words of their own that are drawn larger
 const BY_KEY = { 1: ["lac"], 2: ["aps"], 3: ["lac", "aps"] };
 const RUN_COMES_WITHIN_MS = 10_000;
@@ -56,6 +58,9 @@ class Question {
       leaves: one.counts.map((count) => leavesAt(count, one.n)),
     }));
     this.options = data.options;
+    this.classes = data.classes;
+    this.foremost = foremost(this.scores[0].counts, this.truth);
+    this.places = this.foremost;
     say(this.find(".asked-question"), data.question);
     say(this.find(".asked-context"), data.context);
     this.find(".asked-context").hidden = !data.context;
@@ -66,6 +71,7 @@ class Question {
       caption: "The same question under every score",
       heading: "Score",
       letters: data.letters,
+      places: this.foremost,
       truth: this.truth,
       rows: this.scores,
       lead: (row) => [this.choice(row)],
@@ -119,12 +125,21 @@ class Question {
     const alone = drawn.length === 1;
     this.find(".question").classList.toggle("both", !alone);
     this.bars = optionBars(this.find(".chart"), this.find(".overlay"), {
-      letters: this.letters,
+      letters: this.classes ? null : this.letters,
       options: this.options,
+      places: this.places,
       truth: this.truth,
       bars: drawn.map(({ name, title }) => ({ ink: alone ? "" : name, title })),
     });
     this.bars.measure(drawn.map(({ pValues }) => pValues));
+    const button = this.find(".all-options");
+    button.hidden = this.foremost.length === this.letters.length;
+    say(
+      button,
+      this.places === this.foremost
+        ? `Show all ${this.letters.length} options`
+        : `Show the ${this.foremost.length} most probable options`,
+    );
     const by = this.find(".by");
     say(by, drawn.map(({ title }) => title).join(" and "));
     by.title = drawn.map(({ formula, sentence, source }) => `${formula}. ${sentence} ${source}`).join(" ");
@@ -189,6 +204,11 @@ class Question {
         this.report();
       };
     }
+    this.find(".all-options").onclick = () => {
+      const all = this.places === this.foremost;
+      this.places = all ? this.letters.map((_, j) => j) : this.foremost;
+      this.lay();
+    };
     this.dragOn(this.find(".overlay"));
     // An arrow key moves alpha or the choice of a score; outside of the component it is for the page.
     this.find(".question").onkeydown = (event) => {
@@ -264,7 +284,7 @@ class Question {
       drawn.map(({ leaves }) => leaves),
     );
     this.table(alpha, fillEmpty, this.score.name);
-    this.control.paint(alpha, `set ${kept.length ? kept.join(", ") : "empty"}`);
+    this.control.paint(alpha, `set ${kept.length ? listed(kept) : "empty"}`);
     drawn.forEach((one, i) => this.paintSet(said[i], one, sets[i], drawn.length > 1));
     say(this.find(".meaning"), meaning(alpha, truthLetter === null));
     const notice = this.find(".notice");
@@ -291,7 +311,9 @@ class Question {
   paintSet(said, score, members, named) {
     const { letters, truthLetter } = this;
     const kept = lettersOf(members, letters);
-    say(said.querySelector(".answer"), `${named ? `${score.title} ` : ""}${setText(kept)}`);
+    const answer = said.querySelector(".answer");
+    say(answer, `${named ? `${score.title} ` : ""}${setText(kept)}`);
+    answer.classList.toggle("long", answer.textContent.length > LONG_ANSWER && this.classes);
     say(said.querySelector(".verdict"), verdict(kept, letters.length, truthLetter));
     say(said.querySelector(".next"), nextToLeave(score, members, letters, score.leaves));
   }
@@ -332,6 +354,7 @@ class Runs {
               caption: "The same question in every run that asked it",
               heading: "Run",
               letters: data.letters,
+              places: foremost(data.runs[0].counts[name], truthOf(data)),
               truth: truthOf(data),
               further: [],
               rows: data.runs.map((run) => ({

@@ -12,11 +12,15 @@ function cell(count, n) {
   return { data, chip, word };
 }
 
-// `lead(row)` fills a row's first cell. `rest(row)` gives further cells, each with an update function. Returns the
+// Of the options, those at `places` have a column. `lead(row)` fills a row's first cell. `rest(row)` gives further cells, each with an update function. Returns the
 // function that updates the sets.
-export function setTable(host, { caption, heading, letters, truth, rows, lead, further }) {
+export function setTable(host, { caption, heading, letters, places, truth, rows, lead, further }) {
   const table = make("table");
-  table.style.setProperty("--letters", letters.length);
+  table.classList.toggle(
+    "named",
+    letters.some((letter) => letter.length > 2),
+  );
+  table.style.setProperty("--letters", places.length);
   const head = make("thead");
   const titles = make("tr");
   const body = make("tbody");
@@ -24,8 +28,8 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
   for (const [title, hover, className] of [
     [heading, ""],
     ["Set", "The options that stay at this alpha."],
-    ...letters.map((letter, j) => [
-      j === truth ? `${letter} truth` : letter,
+    ...places.map((j) => [
+      j === truth ? `${letters[j]} truth` : letters[j],
       "The alpha at which the option leaves the set.",
       "chance",
     ]),
@@ -46,7 +50,7 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
     set.append(letters, held);
     first.scope = "row";
     first.append(...lead(row));
-    const cells = row.counts.map((count) => cell(count, row.n));
+    const cells = places.map((j) => cell(row.counts[j], row.n));
     const others = further.map(({ title }) => {
       const other = make("td", "further");
       other.dataset.title = title;
@@ -64,9 +68,10 @@ export function setTable(host, { caption, heading, letters, truth, rows, lead, f
       say(set, setText(lettersOf(members, letters)));
       say(held, truth === null ? "" : members[truth] ? " holds the truth" : " misses the truth");
       line.classList.toggle("chosen", row.name !== undefined && row.name === chosen);
-      cells.forEach(({ chip, word }, j) => {
-        chip.classList.toggle("in", members[j]);
-        say(word, members[j] ? "in" : "out");
+      cells.forEach(({ chip, word }, i) => {
+        const inside = members[places[i]];
+        chip.classList.toggle("in", inside);
+        say(word, inside ? "in" : "out");
       });
       further.forEach(({ text }, i) => {
         say(others[i], text(row, alpha));

@@ -1,9 +1,10 @@
 // Sentences about one question's set.
 
 import { plainAlpha, shownAlpha } from "../../shared/dom.js";
+import { listed } from "../../shared/many_options.js";
 
 export function setText(letters) {
-  return letters.length ? `{${letters.join(", ")}}` : "{ }";
+  return letters.length ? `{${listed(letters)}}` : "{ }";
 }
 
 export function leavesText(leaves, filled) {
@@ -43,14 +44,14 @@ export function nextToLeave(standing, members, letters, leaves) {
   const inside = letters.map((letter, j) => ({ letter, at: leaves[j] })).filter((_, j) => members[j]);
   const next = Math.min(...inside.map(({ at }) => at));
   if (inside.length === 0 || next > 999) return "";
-  const who = inside
-    .filter(({ at }) => at === next)
-    .map(({ letter }) => letter)
-    .join(" and ");
+  const who = listed(
+    inside.filter(({ at }) => at === next).map(({ letter }) => letter),
+    " and ",
+  );
   return `Next to leave: ${who} at alpha ${plainAlpha(next)}.`;
 }
 
 export function summary(alpha, title, kept, truth) {
   const held = truth === null ? "" : kept.includes(truth) ? ", which holds the truth" : ", which misses the truth";
-  return `At alpha ${plainAlpha(alpha)} the ${title} set is ${kept.length ? kept.join(", ") : "empty"}${held}.`;
+  return `At alpha ${plainAlpha(alpha)} the ${title} set is ${kept.length ? listed(kept) : "empty"}${held}.`;
 }

@@ -20,7 +20,7 @@ from app.components.shared.seed import browser_shows, seed
 from app.state.presented import PresentedView
 from charts.scripts import LIVE_CSS, bundle
 from core.conformal.scores import SCORES
-from core.records import LETTERS, FloatArray
+from core.records import OPTION_NAMES, FloatArray
 from core.reports.bounded import BoundedCurves, BoundedOptions, BoundedRun
 
 HERE = Path(__file__).parent
@@ -88,7 +88,7 @@ def question_ranges(
         QUESTION_KEY,
         {
             "kind": "question",
-            "letters": list(LETTERS[: len(options)]),
+            "letters": list(OPTION_NAMES[: len(options)]),
             "options": list(options),
             "truth": -1 if label is None else label,
             "low": low.tolist(),

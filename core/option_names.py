@@ -1,0 +1,61 @@
+"""What an option is called: the name of a classifier's class, or the letter by which a model is asked.
+
+A run has ``classes`` if all of its questions offer the same options and nothing says that a model was asked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.records import LETTERS, OPTION_NAMES, Question
+
+CLASSES = "classes"
+"""The key in the provenance of a run with classes."""
+SHOWN = 24
+"""The most characters of a name beside a figure."""
+BEFORE, AFTER = 14, 9
+
+
+def class_names(options: Sequence[str]) -> tuple[str, ...]:
+    """The names of k classes, (k,): the texts of the options, each on one line.
+
+    They are letters if the texts are alike or only stand for names that a file did not have.
+
+    >>> class_names(["cat", "dog"]), class_names(["option A", "option B"])
+    (('cat', 'dog'), ('A', 'B'))
+    """
+    texts = tuple(" ".join(text.split()) for text in options)
+    letters = OPTION_NAMES[: len(texts)]
+    nameless = texts == tuple(f"option {letter}" for letter in letters) or "" in texts or len(set(texts)) < len(texts)
+    return letters if nameless else texts
+
+
+def are_classes(questions: Sequence[Question]) -> bool:
+    """Whether the options of imported questions are classes: the same in each of them, and named, or more than there
+    are letters."""
+    first = questions[0].options
+    if any(question.options != first for question in questions):
+        return False
+    return len(first) > len(LETTERS) or class_names(first) != OPTION_NAMES[: len(first)]
+
+
+def set_text(inside: Iterable[str], names: Sequence[str]) -> str:
+    """A set of the options ``names`` as one text: letters alone stand without a space.
+
+    >>> set_text("AC", "ABC"), set_text(["A", "B"], OPTION_NAMES), set_text(["ox", "cow"], ["ox", "cow", "ass"])
+    ('AC', 'A B', 'ox; cow')
+    """
+    if all(len(name) == 1 for name in names):
+        return "".join(inside)
+    return (" " if tuple(names) == OPTION_NAMES[: len(names)] else "; ").join(inside)
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The names as they stand beside figures: the middle of a long one is left out, and no two are alike.
+
+    >>> short_names(["cat", "a very long name of the class of dogs"])
+    ['cat', 'a very long na…s of dogs']
+    """
+    short = [name if len(name) <= SHOWN else f"{name[:BEFORE]}…{name[-AFTER:]}" for name in names]
+    seen = {name: short.count(name) for name in short}
+    return [name if seen[name] == 1 else f"{OPTION_NAMES[j]} {name}" for j, name in enumerate(short)]
