@@ -30,12 +30,13 @@ SMALLEST = 20
 class Tuned:
     """The parameters, the rows they were tuned on and the rows that are left to calibrate.
 
-    If nothing was tuned, ``rows`` is empty and the parameters are the untuned defaults.
+    If nothing was tuned, ``rows`` is empty and the parameters are the untuned defaults, or those ``given`` by a person.
     """
 
     parameters: Parameters
     rows: IntArray
     calibration: IntArray
+    given: bool = False
 
 
 def tune(name: str, probabilities: FloatArray, labels: IntArray, calibration: IntArray, *, seed: int) -> Tuned:

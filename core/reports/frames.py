@@ -207,7 +207,7 @@ def lab_tables_of_arrays(run: Evaluation, questions: Sequence[str] = ()) -> dict
             "group": run.groups[rows],
             "context": [""] * len(rows),
             "question": own,
-            **{f"o{j}": [f"Option {run.letters[j]}"] * len(rows) for j in range(run.k)},
+            **({} if run.classes else {f"o{j}": [f"Option {run.letters[j]}"] * len(rows) for j in range(run.k)}),
         }
     )
     return _lab_tables(run, rows, np.arange(len(rows), dtype=np.int64), texts, ())

@@ -18,7 +18,7 @@ from core.conformal.coverage import Ties, clustered_share_interval, covered_ques
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import option_shares, row_blocks, top_shares
 from core.conformal.published import top_ties_of
-from core.conformal.scores import SCORES, score_parts
+from core.conformal.scores import SCORES, Parameters, score_parts
 from core.conformal.scores.ranking import costed
 from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank, total_sizes, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
@@ -194,10 +194,12 @@ def report(
     method: str = "exact",
     empty: str = "allow",
     by: str = "all",
+    parameters: Parameters | None = None,
 ) -> Report:
     """The figures of ``run`` at ``alpha`` thousandths, for each named score.
 
-    ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`).
+    ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`). ``parameters`` are a person's own,
+    for scores that are tuned without them.
 
     Raises :class:`InputError` if the run has no calibration or no test questions, or a name is unknown.
     """
@@ -236,7 +238,17 @@ def report(
         ece_interval=(ece.low, ece.high),
         ece_luck=ece.bias or 0.0,
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),
-        scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
+        scores={
+            name: score_report(
+                run,
+                form(run, name, alpha, method=method, empty=empty, by=by, parameters=parameters),
+                alpha,
+                method=method,
+                empty=empty,
+                by=by,
+            )
+            for name in scores
+        },
         option_order=option_order(run, alpha, scores=tuple(scores)),
         caveats=of_run(run, method=method),
     )
@@ -268,9 +280,11 @@ def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float,
     return clustered_share_interval(right, within(run.clusters, run.test))
 
 
-def _score_report(run: Evaluation, name: str, alpha: Alpha, *, method: str, empty: str, by: str) -> ScoreReport:
-    made = form(run, name, alpha, method=method, empty=empty, by=by)
-    own = made.tuned.calibration
+def score_report(
+    run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
+) -> ScoreReport:
+    """The figures of the sets ``made`` at alpha."""
+    name, own = made.name, made.tuned.calibration
     labels = run.labels[run.test]
     n, m, k = len(own), len(labels), run.k
     covered = made.members[np.arange(m), labels]
@@ -434,6 +448,8 @@ def tuning_note(name: str, tuned: Tuned, *, by: str = "all") -> str:
     values = f"λ {tuned.parameters.weight:g}"
     if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
+    if tuned.given:
+        return f"Not tuned: {values} were given."
     if len(tuned.rows) == 0:
         return (
             f"Not tuned: {values} are default values, because there are too few calibration questions to set some "
