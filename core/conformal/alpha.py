@@ -40,7 +40,10 @@ def number(value: Any, what: str) -> float:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise InputError(f"{what} must be a number, got {str(value)[:80]!r} ({type(value).__name__})")
-    return float(str(value)) if type(value).__module__ == "numpy" else float(value)
+    try:
+        return float(str(value)) if type(value).__module__ == "numpy" else float(value)
+    except OverflowError:
+        raise InputError(f"{what} is too large: {str(value)[:20]}…") from None
 
 
 def thousandths(alpha: float) -> int:
@@ -81,7 +84,7 @@ def exact_alpha(alpha: Any) -> Alpha:
                 value = near
                 break
     if not 0 < value < 1:
-        raise InputError(f"alpha must lie in (0, 1), got {float(alpha):g}")
+        raise InputError(f"alpha must lie in (0, 1), got {str(alpha)[:40]}")
     count = value * THOUSAND
     return int(count) if count.denominator == 1 else count
 

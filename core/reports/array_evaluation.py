@@ -61,7 +61,7 @@ def of_arrays(
     ([0], [1])
     """
     seed = check_seed(seed)
-    read = read_probabilities(probabilities, classes=classes, values=values)
+    read = read_probabilities(probabilities, classes=classes, values=values, labels=labels)
     p, counts = read.probabilities, read.counts
     n, k = p.shape
     y = read_labels(labels, read)

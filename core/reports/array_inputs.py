@@ -42,7 +42,9 @@ class ClassProbabilities:
     index: Any = None
 
 
-def read_probabilities(given: Any, *, classes: Any = None, values: str = "probabilities") -> ClassProbabilities:
+def read_probabilities(
+    given: Any, *, classes: Any = None, values: str = "probabilities", labels: Any = None
+) -> ClassProbabilities:
     """The probabilities (n, k) of n questions and 2 to 1,000 classes, or one column, (n,) or (n, 1), of class 1.
 
     ``classes`` (k,) are the names of the columns; a data frame has its own, unless it only counts its columns.
@@ -50,21 +52,35 @@ def read_probabilities(given: Any, *, classes: Any = None, values: str = "probab
     """
     if not isinstance(values, str) or values not in VALUES:
         raise InputError(f"unknown values {_shown(values)}; choose from {', '.join(VALUES)}")
-    names = _column_names(given)
     p, counts = _numbers(as_array(given, "probabilities"), values)
-    k = p.shape[1]
-    if classes is not None:
-        names = _class_names(classes, k)
-    elif names and len(names) == 1 and k == 2:
-        names = ()
-    if names:
-        names = _class_names(names, k)
+    names = given_names(given, classes, labels, p.shape[1])
     if values == "logits":
-        p, logs = softmax(p), log_softmax(p)
+        with np.errstate(over="ignore"):
+            p, logs = softmax(p), log_softmax(p)
     else:
         p = _checked(p)
         logs = log(p)
     return ClassProbabilities(p, logs, counts, names, getattr(given, "index", None) if hasattr(given, "loc") else None)
+
+
+def given_names(given: Any, classes: Any, labels: Any, k: int) -> tuple[Any, ...]:
+    """The names of k columns: ``classes``, else those of a data frame, else the categories of labels if they are
+    sorted, as classifiers sort them; empty without any. Raises :class:`InputError` for others than k different texts or
+    numbers."""
+    if classes is not None:
+        return _class_names(classes, k)
+    names = _column_names(given)
+    if len(names) == k:  # the name of one column is none of its two classes
+        return _class_names(names, k)
+    categories = getattr(getattr(labels, "cat", labels), "categories", None)
+    if categories is None or not hasattr(categories, "tolist"):
+        return ()
+    own = tuple(categories.tolist())
+    try:
+        in_order = own == tuple(sorted(own))
+    except TypeError:
+        in_order = False
+    return _class_names(own, k) if in_order and len(own) == k and own != tuple(range(k)) else ()
 
 
 def as_array(values: Any, what: str) -> npt.NDArray[Any]:
@@ -242,7 +258,6 @@ def read_labels(given: Any, p: ClassProbabilities) -> IntArray:
     :class:`InputError` for labels of another shape, and for those that are no class.
     """
     n, k = p.probabilities.shape
-    categories = getattr(getattr(given, "cat", given), "categories", None)
     check_index(given, p, "labels")
     array = as_array(given, "labels")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -258,8 +273,6 @@ def read_labels(given: Any, p: ClassProbabilities) -> IntArray:
         return _numbered(array.astype(np.int64), p)
     cells = [_plain(cell) for cell in array.tolist()]
     names = p.names
-    if not names and categories is not None and [*categories] == sorted(categories, key=str) and len(categories) == k:
-        names = tuple(_plain(name) for name in categories)
     own = {name: place for place, name in enumerate(names)}
     texts = {class_text(name): place for place, name in enumerate(names)}
     labels = np.full(n, -1, dtype=np.int64)
@@ -318,9 +331,7 @@ def _numbered(labels: IntArray, p: ClassProbabilities) -> IntArray:
         row = int(np.argmax(outside))
         label = int(labels[row])
         hint = _from_one(label, k)
-        raise InputError(
-            f"label {label} of row {row} is outside the {k} options; labels count from 0 to {k - 1}{hint}"
-        )
+        raise InputError(f"label {label} of row {row} is outside the {k} options; labels count from 0 to {k - 1}{hint}")
     there = labels >= 0
     if there.any() and labels[there].min() >= 1 and not p.names:
         top = p.probabilities[there].argmax(axis=1)

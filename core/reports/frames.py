@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each, standing_test_rows
-from core.reports.report import DEFAULT_SCORES, Report, report
+from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, report
 from core.runs import store
 from core.runs.caveats import COLUMN
 
@@ -318,11 +318,16 @@ def question_list(run: Evaluation) -> pd.DataFrame:
 
 def score_table(run: Report) -> pd.DataFrame:
     """The figures of a report, one row per score; ``size_j`` counts the sets of j options."""
+    return score_rows(run.alpha, run.scores)
+
+
+def score_rows(alpha: float, scores: Mapping[str, ScoreReport]) -> pd.DataFrame:
+    """The figures of the sets at one alpha, as :func:`score_table` gives them."""
     return pd.DataFrame(
         [
             {
                 "score": name,
-                "alpha": run.alpha,
+                "alpha": alpha,
                 "threshold": figures.threshold,
                 "coverage": figures.coverage,
                 "coverage_low": figures.coverage_band[0],
@@ -337,7 +342,7 @@ def score_table(run: Report) -> pd.DataFrame:
                 "uacc_high": figures.uacc_interval[1],
                 **{f"size_{j}": count for j, count in enumerate(figures.sizes)},
             }
-            for name, figures in run.scores.items()
+            for name, figures in scores.items()
         ]
     )
 
