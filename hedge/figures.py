@@ -242,7 +242,7 @@ def sets(
     names = given_names(probabilities, classes, labels, run.k)
     for one in at:
         made = at_alpha(whole, made, one, empty=empty, by=strata)
-        tested = replace(made, test_scores=made.test_scores[tests], members=made.members[tests]) if len(new) else made
+        tested = of_rows(made, tests) if len(new) else made
         figures = (
             score_report(run, tested, one, empty=empty, by=strata)
             if len(tests)
@@ -260,7 +260,7 @@ def sets(
                 names,
                 new,
                 strata,
-                made,
+                replace(made, parts=None),
                 whole,
             )
         )
@@ -348,6 +348,12 @@ def parameters_of(given: Any, scores: Sequence[str]) -> Parameters | None:
     if not ranks.is_integer():
         raise InputError(f"the number of free ranks must be a whole number, got {ranks:g}")
     return Parameters(weight, int(ranks))
+
+
+def of_rows(made: FormedSets, rows: IntArray) -> FormedSets:
+    """The sets of some of the test questions."""
+    parts = made.parts and (made.parts[0], (made.parts[1][0][rows], made.parts[1][1][rows]))
+    return replace(made, test_scores=made.test_scores[rows], members=made.members[rows], parts=parts)
 
 
 def untested(run: Evaluation, made: FormedSets, alpha: Alpha, *, by: str) -> ScoreReport:

@@ -215,10 +215,14 @@ def top_options(probabilities: FloatArray, *, ties: str = "later") -> IntArray:
     """
     if ties not in TIES:
         raise InputError(f"unknown order of equal options {ties!r}; choose from {', '.join(TIES)}")
-    p = _next_to_top(probabilities)
+    p = np.asarray(probabilities, dtype=np.float64)
+    k = p.shape[-1]
+    rows, options = _top_places(p.reshape(-1, k))
+    top = np.full(p.size // k, 0 if ties == "first" else k - 1)
     if ties == "first":
-        return np.asarray(np.argmax(p, axis=-1), dtype=np.int64)
-    return np.asarray(p.shape[-1] - 1 - np.argmax(p[..., ::-1], axis=-1), dtype=np.int64)
+        rows, options = rows[::-1], options[::-1]
+    top[rows] = options  # of several options of a row, the last one stays
+    return np.asarray(top.reshape(p.shape[:-1]), dtype=np.int64)
 
 
 def are_top(probabilities: FloatArray) -> BoolArray:
@@ -227,18 +231,22 @@ def are_top(probabilities: FloatArray) -> BoolArray:
     >>> are_top(np.array([[0.4, 0.2, 0.4]])).tolist()
     [[True, False, True]]
     """
-    p = _next_to_top(probabilities)
-    return np.asarray((p == p.max(axis=-1, keepdims=True)) & ~np.isnan(probabilities), dtype=np.bool_)
-
-
-def _next_to_top(probabilities: FloatArray) -> FloatArray:
-    """The values on the grid (:func:`on_grid`) that may equal the largest of their row, −inf for others and for NaN."""
     p = np.asarray(probabilities, dtype=np.float64)
-    top = np.fmax.reduce(p, axis=-1, keepdims=True)
-    near = p >= top - NEXT_TO_IT * np.maximum(1, np.abs(top))
-    found = np.full(p.shape, -np.inf)
-    found[near] = on_grid(p[near])
-    return found
+    top = np.zeros((p.size // p.shape[-1], p.shape[-1]), dtype=np.bool_)
+    top[_top_places(p.reshape(top.shape))] = True
+    return top.reshape(p.shape)
+
+
+def _top_places(p: FloatArray) -> tuple[IntArray, IntArray]:
+    """The rows and the options of all most probable options (:func:`are_top`), from (n, k), in their order."""
+    # Rounding keeps the order of values, so only those next to the largest of a row can be equal to it.
+    top = np.fmax.reduce(p, axis=1, keepdims=True)
+    rows, options = np.nonzero(p >= top - NEXT_TO_IT * np.maximum(1, np.abs(top)))
+    values = on_grid(p[rows, options])
+    best = np.full(len(p), -np.inf)
+    np.maximum.at(best, rows, values)
+    equal = values == best[rows]
+    return rows[equal], options[equal]
 
 
 def top_shares(probabilities: FloatArray) -> FloatArray:

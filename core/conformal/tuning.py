@@ -80,7 +80,8 @@ def redrawn_choices(
         limits = np.append(true[order], np.inf)
         # The place of the threshold among the sorted scores: the first whose cumulative count reaches the rank.
         at, which = np.unique((np.cumsum(drawn[:, order], axis=1) < place).sum(axis=1), return_inverse=True)
-        sizes = _sizes(limits[at], costed(*parts, parameters))
+        reached = limits[at]
+        sizes = _sizes(reached, costed(*parts, parameters, between=(reached[0], reached[-1])))
         totals[row] = (asked * sizes[which]).sum(axis=1)
     shares = np.bincount(totals.argmin(axis=0), minlength=len(grid)) / REDRAWN
     return {grid[row]: float(shares[row]) for row in np.flatnonzero(shares)}
@@ -88,7 +89,8 @@ def redrawn_choices(
 
 def _total_size(true: tuple[FloatArray, IntArray], second: tuple[FloatArray, IntArray], parameters: Parameters) -> int:
     """The total number of options in the sets of some rows, with the threshold from others (:func:`_parts`)."""
-    return int((costed(*second, parameters) <= exact(costed(*true, parameters), TUNING_ALPHA)).sum())
+    limit = exact(costed(*true, parameters), TUNING_ALPHA)
+    return int((costed(*second, parameters, between=(limit, limit)) <= limit).sum())
 
 
 def _parts(

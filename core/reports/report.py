@@ -18,7 +18,7 @@ from core.conformal.coverage import Ties, clustered_share_interval, covered_ques
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import option_shares, row_blocks, top_shares
 from core.conformal.published import top_ties_of
-from core.conformal.scores import SCORES, Parameters, score_parts
+from core.conformal.scores import SCORES, Parameters
 from core.conformal.scores.ranking import costed
 from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank, total_sizes, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
@@ -209,7 +209,7 @@ def report(
         both = "; each calibration question also tests, so split the rows by question" if len(run.left_out) else ""
         raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{both}")
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
-    losses = metrics.log_losses(run.log_probabilities[run.test], labels)
+    losses = -run.log_probabilities[run.test, labels]
     infinite = int(np.isinf(losses).sum())
     ece = ece_estimate(top_label(probabilities, labels), clusters=within(run.clusters, run.test))
     return Report(
@@ -337,7 +337,7 @@ def set_estimates(
     if by == "all":
         limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
         curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
-        choices = size_choices(run, made.tuned, made.name, alpha, empty=empty)
+        choices = size_choices(run, made, alpha, empty=empty)
         return intervals(curve, alpha, choices=choices)
     if by == "class":
         strata = Strata(run.labels[own], np.tile(np.arange(run.k), (len(run.test), 1)))
@@ -365,25 +365,24 @@ def without_intervals(size: float, accuracy: float, options: int) -> SetEstimate
 
 
 def size_choices(
-    run: Evaluation, tuned: Tuned, name: str, alpha: Alpha, *, empty: str = "allow"
+    run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow"
 ) -> list[tuple[float, FloatArray]]:
     """The mean set sizes at each rank of the threshold, (n + 1,), with each of the parameters that may be chosen, and
     the share of draws in which they are. They are NaN at ranks that no interval at alpha needs."""
-    p, own, made = run.option_probabilities, tuned.calibration, []
-    shares = redrawn_choices(name, p, run.labels, tuned, seed=run.spec.seed)
-    if not shares:
+    tuned, chosen = made.tuned, []
+    shares = redrawn_choices(made.name, run.option_probabilities, run.labels, tuned, seed=run.spec.seed)
+    if not shares or made.parts is None:
         return []
-    base, ranks = score_parts(name, p[own])
-    true = base[np.arange(len(own)), run.labels[own]], ranks[np.arange(len(own)), run.labels[own]]
-    base, ranks = score_parts(name, p[run.test])
-    first, last = needed_ranks(len(own), alpha)
+    true, (base, ranks) = made.parts
+    first, last = needed_ranks(len(tuned.calibration), alpha)
     for parameters, share in shares.items():
         limits = thresholds_by_rank(costed(*true, parameters), TUNING_ALPHA)
-        blocks = (costed(base[rows], ranks[rows], parameters) for rows in row_blocks(len(base), run.k))
+        ends = limits[first - 1], limits[last - 1]
+        blocks = (costed(base[rows], ranks[rows], parameters, between=ends) for rows in row_blocks(len(base), run.k))
         sizes = np.full(len(limits), np.nan)
         sizes[first - 1 : last] = total_sizes(limits[first - 1 : last], blocks, empty=empty) / len(run.test)
-        made.append((share, sizes))
-    return made
+        chosen.append((share, sizes))
+    return chosen
 
 
 def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: BoolArray) -> SizeCoverage:

@@ -12,13 +12,16 @@ from core.conformal.alpha import Alpha
 from core.conformal.mondrian import check_by, class_members, group_members
 from core.conformal.published import scores_for, top_ties_of
 from core.conformal.pvalues import p_values
-from core.conformal.scores import Parameters, score_named
+from core.conformal.scores import Parameters, score_named, score_parts
+from core.conformal.scores.ranking import costed
 from core.conformal.sets import check_empty, filled
 from core.conformal.threshold import threshold
 from core.conformal.tuning import Tuned, tune
 from core.errors import InputError
-from core.records import BoolArray, FloatArray
+from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
+
+Parts = tuple[FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class FormedSets:
 
     ``threshold`` is the one threshold of all, or NaN if there are several; ``thresholds`` names each by its stratum
     (``all``, a subject, a letter). ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of
-    all.
+    all. ``parts`` are those of a tuned score, of the same options (:class:`~core.conformal.scores.Score`).
     """
 
     name: str
@@ -37,6 +40,7 @@ class FormedSets:
     threshold: float
     thresholds: dict[str, float]
     members: BoolArray
+    parts: tuple[Parts, Parts] | None = None
 
 
 def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
@@ -65,16 +69,17 @@ def form(
         tuned = Tuned(parameters, np.array([], dtype=np.int64), run.calibration, given=True)
     else:
         tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
-    own, asked = scores_for(
-        name,
-        run.option_probabilities,
-        run.labels,
-        calibration=tuned.calibration,
-        test=run.test,
-        method=method,
-        seed=run.spec.seed,
-        parameters=tuned.parameters,
-    )
+    p, parts = run.option_probabilities, None
+    if score_named(name).tuned:
+        calibration, places = tuned.calibration, np.arange(len(tuned.calibration))
+        base, ranks = score_parts(name, p[calibration])
+        labels = run.labels[calibration]
+        parts = (base[places, labels], ranks[places, labels]), score_parts(name, p[run.test])
+        own, asked = (costed(*some, tuned.parameters) for some in parts)
+    else:
+        own, asked = scores_for(
+            name, p, run.labels, calibration=tuned.calibration, test=run.test, method=method, seed=run.spec.seed
+        )
     q = float("nan")
     if method == "paper" and name in ye2024.SCORES:
         single = ye2024.single_sets(
@@ -86,11 +91,11 @@ def form(
         q = threshold(own, alpha, method=method)
         members, thresholds = asked <= q, {"all": q}
     else:
-        made = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_))
+        made = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_), parts)
         return at_alpha(run, made, alpha, empty=empty, by=by)
     if check_empty(empty) == "top1":
         filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
-    return FormedSets(name, tuned, own, asked, q, thresholds, members)
+    return FormedSets(name, tuned, own, asked, q, thresholds, members, parts)
 
 
 def at_alpha(run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow", by: str = "all") -> FormedSets:
