@@ -18,7 +18,7 @@ from core.conformal.mondrian import check_by
 from core.conformal.scores import SCORES, UNTUNED, Parameters, score_named
 from core.conformal.sets import check_empty
 from core.conformal.threshold import full_set_message
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.estimates import interval_text
 from core.records import BoolArray, FloatArray, IntArray
 from core.reports import frames
@@ -238,7 +238,7 @@ def sets(
     made = form(whole, score, at[0], empty=empty, by=strata, parameters=own)
     tests = np.flatnonzero(np.isin(rows, run.test))
     found = []
-    caveats, questions = of_run(run), questions_of(run, run.test)
+    caveats, questions = of_run(run) if len(tests) else run.recorded, questions_of(run, run.test)
     names = given_names(probabilities, classes, labels, run.k)
     for one in at:
         made = at_alpha(whole, made, one, empty=empty, by=strata)
@@ -324,7 +324,7 @@ def strata_of(by: Any, *, arrays: bool) -> tuple[str, Any]:
     if not isinstance(by, str):
         if by is None or not arrays:
             rule = "all, class, or an array with the group of each row" if arrays else "all, class or group"
-            raise InputError(f"by must be {rule}, got {str(by)[:80]!r} ({type(by).__name__})")
+            raise InputError(f"by must be {rule}, got {shown_value(by)} ({type(by).__name__})")
         return "group", by
     if arrays and by == "group":
         raise InputError("by='group' is for runs, which have subjects; give by= an array with the group of each row")
@@ -339,7 +339,7 @@ def parameters_of(given: Any, scores: Sequence[str]) -> Parameters | None:
     if not isinstance(given, Mapping) or not given or not set(given) <= {"weight", "free_ranks"}:
         raise InputError(
             f"parameters must be a dict with weight or free_ranks, as {{'weight': 0.01, 'free_ranks': 5}}, got "
-            f"{str(given)[:80]}"
+            f"{shown_value(given)}"
         )
     if not any(SCORES[name].tuned for name in scores):
         tuned = ", ".join(name for name, score in SCORES.items() if score.tuned)
@@ -386,7 +386,7 @@ def untested(run: Evaluation, made: FormedSets, alpha: Alpha, *, by: str) -> Sco
 def score_names(scores: Any) -> tuple[str, ...]:
     """The names of scores. Raises :class:`~core.errors.InputError` for anything else than a list of names."""
     if isinstance(scores, str) or not isinstance(scores, Iterable):
-        raise InputError(f"scores must be a list of names, such as ['lac'], got {scores!r}")
+        raise InputError(f"scores must be a list of names, such as ['lac'], got {shown_value(scores)}")
     return tuple(score_named(name).name for name in scores)
 
 

@@ -9,7 +9,7 @@ from charts import lab_outside
 from core import extras
 from core.conformal.alpha import THOUSAND, thousandths
 from core.conformal.sets import check_empty
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import MOST_OPTIONS
 from core.reports import frames
 from core.reports.array_inputs import MOST_CLASSES
@@ -45,9 +45,9 @@ def lab(
         raise InputError(f"the lab shows two scores side by side, got {len(names)}: {', '.join(names)}")
     left, right = names
     if not isinstance(name, str):
-        raise InputError(f"the name must be a text, got {name!r} ({type(name).__name__})")
+        raise InputError(f"the name must be a text, got {shown_value(name)} ({type(name).__name__})")
     if isinstance(questions, str) or not isinstance(questions, Sized):
-        raise InputError(f"questions must be a list of texts, got {questions!r}")
+        raise InputError(f"questions must be a list of texts, got {shown_value(questions)}")
     of = evaluation(run, labels, calibration=calibration, seed=seed, classes=classes, values=values)
     if of.k > MOST_OPTIONS:
         raise InputError(

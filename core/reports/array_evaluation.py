@@ -12,7 +12,7 @@ import numpy.typing as npt
 from core.clusters import joined
 from core.conformal.alpha import number
 from core.conformal.draws import SPLIT, first_part
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import BoolArray, IntArray
 from core.reports.array_inputs import (
     as_array,
@@ -128,7 +128,7 @@ def _without_label(rows: int) -> Caveats:
 def check_seed(seed: Any) -> int:
     """The seed as an integer. Raises :class:`InputError` for anything else than a whole number."""
     if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)):
-        raise InputError(f"the seed must be a whole number, got {seed!r} ({type(seed).__name__})")
+        raise InputError(f"the seed must be a whole number, got {shown_value(seed)} ({type(seed).__name__})")
     return int(seed)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.conformal.probabilities import ROW_SUM_TOLERANCE, in_double, log, log_softmax, row_blocks, softmax
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.tasks.identity import cluster_name
 
@@ -20,7 +20,6 @@ SUM_WITHIN = 0.01
 """How far the sum of a row may be from 1, because probabilities are rounded; it is then divided by its sum."""
 VALUES = ("probabilities", "logits")
 PER_CENT = 100
-SHOWN = 60
 FIRST_ROWS = 5
 CERTAIN = 3
 """So many standard errors are no chance."""
@@ -51,7 +50,7 @@ def read_probabilities(
     ``values`` says whether the numbers are probabilities or logits. Raises :class:`InputError` for anything else.
     """
     if not isinstance(values, str) or values not in VALUES:
-        raise InputError(f"unknown values {_shown(values)}; choose from {', '.join(VALUES)}")
+        raise InputError(f"unknown values {shown_value(values)}; choose from {', '.join(VALUES)}")
     p, counts = _numbers(as_array(given, "probabilities"), values)
     names = given_names(given, classes, labels, p.shape[1])
     if values == "logits":
@@ -95,7 +94,7 @@ def as_array(values: Any, what: str) -> npt.NDArray[Any]:
             values = _of_torch(values)
         if isinstance(values, np.ma.MaskedArray):
             values = values.filled(np.nan) if values.dtype.kind == "f" else values.astype(object).filled(None)
-        found = np.asarray(values.to_numpy()) if hasattr(values, "to_numpy") else np.asarray(values)
+        found = np.asarray(values)
         if found.dtype.name == "bfloat16":  # of JAX
             found = found.astype(np.float32)
     except Exception as error:  # other people's conversions raise whatever they like
@@ -114,21 +113,21 @@ def _column_names(values: Any) -> tuple[Any, ...]:
     """The names of a data frame's columns; empty if it has none, or if they only count the columns."""
     if getattr(values, "ndim", 2) != 2:  # a series has no columns
         return ()
-    columns = getattr(values, "columns", None)
-    if columns is None or callable(columns):
-        columns = getattr(values, "column_names", None)  # of pyarrow
+    columns = getattr(values, "column_names", getattr(values, "columns", None))  # of pyarrow, and of all others
     if columns is None or isinstance(columns, (str, bytes)) or any(not hasattr(one, "__hash__") for one in columns):
         return ()
     names = tuple(getattr(columns, "tolist", lambda: list(columns))())
     if any(not isinstance(name, (str, int, float, bool, np.generic)) for name in names):
-        raise InputError(f"the columns have names such as {_shown(names[0])}; give classes=, one name for each column")
+        raise InputError(
+            f"the columns have names such as {shown_value(names[0])}; give classes=, one name for each column"
+        )
     counted = (tuple(range(len(names))), tuple(f"column_{j}" for j in range(len(names))))
     return () if names in counted else names
 
 
 def _class_names(classes: Any, k: int) -> tuple[Any, ...]:
     if isinstance(classes, (str, bytes)):
-        raise InputError(f"classes must be a list of {k} names, got {_shown(classes)}")
+        raise InputError(f"classes must be a list of {k} names, got {shown_value(classes)}")
     array = as_array(list(classes) if isinstance(classes, (tuple, range)) else classes, "classes")
     if array.ndim != 1 or len(array) != k:
         raise InputError(
@@ -143,12 +142,14 @@ def _class_names(classes: Any, k: int) -> tuple[Any, ...]:
         raise InputError("the names of classes must be texts or numbers")
     if len(set(texts)) < k:
         again = next(text for text in texts if texts.count(text) > 1)
-        raise InputError(f"two classes are called {_shown(again)}; give each column its own name")
+        raise InputError(f"two classes are called {shown_value(again)}; give each column its own name")
     return names
 
 
 def _plain(value: Any) -> Any:
     """A cell as Python has it: bytes as text, whole floats as integers."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, float) and value.is_integer():
@@ -166,10 +167,6 @@ def _missing(value: Any) -> bool:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return True
     return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, str) and not value.strip())
-
-
-def _shown(value: Any) -> str:
-    return repr(value)[:SHOWN]
 
 
 def _row(values: FloatArray) -> str:
@@ -243,6 +240,8 @@ def _way_out(p: FloatArray, sums: FloatArray) -> str:
     """What to do with numbers that are no probabilities, by what they look like."""
     if (p >= 0).all() and (abs(sums - PER_CENT) <= PER_CENT * SUM_WITHIN).mean() > 0.5:
         return "; divide per cent by 100"
+    if (p >= 0).all() and (abs(p.sum(axis=0) - 1) <= SUM_WITHIN).all():
+        return "; here the columns do, so transpose it"
     if (p >= 0).all() and (p <= 1).all():
         share = "divide each row by its sum if its classes exclude each other"
         return f"; these are rounded too far, or not of all classes: {share}"
@@ -280,9 +279,9 @@ def read_labels(given: Any, p: ClassProbabilities) -> IntArray:
     for row, cell in enumerate(cells):
         try:
             if (place := places.get(cell)) is None:
-                place = places[cell] = _place(cell, own, texts, k, where=f"label {_shown(cell)} of row {row}")
+                place = places[cell] = _place(cell, own, texts, k, where=f"label {shown_value(cell)} of row {row}")
         except TypeError:
-            raise InputError(f"label {_shown(cell)} of row {row} is neither a number nor a name") from None
+            raise InputError(f"label {shown_value(cell)} of row {row} is neither a number nor a name") from None
         labels[row] = place
     return labels if names else _numbered(labels, p)
 
@@ -333,6 +332,11 @@ def _numbered(labels: IntArray, p: ClassProbabilities) -> IntArray:
         hint = _from_one(label, k)
         raise InputError(f"label {label} of row {row} is outside the {k} options; labels count from 0 to {k - 1}{hint}")
     there = labels >= 0
+    if k == 2 and not p.names and not there.all() and there.any() and labels[there].min() == 1:
+        raise InputError(
+            "labels are -1 and 1, and -1 is no label here; give classes=[-1, 1] if it is the class of the first "
+            "column, or None in its place"
+        )
     if there.any() and labels[there].min() >= 1 and not p.names:
         top = p.probabilities[there].argmax(axis=1)
         right, shifted = int((top == labels[there]).sum()), int((top == labels[there] - 1).sum())

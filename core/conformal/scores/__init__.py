@@ -29,7 +29,7 @@ from core.conformal.probabilities import row_blocks
 from core.conformal.scores import aps, aps_randomised, lac, margin, raps, saps, top_k
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.record import UNTUNED, Parameters, Score
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import FloatArray, IntArray
 
 __all__ = [
@@ -62,7 +62,7 @@ SCORE_NAMES = tuple(SCORES)
 def score_named(name: str) -> Score:
     """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
     if not isinstance(name, str) or name not in SCORES:
-        raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
+        raise InputError(f"unknown score {shown_value(name)}; choose from {', '.join(SCORE_NAMES)}")
     return SCORES[name]
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.conformal.probabilities import NEXT_TO_IT, on_grid
+from core.conformal.probabilities import NEXT_TO_IT, on_grid, row_blocks
 from core.conformal.scores.record import Parameters
 from core.records import FloatArray, IntArray
 
@@ -63,7 +63,9 @@ def costed(
     """
     scores = base + parameters.weight * np.maximum(ranks - parameters.free_ranks, 0)
     if between is None:
-        return on_grid(scores, share=base)
+        for rows in row_blocks(len(scores), scores[0].size if len(scores) else 1):
+            scores[rows] = on_grid(scores[rows], share=base[rows])
+        return scores
     near = (scores > between[0] - NEXT_TO_IT) & (scores < between[1] + NEXT_TO_IT)
     scores[near] = on_grid(scores[near], share=base[near])
     return scores
