@@ -292,10 +292,12 @@ def _place(cell: Any, own: dict[Any, int], texts: dict[str, int], k: int, *, whe
         return own[cell]
     if own and (text := class_text(cell)) in texts:
         return texts[text]
-    if _missing(cell) or (cell == -1 and not isinstance(cell, bool)):
+    if _missing(cell) or cell in (-1, "-1"):
         return -1
     if isinstance(cell, (bool, np.bool_)) and k == 2 and not own:
         return int(cell)
+    if isinstance(cell, str) and not own and cell.strip().isdecimal():  # as an array of numbers and texts has them
+        cell = int(cell)
     number = isinstance(cell, int) and not isinstance(cell, bool)
     if own and not (number and all(isinstance(name, str) and not _is_number(name) for name in own)):
         listed = ", ".join([*texts][:FIRST_ROWS]) + (", …" if k > FIRST_ROWS else "")
