@@ -93,7 +93,7 @@ def as_array(values: Any, what: str) -> npt.NDArray[Any]:
         if hasattr(values, "detach") and hasattr(values, "cpu"):
             values = _of_torch(values)
         if isinstance(values, np.ma.MaskedArray):
-            values = values.filled(np.nan) if values.dtype.kind == "f" else values.astype(object).filled(None)
+            values = np.ma.filled(values, np.nan) if values.dtype.kind == "f" else values.tolist()
         found = np.asarray(values)
         if found.dtype.name == "bfloat16":  # of JAX
             found = found.astype(np.float32)

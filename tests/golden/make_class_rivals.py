@@ -24,13 +24,13 @@ RAPS_PARAMETERS = {"weight": 0.01, "free_ranks": 2}
 
 
 def data(k):
-    """Logits (2N, k), probabilities and labels of N calibration and N test questions."""
+    """Probabilities (2N, k) and labels of N calibration and N test questions."""
     rng = np.random.default_rng(k)
     labels = rng.integers(0, k, 2 * N)
     logits = rng.normal(size=(2 * N, k)) * 1.3
     logits[np.arange(2 * N), labels] += 2 + 0.4 * np.log(k)
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return logits, shares / shares.sum(axis=1, keepdims=True), labels
+    return shares / shares.sum(axis=1, keepdims=True), labels
 
 
 def described(members):
@@ -54,7 +54,7 @@ def main():
     raps = RAPS(randomized=False, penalty=RAPS_PARAMETERS["weight"], kreg=RAPS_PARAMETERS["free_ranks"])
     found = []
     for k in CLASSES:
-        logits, p, labels = data(k)
+        p, labels = data(k)
         own, asked = torch.tensor(np.log(p[:N])), torch.tensor(np.log(p[N : N + ASKED]))
         counts = np.bincount(labels[:N], minlength=k)
         for alpha in ALPHAS:

@@ -23,7 +23,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "class_rivals.json")
 
 @cache
 def sets(k, name, by):
-    _, p, labels = data(k)
+    p, labels = data(k)
     rows = N + ASKED
     parameters = RAPS_PARAMETERS if name == "raps" else None
     found = hedge.sets(
@@ -81,7 +81,7 @@ def test_mapie(k):
         def __sklearn_is_fitted__(self):
             return True
 
-    _, p, labels = data(k)
+    p, labels = data(k)
     for alpha in ALPHAS:
         rival = SplitConformalClassifier(
             estimator=Given(), confidence_level=1 - alpha, conformity_score="lac", prefit=True
