@@ -3,8 +3,7 @@
     pip install --no-deps torchcp==1.2.1 torch_geometric crepes==0.9.1 && python tests/golden/make_class_rivals.py
 
 Of each set the size and the sum of its options' places are written. Options of classes with too few calibration
-questions are left out of TorchCP's sets by class: it gives them the largest score of all as threshold, and Hedge keeps
-them in every set.
+questions for a threshold are left out of TorchCP's sets by class.
 """
 
 import json
