@@ -25,6 +25,8 @@ import re
 LONGEST = 1_500
 """Characters of a message. A longer one holds values of a file that nobody reads whole; its ends say what is wrong."""
 
+SHORT = 80
+"""Characters of a value in a message."""
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that a terminal obeys or that change the order in which a line is read, and halves of characters; tabs and
 line ends are none of them."""
@@ -39,6 +41,16 @@ def plain(text: str, *, one_line: bool = False) -> str:
     """
     shown = CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
     return shown.replace("\n", "\\n").replace("\t", "\\t") if one_line else shown
+
+
+def shown_value(value: object) -> str:
+    """Any value as one short line of a message, as Python writes it.
+
+    >>> shown_value("a"), len(shown_value(list(range(100))))
+    ("'a'", 80)
+    """
+    text = plain(repr(value), one_line=True)
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
 
 
 class HedgeError(Exception):

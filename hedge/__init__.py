@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from core.errors import InputError
-    from hedge.figures import RunFigures, SetFigures, report, sets
+    from hedge.figures import ByAlpha, RunFigures, SetFigures, report, sets
     from hedge.widget import lab
 
-__all__ = ["InputError", "RunFigures", "SetFigures", "lab", "report", "sets"]
+__all__ = ["ByAlpha", "InputError", "RunFigures", "SetFigures", "lab", "report", "sets"]
 
 MODULES = {
+    "ByAlpha": "hedge.figures",
     "InputError": "core.errors",
     "RunFigures": "hedge.figures",
     "SetFigures": "hedge.figures",

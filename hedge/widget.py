@@ -9,8 +9,10 @@ from charts import lab_outside
 from core import extras
 from core.conformal.alpha import THOUSAND, thousandths
 from core.conformal.sets import check_empty
-from core.errors import InputError
+from core.errors import InputError, shown_value
+from core.records import MOST_OPTIONS
 from core.reports import frames
+from core.reports.array_inputs import MOST_CLASSES
 from core.reports.caveats import lab_footnote_of
 from core.reports.file_names import slug
 from hedge.figures import Split, evaluation, score_names, title_of
@@ -23,6 +25,8 @@ def lab(
     alpha: float = 0.1,
     scores: Sequence[str] = ("lac", "aps"),
     calibration: Split = 0.5,
+    classes: Any = None,
+    values: str = "probabilities",
     seed: int = 0,
     empty: str = "allow",
     questions: Sequence[str] = (),
@@ -32,7 +36,8 @@ def lab(
 
     Alpha is dragged in the notebook, without a server. ``widget.alpha`` is the alpha that was last released, and the
     lab follows when it is set. ``scores`` are the two that stand side by side, ``questions`` the texts of arrays'
-    questions. Raises :class:`~core.errors.InputError` as :func:`hedge.report` does, and where anywidget is missing.
+    questions. The lab shows up to 100 classes; ``classes`` and ``values`` are as for :func:`hedge.sets`. Raises
+    :class:`~core.errors.InputError` as :func:`hedge.report` does, and where anywidget is missing.
     """
     at = thousandths(alpha)
     names = score_names(scores)
@@ -40,10 +45,15 @@ def lab(
         raise InputError(f"the lab shows two scores side by side, got {len(names)}: {', '.join(names)}")
     left, right = names
     if not isinstance(name, str):
-        raise InputError(f"the name must be a text, got {name!r} ({type(name).__name__})")
+        raise InputError(f"the name must be a text, got {shown_value(name)} ({type(name).__name__})")
     if isinstance(questions, str) or not isinstance(questions, Sized):
-        raise InputError(f"questions must be a list of texts, got {questions!r}")
-    of = evaluation(run, labels, calibration=calibration, seed=seed)
+        raise InputError(f"questions must be a list of texts, got {shown_value(questions)}")
+    of = evaluation(run, labels, calibration=calibration, seed=seed, classes=classes, values=values)
+    if of.k > MOST_OPTIONS:
+        raise InputError(
+            f"the lab shows up to {MOST_OPTIONS} classes, got {of.k:,}; hedge.sets and hedge.report take up to "
+            f"{MOST_CLASSES:,}"
+        )
     tables = frames.lab_tables(of) if isinstance(run, str) else frames.lab_tables_of_arrays(of, questions)
     title = name or title_of(of)
     data = lab_outside.data(

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.calibration.bins import ECE_BINS, TopLabel
 from core.calibration.errors import top_errors
-from core.conformal.probabilities import on_grid, top_options
+from core.conformal.probabilities import are_top, top_options
 from core.records import FloatArray, IntArray
 
 
@@ -51,8 +51,7 @@ def top_ties(probabilities: FloatArray, labels: IntArray) -> TopTies:
     >>> top_ties(np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]))
     TopTies(n=1, lost=0.5, won=1.0)
     """
-    p = on_grid(probabilities)
-    top = p == np.nanmax(p, axis=1, keepdims=True)
+    top = are_top(probabilities)
     tied = top.sum(axis=1) > 1
     among = top[np.arange(len(labels)), labels]
     return TopTies(int(tied.sum()), float((among & ~tied).mean()), float(among.mean()))

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from core.clusters import effective_number
-from core.conformal.alpha import THOUSAND
+from core.conformal.alpha import THOUSAND, Alpha
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
 
@@ -47,7 +47,7 @@ def coverage(sets: PredictionSets, labels: IntArray) -> float:
     return float(sets.members[np.arange(len(labels)), labels].mean())
 
 
-def beta_parameters(n: int, alpha: int) -> tuple[int, int]:
+def beta_parameters(n: int, alpha: Alpha) -> tuple[int, int]:
     """``(n + 1 − l, l)`` with l = ⌊(n + 1)·alpha⌋, as integers; l = 0 means that every set is full.
 
     >>> beta_parameters(1000, 100)
@@ -57,7 +57,7 @@ def beta_parameters(n: int, alpha: int) -> tuple[int, int]:
     return n + 1 - l, l
 
 
-def beta_band(n: int, alpha: int, *, mass: float = BAND_MASS) -> tuple[float, float]:
+def beta_band(n: int, alpha: Alpha, *, mass: float = BAND_MASS) -> tuple[float, float]:
     """The central band of coverage over calibration draws of size n; (1, 1) if every set is full."""
     a, b = beta_parameters(n, alpha)
     if b == 0:
@@ -93,7 +93,7 @@ class Ties:
 
 @lru_cache(maxsize=4096)
 def beta_binomial_band(
-    n: int, m: int, alpha: int, *, ties: Ties | None = None, mass: float = BAND_MASS
+    n: int, m: int, alpha: Alpha, *, ties: Ties | None = None, mass: float = BAND_MASS
 ) -> tuple[float, float]:
     """The central band of observed coverage on m test questions, as shares of m.
 
@@ -109,7 +109,7 @@ def beta_binomial_band(
     return (first + low) / m, (first + high) / m
 
 
-def coverage_law(n: int, m: int, alpha: int, ties: Ties | None = None) -> tuple[int, FloatArray]:
+def coverage_law(n: int, m: int, alpha: Alpha, ties: Ties | None = None) -> tuple[int, FloatArray]:
     """The first of the likely counts of covered questions among m, and the probabilities from there on.
 
     Let r be the threshold's rank. With equal scores in a random order, s test questions stand before the r-th
@@ -136,14 +136,14 @@ def coverage_law(n: int, m: int, alpha: int, ties: Ties | None = None) -> tuple[
     return first, tied
 
 
-def _reached(n: int, m: int, alpha: int, ties: Ties) -> bool:
+def _reached(n: int, m: int, alpha: Alpha, ties: Ties) -> bool:
     """Whether a likely threshold is one of the equal scores. If not, the law is the one without ties, to the bit."""
     lowest, highest = _likely_places(n, m, alpha)
     return bool(((ties.runs[:, 0] < highest) & (ties.runs[:, 1] > lowest)).any())
 
 
 @lru_cache(maxsize=1024)
-def _likely_places(n: int, m: int, alpha: int) -> tuple[int, int]:
+def _likely_places(n: int, m: int, alpha: Alpha) -> tuple[int, int]:
     """The first and the last place among n + m scores at which the threshold may stand."""
     a, b = beta_parameters(n, alpha)
     first, last = _likely_counts(m, a, b)
@@ -265,7 +265,7 @@ def covered_questions(share: float, m: int) -> int:
     return math.ceil(share * m - WHOLE)
 
 
-def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
+def guarantee_p_value(covered: int, n: int, m: int, alpha: Alpha) -> float:
     """The probability that at most ``covered`` of m questions are covered if the guarantee holds.
 
     A small value is evidence against the guarantee. Ties don't count: they only raise coverage.
@@ -277,7 +277,7 @@ def guarantee_p_value(covered: int, n: int, m: int, alpha: int) -> float:
 
 
 def strata_law(
-    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int, *, ties: Mapping[str, Ties | None] = NO_TIES
+    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: Alpha, *, ties: Mapping[str, Ties | None] = NO_TIES
 ) -> FloatArray:
     """The probabilities that 0 … m questions are covered if each stratum has its own threshold, (m + 1,).
 
@@ -306,7 +306,7 @@ def strata_law(
 
 
 def strata_band(
-    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int, *, ties: Mapping[str, Ties | None] = NO_TIES
+    calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: Alpha, *, ties: Mapping[str, Ties | None] = NO_TIES
 ) -> tuple[float, float]:
     """The central 95% band of observed coverage under :func:`strata_law`.
 
@@ -320,7 +320,7 @@ def strata_band(
     return low / (len(law) - 1), high / (len(law) - 1)
 
 
-def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: int) -> float:
+def strata_p_value(covered: int, calibrated: Mapping[str, int], tested: Mapping[str, int], alpha: Alpha) -> float:
     """The probability that at most ``covered`` questions are covered if the guarantee holds in every stratum."""
     if len(tested) == 1:
         ((name, m),) = tested.items()

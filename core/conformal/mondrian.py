@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.clusters import within
+from core.conformal.alpha import Alpha
 from core.conformal.coverage import clustered_share_interval
 from core.conformal.threshold import exact
 from core.errors import InputError
@@ -55,7 +56,7 @@ def group_members(
     calibration_groups: npt.NDArray[np.str_],
     test_scores: FloatArray,
     test_groups: npt.NDArray[np.str_],
-    alpha: int,
+    alpha: Alpha,
 ) -> tuple[BoolArray, dict[str, float]]:
     """Sets (m, k) with one threshold per group, and those thresholds by group.
 
@@ -69,7 +70,7 @@ def group_members(
 
 
 def class_members(
-    calibration_scores: FloatArray, calibration_labels: IntArray, test_scores: FloatArray, alpha: int
+    calibration_scores: FloatArray, calibration_labels: IntArray, test_scores: FloatArray, alpha: Alpha
 ) -> tuple[BoolArray, FloatArray]:
     """Sets (m, k) with one threshold per option, and the thresholds (k,).
 

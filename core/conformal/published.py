@@ -101,5 +101,8 @@ def scores_for(
             bluq_calibration_scores(probabilities[calibration], labels[calibration]),
             bluq_test_scores(probabilities[test]),
         )
-    scores = score(name, probabilities, seed=seed, parameters=parameters)
-    return true_scores(scores[calibration], labels[calibration]), scores[test]
+
+    def own(rows: IntArray) -> FloatArray:
+        return score(name, probabilities[rows], seed=seed, parameters=parameters, places=rows)
+
+    return true_scores(own(calibration), labels[calibration]), own(test)

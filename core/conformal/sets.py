@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.conformal.probabilities import top_options
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import BoolArray, FloatArray, PredictionSets
 
 EMPTY_POLICIES = ("allow", "top1")
@@ -14,7 +14,9 @@ EMPTY_POLICIES = ("allow", "top1")
 def check_empty(policy: str) -> str:
     """Return the policy for empty sets if it is known; raises :class:`InputError` otherwise."""
     if not isinstance(policy, str) or policy not in EMPTY_POLICIES:
-        raise InputError(f"unknown policy for empty sets {policy!r}; choose from {', '.join(EMPTY_POLICIES)}")
+        raise InputError(
+            f"unknown policy for empty sets {shown_value(policy)}; choose from {', '.join(EMPTY_POLICIES)}"
+        )
     return policy
 
 

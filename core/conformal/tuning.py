@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.conformal.draws import TUNING, first_part
-from core.conformal.scores import Parameters, score, score_named, true_scores
+from core.conformal.scores import Parameters, score_named, score_parts
+from core.conformal.scores.ranking import costed
 from core.conformal.threshold import exact, rank
 from core.records import FloatArray, IntArray
 
@@ -29,12 +30,13 @@ SMALLEST = 20
 class Tuned:
     """The parameters, the rows they were tuned on and the rows that are left to calibrate.
 
-    If nothing was tuned, ``rows`` is empty and the parameters are the untuned defaults.
+    If nothing was tuned, ``rows`` is empty and the parameters are the untuned defaults, or those ``given`` by a person.
     """
 
     parameters: Parameters
     rows: IntArray
     calibration: IntArray
+    given: bool = False
 
 
 def tune(name: str, probabilities: FloatArray, labels: IntArray, calibration: IntArray, *, seed: int) -> Tuned:
@@ -48,8 +50,8 @@ def tune(name: str, probabilities: FloatArray, labels: IntArray, calibration: In
     if not grid or size < SMALLEST:
         return Tuned(Parameters(), np.array([], dtype=np.int64), calibration)
     aside, half = (first_part(calibration, part, seed=seed, purpose=TUNING) for part in (size, size // 2))
-    first, second = calibration[half], calibration[aside & ~half]
-    sizes = [_total_size(name, probabilities, labels, first, second, parameters) for parameters in grid]
+    true, second = _parts(name, probabilities, labels, calibration[half], calibration[aside & ~half])
+    sizes = [_total_size(true, second, parameters) for parameters in grid]
     return Tuned(grid[int(np.argmin(sizes))], calibration[aside], calibration[~aside])
 
 
@@ -65,28 +67,47 @@ def redrawn_choices(
     if size == 0:
         return {}
     half = first_part(tuned.rows, size // 2, seed=seed, purpose=TUNING)
-    first, second = tuned.rows[half], tuned.rows[~half]
+    t, asked_rows = int(half.sum()), int((~half).sum())
+    parts_of_true, parts = _parts(name, probabilities, labels, tuned.rows[half], tuned.rows[~half])
     rng = np.random.default_rng([seed, 0x7E4])
-    drawn = rng.multinomial(len(first), np.full(len(first), 1 / len(first)), size=REDRAWN)  # (200, t)
-    asked = rng.multinomial(len(second), np.full(len(second), 1 / len(second)), size=REDRAWN)
-    place = int(rank(len(first), TUNING_ALPHA))
+    drawn = rng.multinomial(t, np.full(t, 1 / t), size=REDRAWN)  # (200, t)
+    asked = rng.multinomial(asked_rows, np.full(asked_rows, 1 / asked_rows), size=REDRAWN)
+    place = int(rank(t, TUNING_ALPHA))
     totals = np.empty((len(grid), REDRAWN))
     for row, parameters in enumerate(grid):
-        true = true_scores(score(name, probabilities[first], parameters=parameters), labels[first])
+        true = costed(*parts_of_true, parameters)
         order = np.argsort(true, kind="stable")
         limits = np.append(true[order], np.inf)
         # The place of the threshold among the sorted scores: the first whose cumulative count reaches the rank.
-        at = (np.cumsum(drawn[:, order], axis=1) < place).sum(axis=1)
-        rising = np.sort(score(name, probabilities[second], parameters=parameters), axis=1)
-        sizes = (rising[None] <= limits[:, None, None]).sum(axis=2)  # (t + 1, t')
-        totals[row] = (asked * sizes[at]).sum(axis=1)
+        at, which = np.unique((np.cumsum(drawn[:, order], axis=1) < place).sum(axis=1), return_inverse=True)
+        reached = limits[at]
+        sizes = _sizes(reached, costed(*parts, parameters, between=(reached[0], reached[-1])))
+        totals[row] = (asked * sizes[which]).sum(axis=1)
     shares = np.bincount(totals.argmin(axis=0), minlength=len(grid)) / REDRAWN
     return {grid[row]: float(shares[row]) for row in np.flatnonzero(shares)}
 
 
-def _total_size(
-    name: str, probabilities: FloatArray, labels: IntArray, first: IntArray, second: IntArray, parameters: Parameters
-) -> int:
-    """The total number of options in the sets of the rows ``second``, with the threshold from the rows ``first``."""
-    limit = exact(true_scores(score(name, probabilities[first], parameters=parameters), labels[first]), TUNING_ALPHA)
-    return int((score(name, probabilities[second], parameters=parameters) <= limit).sum())
+def _total_size(true: tuple[FloatArray, IntArray], second: tuple[FloatArray, IntArray], parameters: Parameters) -> int:
+    """The total number of options in the sets of some rows, with the threshold from others (:func:`_parts`)."""
+    limit = exact(costed(*true, parameters), TUNING_ALPHA)
+    return int((costed(*second, parameters, between=(limit, limit)) <= limit).sum())
+
+
+def _parts(
+    name: str, probabilities: FloatArray, labels: IntArray, first: IntArray, second: IntArray
+) -> tuple[tuple[FloatArray, IntArray], tuple[FloatArray, IntArray]]:
+    """The parts of the score (:class:`~core.conformal.scores.Score`): of the true options of the rows ``first``, (t,),
+    and of all options of the rows ``second``, (t', k)."""
+    base, ranks = score_parts(name, probabilities[first])
+    rows = np.arange(len(first)), labels[first]
+    return (base[rows], ranks[rows]), score_parts(name, probabilities[second])
+
+
+def _sizes(limits: FloatArray, scores: FloatArray) -> IntArray:
+    """The size of each of m sets at each of r rising limits, (r, m), from scores (m, k)."""
+    r, m = len(limits), len(scores)
+    row, option = np.nonzero((scores > limits[0]) & (scores <= limits[-1]))
+    first = np.searchsorted(limits, scores[row, option])
+    counts = np.bincount(row * r + first, minlength=m * r).reshape(m, r)
+    counts[:, 0] += (scores <= limits[0]).sum(axis=1)
+    return np.cumsum(counts, axis=1).T

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.conformal.alpha import Alpha
 from core.conformal.threshold import threshold
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray
@@ -82,7 +83,7 @@ def single_sets(
     *,
     calibration: IntArray,
     test: IntArray,
-    alpha: int,
+    alpha: Alpha,
     order: Order = stable_order,
 ) -> SingleSets:
     """The sets of the rows ``test`` of probabilities (n, k) at ``alpha`` thousandths.

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from core.calibration import metrics
-from core.conformal.alpha import THOUSAND
+from core.conformal.alpha import THOUSAND, Alpha
 from core.conformal.published import top_ties_of
 from core.conformal.threshold import rank
 from core.reports.evaluation import Evaluation
@@ -31,7 +31,7 @@ NAMED = 4
 """The footnotes that are shown where there is little room."""
 
 
-def few_questions(n: int, m: int, *, alpha: int = 0) -> Caveats:
+def few_questions(n: int, m: int, *, alpha: Alpha = 0) -> Caveats:
     """A caveat on ``n`` calibration and ``m`` test questions, if they are few, or too few for ``alpha`` thousandths."""
     if min(n, m) >= FEWEST and (not alpha or rank(n, alpha) <= n):
         return ()

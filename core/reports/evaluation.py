@@ -14,7 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.conformal.draws import one_each
-from core.conformal.probabilities import check_labels, check_probabilities, log_softmax, option_shares, softmax
+from core.conformal.probabilities import (
+    check_labels,
+    check_probabilities,
+    log_softmax,
+    option_shares,
+    row_blocks,
+    softmax,
+)
 from core.errors import InputError
 from core.files.parquet_columns import texts
 from core.files.tables import read_table
@@ -83,7 +90,9 @@ class Evaluation:
 
     def __post_init__(self) -> None:
         p, logs = self.probabilities, self.log_probabilities
-        if p.shape != logs.shape or np.abs(np.exp(logs) - p).max(initial=0) > ROUNDING:
+        if p.shape != logs.shape or any(
+            np.abs(np.exp(logs[rows]) - p[rows]).max(initial=0) > ROUNDING for rows in row_blocks(len(p), self.k)
+        ):
             raise InputError(
                 f"run {self.run_id}: log-probabilities of shape {logs.shape} are not the logarithms of probabilities "
                 f"of shape {p.shape}; give both of the same logits"
@@ -101,8 +110,9 @@ class Evaluation:
 
     def lacking(self, values: FloatArray) -> FloatArray:
         """Values (n, k), NaN for an option that a question lacks."""
-        real = self.real
-        return values if real.all() else np.where(real, values, np.nan)
+        if (self.option_counts == self.k).all():
+            return values
+        return np.where(self.real, values, np.nan)
 
     @property
     def option_places(self) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +29,7 @@ from core.reports.alpha_lab.view import clustered, extra_options
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each, standing_test_rows
-from core.reports.report import DEFAULT_SCORES, Report, report, size_choices
+from core.reports.report import DEFAULT_SCORES, Report, ScoreReport, report
 from core.runs import store
 from core.runs.caveats import COLUMN
 
@@ -98,9 +98,8 @@ def overview(runs: Iterable[Evaluation], alpha: int, scores: Sequence[str] = DEF
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """One score's sets of a run at every alpha. ``n`` questions calibrate; a tuned score has set some aside, and
-    ``choices`` are the sizes with other parameters that it may choose. ``m`` is how many questions the test rows are
-    worth in a band of coverage, and ``ties`` are the equal scores of the true options.
+    """One score's sets of a run at every alpha. ``n`` questions calibrate. ``m`` is how many questions the test rows
+    are worth in a band of coverage, and ``ties`` are the equal scores of the true options.
     """
 
     n: int
@@ -108,7 +107,6 @@ class ScoreSummary:
     curve: AlphaCurve
     sizes: SizeCurve
     ties: Ties | None
-    choices: Sequence[tuple[float, SizeCurve]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,6 @@ def summarise_score(run: Evaluation, name: str) -> ScoreSummary:
         curve=alpha_curve(true, scores[run.test], run.labels[run.test]),
         sizes=size_curve(limits, scores[run.test], right, options=run.k, clusters=within(run.clusters, run.test)),
         ties=Ties.of(true, true_scores(scores[stand], run.labels[stand])),
-        choices=size_choices(run, tuned, name, right),
     )
 
 
@@ -154,7 +151,7 @@ def overview_at(runs: Iterable[RunSummary], alpha: int) -> pd.DataFrame:
         row = overview_row(of, run.questions)
         for name, summary in run.scores.items():
             low, high = beta_binomial_band(summary.n, summary.m, alpha, ties=summary.ties)
-            likely = intervals(summary.sizes, alpha, choices=summary.choices)
+            likely = intervals(summary.sizes, alpha)
             coverage = float(summary.curve.coverage[alpha - 1])
             row |= {
                 f"{name}_coverage": coverage,
@@ -210,7 +207,7 @@ def lab_tables_of_arrays(run: Evaluation, questions: Sequence[str] = ()) -> dict
             "group": run.groups[rows],
             "context": [""] * len(rows),
             "question": own,
-            **{f"o{j}": [f"Option {run.letters[j]}"] * len(rows) for j in range(run.k)},
+            **({} if run.classes else {f"o{j}": [f"Option {run.letters[j]}"] * len(rows) for j in range(run.k)}),
         }
     )
     return _lab_tables(run, rows, np.arange(len(rows), dtype=np.int64), texts, ())
@@ -321,11 +318,16 @@ def question_list(run: Evaluation) -> pd.DataFrame:
 
 def score_table(run: Report) -> pd.DataFrame:
     """The figures of a report, one row per score; ``size_j`` counts the sets of j options."""
+    return score_rows(run.alpha, run.scores)
+
+
+def score_rows(alpha: float, scores: Mapping[str, ScoreReport]) -> pd.DataFrame:
+    """The figures of the sets at one alpha, as :func:`score_table` gives them."""
     return pd.DataFrame(
         [
             {
                 "score": name,
-                "alpha": run.alpha,
+                "alpha": alpha,
                 "threshold": figures.threshold,
                 "coverage": figures.coverage,
                 "coverage_low": figures.coverage_band[0],
@@ -340,7 +342,7 @@ def score_table(run: Report) -> pd.DataFrame:
                 "uacc_high": figures.uacc_interval[1],
                 **{f"size_{j}": count for j, count in enumerate(figures.sizes)},
             }
-            for name, figures in run.scores.items()
+            for name, figures in scores.items()
         ]
     )
 

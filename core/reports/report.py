@@ -13,15 +13,16 @@ from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.clusters import within
-from core.conformal.alpha import THOUSAND, check_thousandths
+from core.conformal.alpha import THOUSAND, Alpha, check_thousandths
 from core.conformal.coverage import Ties, clustered_share_interval, covered_questions, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
-from core.conformal.probabilities import option_shares, top_shares
+from core.conformal.probabilities import option_shares, row_blocks, top_shares
 from core.conformal.published import top_ties_of
-from core.conformal.scores import SCORES, true_scores
-from core.conformal.scores import score as score_of
-from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, uacc
+from core.conformal.scores import SCORES, Parameters
+from core.conformal.scores.ranking import costed
+from core.conformal.set_sizes.by_rank import size_curve, thresholds_by_rank, total_sizes, uacc
 from core.conformal.set_sizes.intervals import SetEstimates, Strata, intervals, strata_intervals
+from core.conformal.set_sizes.resampling import needed_ranks
 from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
@@ -188,16 +189,18 @@ def shown(value: float | None, digits: int = 3) -> str:
 
 def report(
     run: Evaluation,
-    alpha: int,
+    alpha: Alpha,
     *,
     scores: Sequence[str] = DEFAULT_SCORES,
     method: str = "exact",
     empty: str = "allow",
     by: str = "all",
+    parameters: Parameters | None = None,
 ) -> Report:
     """The figures of ``run`` at ``alpha`` thousandths, for each named score.
 
-    ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`).
+    ``by`` says which questions share a threshold (:mod:`core.conformal.mondrian`). ``parameters`` are a person's own,
+    for scores that are tuned without them.
 
     Raises :class:`InputError` if the run has no calibration or no test questions, or a name is unknown.
     """
@@ -207,7 +210,7 @@ def report(
         both = "; each calibration question also tests, so split the rows by question" if len(run.left_out) else ""
         raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{both}")
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
-    losses = metrics.log_losses(run.log_probabilities[run.test], labels)
+    losses = -run.log_probabilities[run.test, labels]
     infinite = int(np.isinf(losses).sum()) if run.samples is None else 0
     ece = ece_estimate(top_label(probabilities, labels), clusters=within(run.clusters, run.test))
     return Report(
@@ -223,7 +226,7 @@ def report(
         n_test=m,
         test_questions=questions_of(run, run.test),
         k=run.k,
-        alpha=alpha / THOUSAND,
+        alpha=float(alpha / THOUSAND),
         by=by,
         accuracy=metrics.accuracy(probabilities, labels, ties=top_ties_of(method)),
         accuracy_interval=accuracy_interval(run, method=method),
@@ -236,7 +239,17 @@ def report(
         ece_interval=(ece.low, ece.high),
         ece_luck=ece.bias or 0.0,
         letter_rates=dict(zip(run.letters, top_shares(probabilities).mean(axis=0).tolist(), strict=True)),
-        scores={name: _score_report(run, name, alpha, method=method, empty=empty, by=by) for name in scores},
+        scores={
+            name: score_report(
+                run,
+                form(run, name, alpha, method=method, empty=empty, by=by, parameters=parameters),
+                alpha,
+                method=method,
+                empty=empty,
+                by=by,
+            )
+            for name in scores
+        },
         option_order=option_order(run, alpha, scores=tuple(scores)),
         caveats=of_run(run, method=method),
     )
@@ -268,9 +281,11 @@ def accuracy_interval(run: Evaluation, *, method: str = "exact") -> tuple[float,
     return clustered_share_interval(right, within(run.clusters, run.test))
 
 
-def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty: str, by: str) -> ScoreReport:
-    made = form(run, name, alpha, method=method, empty=empty, by=by)
-    own = made.tuned.calibration
+def score_report(
+    run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
+) -> ScoreReport:
+    """The figures of the sets ``made`` at alpha."""
+    name, own = made.name, made.tuned.calibration
     labels = run.labels[run.test]
     n, m, k = len(own), len(labels), run.k
     covered = made.members[np.arange(m), labels]
@@ -313,7 +328,7 @@ def _score_report(run: Evaluation, name: str, alpha: int, *, method: str, empty:
 
 
 def set_estimates(
-    run: Evaluation, made: FormedSets, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
+    run: Evaluation, made: FormedSets, alpha: Alpha, *, method: str = "exact", empty: str = "allow", by: str = "all"
 ) -> SetEstimates:
     """Mean set size and UAcc of the sets ``made``, with 95% intervals that include the luck of calibration and test
     questions."""
@@ -323,7 +338,7 @@ def set_estimates(
     if by == "all":
         limits = thresholds_by_rank(made.calibration_scores, alpha, method=method)
         curve = size_curve(limits, made.test_scores, right, options=run.k, empty=empty, clusters=clusters)
-        choices = size_choices(run, made.tuned, made.name, right, empty=empty)
+        choices = size_choices(run, made, alpha, empty=empty)
         return intervals(curve, alpha, choices=choices)
     if by == "class":
         strata = Strata(run.labels[own], np.tile(np.arange(run.k), (len(run.test), 1)))
@@ -351,16 +366,24 @@ def without_intervals(size: float, accuracy: float, options: int) -> SetEstimate
 
 
 def size_choices(
-    run: Evaluation, tuned: Tuned, name: str, right: FloatArray, *, empty: str = "allow"
-) -> list[tuple[float, SizeCurve]]:
-    """The set sizes with each of the parameters that may be chosen, and the share of draws in which they are."""
-    p, own, made = run.option_probabilities, tuned.calibration, []
-    for parameters, share in redrawn_choices(name, p, run.labels, tuned, seed=run.spec.seed).items():
-        scores = score_of(name, p, seed=run.spec.seed, parameters=parameters)
-        limits = thresholds_by_rank(true_scores(scores[own], run.labels[own]), TUNING_ALPHA)
-        curve = size_curve(limits, scores[run.test], right, options=run.k, empty=empty)
-        made.append((share, curve))
-    return made
+    run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow"
+) -> list[tuple[float, FloatArray]]:
+    """The mean set sizes at each rank of the threshold, (n + 1,), with each of the parameters that may be chosen, and
+    the share of draws in which they are. They are NaN at ranks that no interval at alpha needs."""
+    tuned, chosen = made.tuned, []
+    shares = redrawn_choices(made.name, run.option_probabilities, run.labels, tuned, seed=run.spec.seed)
+    if not shares or made.parts is None:
+        return []
+    true, (base, ranks) = made.parts
+    first, last = needed_ranks(len(tuned.calibration), alpha)
+    for parameters, share in shares.items():
+        limits = thresholds_by_rank(costed(*true, parameters), TUNING_ALPHA)
+        ends = limits[first - 1], limits[last - 1]
+        blocks = (costed(base[rows], ranks[rows], parameters, between=ends) for rows in row_blocks(len(base), run.k))
+        sizes = np.full(len(limits), np.nan)
+        sizes[first - 1 : last] = total_sizes(limits[first - 1 : last], blocks, empty=empty) / len(run.test)
+        chosen.append((share, sizes))
+    return chosen
 
 
 def _size_coverage(run: Evaluation, size: int, of_size: BoolArray, covered: BoolArray) -> SizeCoverage:
@@ -425,6 +448,8 @@ def tuning_note(name: str, tuned: Tuned, *, by: str = "all") -> str:
     values = f"λ {tuned.parameters.weight:g}"
     if "free_ranks" in SCORES[name].parameters:
         values += f" after {free} free rank{'s' if free != 1 else ''}"
+    if tuned.given:
+        return f"Not tuned: {values} were given."
     if len(tuned.rows) == 0:
         return (
             f"Not tuned: {values} are default values, because there are too few calibration questions to set some "
@@ -442,7 +467,7 @@ def cloze_note(run: Evaluation) -> str:
     return CLOZE_NOTE if run.normalisation == "raw" else NORMALISED_NOTE.format(NORMALISATIONS[run.normalisation])
 
 
-def _notes(name: str, q: float, n: int, alpha: int, method: str, by: str) -> tuple[str, ...]:
+def _notes(name: str, q: float, n: int, alpha: Alpha, method: str, by: str) -> tuple[str, ...]:
     notes = []
     if by == "all" and method == "exact" and (message := full_set_message(n, alpha)):
         notes.append(message)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from core.conformal import ye2024
+from core.conformal.alpha import Alpha
 from core.conformal.mondrian import check_by, class_members, group_members
 from core.conformal.published import scores_for, top_ties_of
-from core.conformal.sets import filled
+from core.conformal.pvalues import p_values
+from core.conformal.scores import Parameters, score_named, score_parts
+from core.conformal.scores.ranking import costed
+from core.conformal.sets import check_empty, filled
 from core.conformal.threshold import threshold
 from core.conformal.tuning import Tuned, tune
 from core.errors import InputError
-from core.records import BoolArray, FloatArray
+from core.records import BoolArray, FloatArray, IntArray
 from core.reports.evaluation import Evaluation
+
+Parts = tuple[FloatArray, IntArray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,7 @@ class FormedSets:
 
     ``threshold`` is the one threshold of all, or NaN if there are several; ``thresholds`` names each by its stratum
     (``all``, a subject, a letter). ``calibration_scores`` (n,) are those of the true options, ``test_scores`` (m, k) of
-    all.
+    all. ``parts`` are those of a tuned score, of the same options (:class:`~core.conformal.scores.Score`).
     """
 
     name: str
@@ -34,6 +40,7 @@ class FormedSets:
     threshold: float
     thresholds: dict[str, float]
     members: BoolArray
+    parts: tuple[Parts, Parts] | None = None
 
 
 def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.str_]:
@@ -42,25 +49,37 @@ def true_letters(run: Evaluation, rows: npt.NDArray[np.int64]) -> npt.NDArray[np
 
 
 def form(
-    run: Evaluation, name: str, alpha: int, *, method: str = "exact", empty: str = "allow", by: str = "all"
+    run: Evaluation,
+    name: str,
+    alpha: Alpha,
+    *,
+    method: str = "exact",
+    empty: str = "allow",
+    by: str = "all",
+    parameters: Parameters | None = None,
 ) -> FormedSets:
-    """The sets of the score ``name`` at ``alpha`` thousandths, with thresholds for ``by``.
+    """The sets of the score ``name`` at ``alpha`` thousandths, with thresholds for ``by``. ``parameters`` are a
+    person's own; without them, those of the score are tuned.
 
     Raises :class:`InputError` for unknown names, and for strata with another threshold than the exact one.
     """
     if check_by(by) != "all" and method != "exact":
         raise InputError(f"the {method} threshold is one for all questions; strata take the exact one")
-    tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
-    own, asked = scores_for(
-        name,
-        run.option_probabilities,
-        run.labels,
-        calibration=tuned.calibration,
-        test=run.test,
-        method=method,
-        seed=run.spec.seed,
-        parameters=tuned.parameters,
-    )
+    if parameters is not None and score_named(name).tuned:
+        tuned = Tuned(parameters, np.array([], dtype=np.int64), run.calibration, given=True)
+    else:
+        tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
+    p, parts = run.option_probabilities, None
+    if score_named(name).tuned:
+        calibration, places = tuned.calibration, np.arange(len(tuned.calibration))
+        base, ranks = score_parts(name, p[calibration])
+        labels = run.labels[calibration]
+        parts = (base[places, labels], ranks[places, labels]), score_parts(name, p[run.test])
+        own, asked = (costed(*some, tuned.parameters) for some in parts)
+    else:
+        own, asked = scores_for(
+            name, p, run.labels, calibration=tuned.calibration, test=run.test, method=method, seed=run.spec.seed
+        )
     q = float("nan")
     if method == "paper" and name in ye2024.SCORES:
         single = ye2024.single_sets(
@@ -71,10 +90,47 @@ def form(
     elif by == "all":
         q = threshold(own, alpha, method=method)
         members, thresholds = asked <= q, {"all": q}
-    elif by == "group":
-        members, thresholds = group_members(own, run.groups[tuned.calibration], asked, run.groups[run.test], alpha)
     else:
-        members, limits = class_members(own, run.labels[tuned.calibration], asked, alpha)
+        made = FormedSets(name, tuned, own, asked, q, {}, np.empty(asked.shape, dtype=np.bool_), parts)
+        return at_alpha(run, made, alpha, empty=empty, by=by)
+    if check_empty(empty) == "top1":
+        filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
+    return FormedSets(name, tuned, own, asked, q, thresholds, members, parts)
+
+
+def at_alpha(run: Evaluation, made: FormedSets, alpha: Alpha, *, empty: str = "allow", by: str = "all") -> FormedSets:
+    """The sets ``made`` with the exact threshold at another alpha, of the same scores."""
+    own, asked = made.calibration_scores, made.test_scores
+    calibration, q = made.tuned.calibration, float("nan")
+    if by == "all":
+        q = threshold(own, alpha)
+        members, thresholds = asked <= q, {"all": q}
+    elif by == "group":
+        members, thresholds = group_members(own, run.groups[calibration], asked, run.groups[run.test], alpha)
+    else:
+        members, limits = class_members(own, run.labels[calibration], asked, alpha)
         thresholds = dict(zip(run.letters, limits.tolist(), strict=True))
-    members = filled(members, empty, run.probabilities[run.test], ties=top_ties_of(method))
-    return FormedSets(name, tuned, own, asked, q, thresholds, members)
+    if check_empty(empty) == "top1":
+        filled(members, empty, run.probabilities[run.test])
+    return replace(made, threshold=q, thresholds=thresholds, members=members)
+
+
+def option_p_values(run: Evaluation, made: FormedSets, *, by: str = "all") -> FloatArray:
+    """The p-value of each option of the test questions, (m, k): NaN for an option that a question lacks.
+
+    ``by`` says which calibration questions an option is compared with. Without any, its p-value is 1.
+    """
+    own, asked = made.calibration_scores, made.test_scores
+    calibration = made.tuned.calibration
+    found = np.ones_like(asked)
+    if by == "all":
+        found = p_values(own, asked)
+    elif by == "class":
+        for option in np.unique(run.labels[calibration]).tolist():
+            found[:, option] = p_values(own[run.labels[calibration] == option], asked[:, option])
+    else:
+        for name in np.unique(run.groups[calibration]).tolist():
+            rows = run.groups[run.test] == name
+            found[rows] = p_values(own[run.groups[calibration] == name], asked[rows])
+    found[np.isnan(asked)] = np.nan
+    return found

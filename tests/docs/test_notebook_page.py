@@ -18,12 +18,14 @@ def blocks(page: Path) -> list[str]:
 def test_the_notebook_page_runs(home, capsys):
     names: dict[str, Any] = {}
     code = blocks(ROOT / "docs" / "text" / "notebook.md")
-    assert len(code) == 9
+    assert len(code) == 13
     for block in code:
         exec(compile(block, "notebook.md", "exec"), names)
     assert isinstance(names["found"], SetFigures)
     assert isinstance(names["run"], RunFigures)
     assert names["lab"].alpha == 0.05
+    assert names["new"].test.tolist() == list(range(1000, 1197))
+    assert set(names["by_class"].thresholds) == set("0123456789")
     coverage, size, threshold, *_, error = capsys.readouterr().out.replace("\n", " ").split(" ", 3)
     assert 0.85 < float(coverage) < 0.95
     assert 1 < float(size) < 4

@@ -25,13 +25,25 @@ from __future__ import annotations
 import numpy as np
 
 from core.conformal.draws import uniforms
+from core.conformal.probabilities import row_blocks
 from core.conformal.scores import aps, aps_randomised, lac, margin, raps, saps, top_k
 from core.conformal.scores.ranking import ranks
 from core.conformal.scores.record import UNTUNED, Parameters, Score
-from core.errors import InputError
+from core.errors import InputError, shown_value
 from core.records import FloatArray, IntArray
 
-__all__ = ["SCORES", "SCORE_NAMES", "UNTUNED", "Parameters", "Score", "ranks", "score", "score_named", "true_scores"]
+__all__ = [
+    "SCORES",
+    "SCORE_NAMES",
+    "UNTUNED",
+    "Parameters",
+    "Score",
+    "ranks",
+    "score",
+    "score_named",
+    "score_parts",
+    "true_scores",
+]
 
 SCORES: dict[str, Score] = {
     "lac": lac.SCORE,
@@ -50,7 +62,7 @@ SCORE_NAMES = tuple(SCORES)
 def score_named(name: str) -> Score:
     """The score of that name. Raises :class:`InputError`, listing the known names, if there is none."""
     if not isinstance(name, str) or name not in SCORES:
-        raise InputError(f"unknown score {name!r}; choose from {', '.join(SCORE_NAMES)}")
+        raise InputError(f"unknown score {shown_value(name)}; choose from {', '.join(SCORE_NAMES)}")
     return SCORES[name]
 
 
@@ -74,7 +86,24 @@ def score(
     if places is None:
         places = np.arange(len(probabilities))
     u = uniforms(places, seed=seed) if chosen.randomised else None
-    return chosen.function(probabilities, u=u, parameters=parameters)
+    scores = np.empty(np.shape(probabilities))
+    n, k = probabilities.shape
+    for rows in row_blocks(n, k):
+        own = None if u is None else u[rows]
+        scores[rows] = chosen.function(probabilities[rows], u=own, parameters=parameters)
+    return scores
+
+
+def score_parts(name: str, probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The parts of a tuned score (:class:`Score`), (n, k) each. Raises :class:`InputError` for another score."""
+    parts = score_named(name).parts
+    if parts is None:
+        raise InputError(f"the score {name} has no parameters")
+    n, k = probabilities.shape
+    base, ranked = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
+    for rows in row_blocks(n, k):
+        base[rows], ranked[rows] = parts(probabilities[rows])
+    return base, ranked
 
 
 def true_scores(scores: FloatArray, labels: IntArray) -> FloatArray:

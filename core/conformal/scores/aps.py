@@ -12,7 +12,7 @@ from core.conformal.probabilities import on_grid
 from core.conformal.scores.ranking import put_back, rising_order
 from core.conformal.scores.recipe_lines import GRID, MASS, ORDER
 from core.conformal.scores.record import UNTUNED, Parameters, Score
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 
 def aps_scores(
@@ -24,7 +24,13 @@ def aps_scores(
     array([[1.  , 0.5 , 0.75]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    order = rising_order(p)  # options ranked after an option come before it in this order
+    return mass_up_to(p, rising_order(p))
+
+
+def mass_up_to(p: FloatArray, order: IntArray) -> FloatArray:
+    """The total probability of the options ranked up to and including each, (n, k), in the order of
+    :func:`~core.conformal.scores.ranking.rising_order`."""
+    # Options ranked after an option come before it in this order.
     after = np.nancumsum(np.take_along_axis(p, order, axis=1), axis=1)
     mass = np.ones_like(p)
     mass[:, 1:] -= after[:, :-1]  # 1 − Σ of p ranked after

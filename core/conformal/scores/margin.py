@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.probabilities import on_grid
-from core.conformal.scores.ranking import ranks, rising_order
+from core.conformal.probabilities import on_grid, top_options
 from core.conformal.scores.recipe_lines import GRID, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, Parameters, Score
 from core.records import FloatArray
@@ -24,10 +23,11 @@ def margin_scores(
     array([[-0.5,  0.5]])
     """
     p = np.asarray(probabilities, dtype=np.float64)
-    rising = np.take_along_axis(p, rising_order(p), axis=1)
-    best, second = rising[:, -1:], rising[:, -2:-1]  # (n, 1) each
-    is_best = ranks(p) == 1
-    return on_grid(np.where(is_best, second, best) - p)
+    others, rows, top = p.copy(), np.arange(len(p)), top_options(p)
+    others[rows, top] = np.nan
+    margins = p[rows, top][:, None] - p
+    margins[rows, top] = p[rows, top_options(others)] - p[rows, top]
+    return on_grid(margins)
 
 
 SCORE = Score(

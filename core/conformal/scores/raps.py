@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.probabilities import on_grid
-from core.conformal.scores.aps import aps_scores
-from core.conformal.scores.ranking import ranks
+from core.conformal.scores.aps import mass_up_to
+from core.conformal.scores.ranking import costed, ranks_in, rising_order
 from core.conformal.scores.recipe_lines import GRID, MASS, ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 
 def raps_scores(
@@ -24,9 +23,14 @@ def raps_scores(
     >>> raps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.5, free_ranks=1))
     array([[2.  , 0.5 , 1.25]])
     """
-    beyond = np.maximum(ranks(probabilities) - parameters.free_ranks, 0)
-    aps = aps_scores(probabilities)
-    return on_grid(aps + parameters.weight * beyond, share=aps)
+    return costed(*raps_parts(probabilities), parameters)
+
+
+def raps_parts(probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
+    """APS and the ranks, (n, k) each."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    order = rising_order(p)
+    return mass_up_to(p, order), ranks_in(order)
 
 
 def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
@@ -42,6 +46,7 @@ SCORE = Score(
     sentence="APS with a penalty for every further rank, which limits its largest sets.",
     source="Angelopoulos, Bates, Malik & Jordan 2021, arXiv 2009.14193",
     function=raps_scores,
+    parts=raps_parts,
     range=lambda k, parameters: (0, 1 + parameters.weight * max(k - parameters.free_ranks, 0)),
     numpy_lines=_numpy_lines,
     parameters=("weight", "free_ranks"),

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from core.errors import InputError
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Score:
     gives lines of a script that compute ``scores`` (n, k) from ``p`` (n, k), for a person to run elsewhere
     (:mod:`core.reports.alpha_lab.numpy_recipe`). ``parameters`` names the fields of :class:`Parameters` that the score
     uses, and ``grid`` holds the values that tuning tries, in that order; both are empty for a score without parameters.
+    ``parts(p)`` are then the score without cost, and the ranks, to which :func:`~core.conformal.scores.ranking.costed`
+    adds the cost of any parameters.
     ``randomised`` scores take one uniform number for each question. ``saturates`` says that the score is a cumulative
     probability, so thresholds can crowd just below 1 (:mod:`core.reports.alpha_lab.saturation`).
     """
@@ -75,6 +77,7 @@ class Score:
     numpy_lines: Callable[[Parameters], tuple[str, ...]]
     parameters: tuple[str, ...] = ()
     grid: tuple[Parameters, ...] = ()
+    parts: Callable[[FloatArray], tuple[FloatArray, IntArray]] | None = None
     randomised: bool = False
     saturates: bool = False
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.conformal.probabilities import on_grid
-from core.conformal.scores.ranking import ranks
+from core.conformal.scores.ranking import costed, ranks
 from core.conformal.scores.recipe_lines import ORDER, RANKS
 from core.conformal.scores.record import UNTUNED, WEIGHTS, Parameters, Score
-from core.records import FloatArray
+from core.records import FloatArray, IntArray
 
 
 def saps_scores(
@@ -23,9 +22,13 @@ def saps_scores(
     >>> saps_scores(np.array([[0.25, 0.5, 0.25]]), parameters=Parameters(weight=0.25))
     array([[1.  , 0.5 , 0.75]])
     """
+    return costed(*saps_parts(probabilities), Parameters(parameters.weight, free_ranks=1))
+
+
+def saps_parts(probabilities: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The largest probability of each question, NaN for an option that it lacks, and the ranks, (n, k) each."""
     p = np.asarray(probabilities, dtype=np.float64)
-    largest = np.nanmax(p, axis=1, keepdims=True)
-    return np.where(np.isnan(p), np.nan, on_grid(largest + parameters.weight * (ranks(p) - 1), share=largest))
+    return np.where(np.isnan(p), np.nan, np.nanmax(p, axis=1, keepdims=True)), ranks(p)
 
 
 def _numpy_lines(parameters: Parameters) -> tuple[str, ...]:
@@ -41,6 +44,7 @@ SCORE = Score(
     sentence="Uses only the largest probability and the ranking of the other options, and ignores their probabilities.",
     source="Huang et al. 2024, arXiv 2310.06430",
     function=saps_scores,
+    parts=saps_parts,
     range=lambda k, parameters: (0, 1 + parameters.weight * (k - 1)),
     numpy_lines=_numpy_lines,
     parameters=("weight",),

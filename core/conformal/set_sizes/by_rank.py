@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.clusters import few_clusters, kish_number
+from core.conformal.alpha import Alpha
+from core.conformal.probabilities import row_blocks
 from core.conformal.set_sizes.resampling import CHUNK
 from core.conformal.sets import check_empty
 from core.conformal.threshold import rank, threshold
@@ -37,7 +40,7 @@ class SizeCurve:
     worth: int | None = None
 
 
-def thresholds_by_rank(calibration_scores: FloatArray, alpha: int, *, method: str = "exact") -> FloatArray:
+def thresholds_by_rank(calibration_scores: FloatArray, alpha: Alpha, *, method: str = "exact") -> FloatArray:
     """The threshold at each rank 1 … n + 1, (n + 1,), from scores of true options (n,).
 
     The exact threshold of rank J is the J-th smallest score, and infinity for rank n + 1. A published threshold
@@ -74,38 +77,55 @@ def size_curve(
     """The sizes of m sets at each of the thresholds (n + 1,), from ``test_scores`` (m, k) and ``right`` (m,).
 
     The thresholds increase with their rank.
-    A set has at least j options if and only if the j-th smallest score of its row is at most the threshold. So sizes
-    are binary searches in sorted columns. With ``empty="top1"`` an empty set counts as one option. ``clusters`` (m,)
-    number the questions that rows repeat (:mod:`core.clusters`). Raises
+    A set has at least j options if and only if the j-th smallest score of its row is at most the threshold. So each
+    score of a sorted row is counted from the first threshold on that admits it. With ``empty="top1"`` an empty set
+    counts as one option. ``clusters`` (m,) number the questions that rows repeat (:mod:`core.clusters`). Raises
     :class:`InputError` if there are no test questions.
     """
     m = len(test_scores)
     if m == 0:
         raise InputError("there are no test questions; a mean set size needs at least one")
     fill = check_empty(empty) == "top1"
-    rows = np.sort(test_scores, axis=1)
-
-    def at_least(columns: FloatArray) -> FloatArray:
-        """The number of sets with at least 1 … k options at each threshold, (k, n + 1)."""
-        found = np.stack([np.searchsorted(np.sort(column), thresholds, side="right") for column in columns.T])
-        if fill:
-            found[0] = len(columns)
-        return found.astype(np.float64)
-
-    of_all, of_right = at_least(rows), at_least(rows[right == 1])
+    n, k = len(thresholds) - 1, test_scores.shape[1]
     # Σ over sets of s = Σ_j #{s ≥ j}, and of s² = Σ_j (2j − 1)·#{s ≥ j}, because 1 + 3 + … + (2s − 1) = s².
-    odd = 2 * np.arange(len(of_all)) + 1
+    odd = 2.0 * np.arange(k) + 1
+    size, square, size_if_right = np.zeros((3, n + 2))
+    for block in row_blocks(m, k):
+        rising, is_right = np.sort(test_scores[block], axis=1), right[block] == 1
+        # (b, k): the place of the first threshold that admits each score; n + 1 for NaN, which none admits
+        first = np.searchsorted(thresholds, rising)
+        if fill:
+            first[:, 0] = 0
+        size += np.bincount(first.ravel(), minlength=n + 2)
+        square += np.bincount(first.ravel(), weights=np.tile(odd, len(first)), minlength=n + 2)
+        size_if_right += np.bincount(first[is_right].ravel(), minlength=n + 2)
+    size, square, size_if_right = (np.cumsum(counted)[: n + 1] for counted in (size, square, size_if_right))
     return SizeCurve(
-        n=len(thresholds) - 1,
+        n=n,
         m=m,
         options=options,
         accuracy=float(right.mean()),
-        size=of_all.sum(axis=0) / m,
-        square=odd @ of_all / m,
-        size_if_right=of_right.sum(axis=0) / m,
+        size=size / m,
+        square=square / m,
+        size_if_right=size_if_right / m,
         covariances=None if clusters is None else _covariances(thresholds, test_scores, right, clusters, empty),
         worth=None if clusters is None else kish_number(clusters, m),
     )
+
+
+def total_sizes(thresholds: FloatArray, blocks: Iterable[FloatArray], *, empty: str = "allow") -> FloatArray:
+    """The summed sizes of all sets at each of r rising thresholds, (r,), from scores in blocks of rows (b, k)."""
+    lowest, highest, r = thresholds[0], thresholds[-1], len(thresholds)
+    counts = np.zeros(r)
+    for scores in blocks:
+        counts[0] += (scores <= lowest).sum()
+        between = scores[(scores > lowest) & (scores <= highest)]
+        counts += np.bincount(np.searchsorted(thresholds, between), minlength=r)
+        if check_empty(empty) == "top1":  # an empty set has one option, until the smallest score is admitted
+            smallest = np.searchsorted(thresholds, np.fmin.reduce(scores, axis=1))
+            counts[0] += len(scores)
+            counts -= np.bincount(smallest, minlength=r + 1)[:r]
+    return np.cumsum(counts)
 
 
 def _covariances(

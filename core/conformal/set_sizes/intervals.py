@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import bdtr, betaincinv
 
 from core.clusters import covariance_of_mean, few_clusters, kish_number
+from core.conformal.alpha import Alpha
 from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (
@@ -49,11 +50,11 @@ class SetEstimates:
     uacc: Estimate
 
 
-def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, SizeCurve]] = ()) -> SetEstimates:
+def intervals(curve: SizeCurve, alpha: Alpha, *, choices: Sequence[tuple[float, FloatArray]] = ()) -> SetEstimates:
     """Mean set size and UAcc at alpha thousandths if all questions share one threshold.
 
-    ``choices`` are the curves of the parameters that other questions to tune on would choose, with the shares of draws
-    in which they do (:func:`core.conformal.tuning.redrawn_choices`): each resample takes one of them.
+    ``choices`` are the sizes by rank, (n + 1,), with the parameters that other questions to tune on would choose, and
+    the shares of draws in which they do (:func:`core.conformal.tuning.redrawn_choices`): each resample takes one.
     """
     of = luck(curve.n, alpha)
     at = curve.n if of is None else of.rank - 1
@@ -71,7 +72,7 @@ def intervals(curve: SizeCurve, alpha: int, *, choices: Sequence[tuple[float, Si
     places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, of))
     resampled = expected_sizes(curve.size, curve.n, alpha, places)
     if choices:
-        resampled = _of_choices(choices, alpha)
+        resampled = _of_choices(choices, curve.n, alpha)
     found = _estimates(resampled, size, curve.accuracy, covariance, curve.options)
     found = _never_a_point(found, curve.worth or curve.m, curve.accuracy, curve.options, full=of is None)
     if of is None:
@@ -131,14 +132,14 @@ def _is_a_point(estimate: Estimate) -> bool:
     return math.isclose(estimate.low, estimate.high, rel_tol=10 ** (1 - DIGITS))
 
 
-def _of_choices(choices: Sequence[tuple[float, SizeCurve]], alpha: int) -> FloatArray:
+def _of_choices(choices: Sequence[tuple[float, FloatArray]], n: int, alpha: Alpha) -> FloatArray:
     """The expected size of each resample, (2000,), of a random one of the choices."""
     shares = np.array([share for share, _ in choices])
     chosen = np.searchsorted(np.cumsum(shares) * RESAMPLES, shuffle(OF_CHOICES) + 0.5)
     resampled = np.empty((len(choices), RESAMPLES))
-    for number, (_, curve) in enumerate(choices):
-        places = redrawn_places(curve.n, alpha, shrinkage(curve.size, curve.n, luck(curve.n, alpha)))
-        resampled[number] = expected_sizes(curve.size, curve.n, alpha, places)
+    for number, (_, sizes) in enumerate(choices):
+        places = redrawn_places(n, alpha, shrinkage(sizes, n, luck(n, alpha)))
+        resampled[number] = expected_sizes(sizes, n, alpha, places)
     mean = shares @ resampled
     return mean + OF_CHOICE * (resampled[chosen, np.arange(RESAMPLES)] - mean)
 
@@ -161,7 +162,7 @@ def strata_intervals(
     test_scores: FloatArray,
     right: FloatArray,
     strata: Strata,
-    alpha: int,
+    alpha: Alpha,
     *,
     options: int,
     empty: str = "allow",
@@ -196,12 +197,7 @@ def strata_intervals(
         between = np.interp(places, np.arange(1, n + 1), ordered)
         drawn[:, code] = np.where(places < n + 0.5, between, np.inf)
     sizes = sizes_at(test_scores, limits[None, :], strata.test, empty=empty)[0].astype(np.float64)
-    resampled = np.concatenate(
-        [
-            sizes_at(test_scores, part, strata.test, empty=empty).mean(axis=1)
-            for part in np.array_split(drawn, max(1, RESAMPLES * len(sizes) // CHUNK))
-        ]
-    )
+    resampled = _mean_sizes(test_scores, drawn, strata.test, empty=empty)
     accuracy, m = float(right.mean()), kish_number(clusters, len(right))
     if clusters is None:
         covariance = np.atleast_2d(np.cov(np.stack([sizes, right]), ddof=min(1, len(right) - 1))) / len(right)
@@ -212,6 +208,22 @@ def strata_intervals(
     return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
 
+def _mean_sizes(scores: FloatArray, limits: FloatArray, strata: IntArray, *, empty: str) -> FloatArray:
+    """The mean size of m sets under each of r thresholds, (r,): ``scores`` (m, k), ``limits`` (r, strata)."""
+    # The scores of a stratum are sorted, so that a threshold admits those before its place among them.
+    codes = strata.ravel().astype(np.min_scalar_type(limits.shape[1]))
+    order = np.argsort(codes, kind="stable")
+    own = np.split(scores.ravel()[order], np.searchsorted(codes[order], np.arange(1, limits.shape[1])))
+    totals = np.zeros(len(limits))
+    for code, values in enumerate(own):
+        totals += np.searchsorted(np.sort(values), limits[:, code], side="right")
+    if empty == "top1":  # a set may be empty only if its scores are above the lowest threshold of each
+        may = np.flatnonzero(~(scores <= limits.min(axis=0)[strata]).any(axis=1))
+        parts = np.array_split(limits, max(1, len(limits) * len(may) // CHUNK))
+        totals += np.concatenate([(sizes_at(scores[may], part, strata[may]) == 0).sum(axis=1) for part in parts])
+    return np.asarray(totals / len(scores), dtype=np.float64)
+
+
 def _redrawn_numbers(numbers: IntArray) -> IntArray:
     """How many of the calibration questions belong to each stratum in each resample, (2000, strata)."""
     n = int(numbers.sum())
@@ -220,14 +232,18 @@ def _redrawn_numbers(numbers: IntArray) -> IntArray:
     return np.rint(numbers + OF_NUMBERS * (drawn - numbers)).astype(np.int64)
 
 
-def _places_of_numbers(n: int, redrawn: IntArray, alpha: int, levels: FloatArray) -> FloatArray:
+def _places_of_numbers(n: int, redrawn: IntArray, alpha: Alpha, levels: FloatArray) -> FloatArray:
     """The places of redrawn thresholds among n scores, in ranks, if ``redrawn`` (r,) scores are drawn: (n + 1)·U with
     U ~ Beta(k, redrawn + 1 − k), spread less by :data:`OF_LEVELS`; infinite if there are too few for a threshold."""
-    k = np.asarray(rank(redrawn, alpha))  # type: ignore[arg-type]
+    numbers, which = np.unique(redrawn, return_inverse=True)
+    k = np.array([rank(number, alpha) for number in numbers.tolist()], dtype=np.int64)[which]
+    places = np.full(len(redrawn), np.inf)
     enough = k <= redrawn
-    u = betaincinv(np.where(enough, k, 1), np.where(enough, redrawn + 1 - k, 1), levels)
-    mean = np.where(enough, k, 1) / (redrawn + 1)
-    return np.where(enough, np.clip((n + 1) * (mean + OF_LEVELS * (u - mean)), 1, n + 1), np.inf)
+    k, redrawn = k[enough], redrawn[enough]
+    mean = k / (redrawn + 1)
+    u = betaincinv(k, redrawn + 1 - k, levels[enough])
+    places[enough] = np.clip((n + 1) * (mean + OF_LEVELS * (u - mean)), 1, n + 1)
+    return places
 
 
 def _covariance_of_means(m: int, size: float, both: float, right: float) -> FloatArray:

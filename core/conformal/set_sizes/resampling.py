@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import betainc, betaincinv, ndtri
 
-from core.conformal.alpha import check_thousandths
+from core.conformal.alpha import Alpha, check_thousandths
 from core.conformal.threshold import rank
 from core.records import FloatArray, IntArray
 
@@ -44,7 +44,7 @@ class Luck:
 
 
 @lru_cache(maxsize=4096)
-def luck(n: int, alpha: int) -> Luck | None:
+def luck(n: int, alpha: Alpha) -> Luck | None:
     """The threshold's distribution for n calibration questions at alpha thousandths; None if every set is full."""
     k = int(rank(n, check_thousandths(alpha)))
     if k > n:
@@ -100,7 +100,7 @@ def normal_noise(covariance: FloatArray) -> FloatArray:
     return np.asarray(_normals(len(values)) @ root.T, dtype=np.float64)
 
 
-def expected_sizes(sizes: FloatArray, n: int, alpha: int, places: FloatArray) -> FloatArray:
+def expected_sizes(sizes: FloatArray, n: int, alpha: Alpha, places: FloatArray) -> FloatArray:
     """The expected size s̃ of step 1 at each of r places, (r,), for sizes s (n + 1,) by rank.
 
     ``places`` (r,) are the places of the redrawn thresholds among the n scores, in ranks.
@@ -116,7 +116,7 @@ def expected_sizes(sizes: FloatArray, n: int, alpha: int, places: FloatArray) ->
 
 
 @lru_cache(maxsize=2048)
-def redrawn_places(n: int, alpha: int, shrink: float) -> FloatArray:
+def redrawn_places(n: int, alpha: Alpha, shrink: float) -> FloatArray:
     """The places of 2,000 redrawn thresholds, increasing, (2000,): k + c·(J − k) of step 2."""
     of = luck(n, alpha)
     if of is None:
@@ -124,6 +124,16 @@ def redrawn_places(n: int, alpha: int, shrink: float) -> FloatArray:
     places = np.clip(of.rank + shrink * (drawn_ranks(n, of.rank) - of.rank), 1, n + 1)
     places.setflags(write=False)
     return places
+
+
+def needed_ranks(n: int, alpha: Alpha) -> tuple[int, int]:
+    """The first and last of the ranks 1 … n + 1 whose sizes :func:`expected_sizes` and :func:`shrinkage` use."""
+    of = luck(n, alpha)
+    if of is None:
+        return n + 1, n + 1
+    places = redrawn_places(n, alpha, STRETCH)  # those that reach furthest
+    reach = of.rank - of.first + 1
+    return max(1, math.floor(places[0]) - reach), min(n + 1, math.ceil(places[-1]) + reach)
 
 
 def shrinkage(sizes: FloatArray, n: int, of: Luck | None) -> float:

@@ -24,6 +24,7 @@ from scipy.special import fdtrc, stdtrit
 
 from core.calibration.means import poisson_sum, skewed_mean_interval
 from core.clusters import count, sums, within
+from core.conformal.alpha import Alpha
 from core.conformal.coverage import clustered_share_interval, share_interval
 from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import score, true_scores
@@ -86,7 +87,7 @@ class OptionOrder:
     changed_interval: tuple[float, float]
 
 
-def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> OptionOrder | None:
+def option_order(run: Evaluation, alpha: Alpha, *, scores: tuple[str, ...]) -> OptionOrder | None:
     """The figures at ``alpha`` thousandths; None for a run that asked every question in only one order. Thresholds come
     from the calibration questions, which are asked in the original order.
     """
@@ -94,7 +95,7 @@ def option_order(run: Evaluation, alpha: int, *, scores: tuple[str, ...]) -> Opt
     return of_orders(run, alpha, scores=scores, fixed=len(extra_options(run))) if named else None
 
 
-def of_orders(run: Evaluation, alpha: int, *, scores: tuple[str, ...], fixed: int) -> OptionOrder | None:
+def of_orders(run: Evaluation, alpha: Alpha, *, scores: tuple[str, ...], fixed: int) -> OptionOrder | None:
     """:func:`option_order` where the last ``fixed`` options keep their places."""
     rows, back, m = _orders(run, fixed)
     if rows.size == 0:
@@ -260,7 +261,7 @@ def _orders(run: Evaluation, fixed: int) -> tuple[IntArray, IntArray, int]:
     return np.array(kept, dtype=np.int64), np.array(back, dtype=np.int64), m
 
 
-def _stability(run: Evaluation, name: str, alpha: int, rows: np.ndarray, back: np.ndarray) -> SetStability:
+def _stability(run: Evaluation, name: str, alpha: Alpha, rows: np.ndarray, back: np.ndarray) -> SetStability:
     tuned = tune(name, run.option_probabilities, run.labels, run.calibration, seed=run.spec.seed)
     places = np.arange(len(run.labels))
     places[rows] = rows[:, :1]  # all orders of a question share its random number, so that only the order differs

@@ -111,7 +111,9 @@ def test_twenty_questions_are_enough_to_tune_on(problem):
 def test_an_option_at_the_threshold_is_counted():
     # All questions are alike and the first option is true: its score is the threshold, the second's is larger.
     p, rows = np.tile([[0.6, 0.4]], (9, 1)), np.arange(9)
-    found = tuning._total_size("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5], Parameters(0.1, 0))
+    found = tuning._total_size(
+        *tuning._parts("raps", p, np.zeros(9, dtype=np.int64), rows, rows[:5]), Parameters(0.1, 0)
+    )
     assert found == 5
 
 
@@ -127,7 +129,8 @@ def test_redrawn_choices_are_those_of_a_slow_bootstrap(problem):
     counts = dict.fromkeys(SCORES["saps"].grid, 0)
     for own, counted in zip(drawn, asked, strict=True):
         rows = np.repeat(first, own), np.repeat(second, counted)
-        sizes = [tuning._total_size("saps", probabilities, labels, *rows, one) for one in counts]
+        parts = tuning._parts("saps", probabilities, labels, *rows)
+        sizes = [tuning._total_size(*parts, one) for one in counts]
         counts[list(counts)[int(np.argmin(sizes))]] += 1
     assert found == {one: count / tuning.REDRAWN for one, count in counts.items() if count}
 
