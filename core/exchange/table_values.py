@@ -52,7 +52,7 @@ class OptionCells:
     @property
     def listed_mass(self) -> FloatArray:
         """The probability that fell on the letters that are listed (n,)."""
-        shares = np.exp(self.values) if self.kind == "log-probabilities" else self.values
+        shares = np.exp(self.values.clip(max=1.0)) if self.kind == "log-probabilities" else self.values
         own = ~np.isnan(self.values) if self.bounds is None else ~np.isnan(self.values) & ~self.bounds
         mass: FloatArray = np.where(own, shares, 0.0).sum(axis=1).clip(max=1.0)
         return mass
@@ -147,14 +147,15 @@ def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArr
         row = int(np.argmax((listed & ~inside).any(axis=1)))
         raise InputError(f"{sheet.where(row)}: expected figures of {counts[row]} options, found more")
     is_log = kind == "log-probabilities"
-    shares = np.where(listed, np.exp(np.where(listed, values, 0.0)) if is_log else values, 0.0)
+    shares = np.where(listed, np.exp(np.where(listed, values, 0.0).clip(max=1.0)) if is_log else values, 0.0)
     least = np.where(listed, shares, np.inf).min(axis=1)
     total = shares.sum(axis=1)
     if {LEAST_LISTED, LISTED_MASS} <= set(sheet.names):
         least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED)))
         total = np.fmax(total, sheet.numbers(LISTED_MASS))
     bound = np.minimum(least, np.maximum(1 - total, LEAST))[:, None]
-    filled = np.where(listed, values, np.log(bound) if is_log else bound)
+    with np.errstate(divide="ignore"):  # a token may be listed with the probability 0
+        filled = np.where(listed, values, np.log(bound) if is_log else bound)
     usable = np.asarray(listed.any(axis=1))
     filled[~usable] = np.log(1 / MOST_OPTIONS) if is_log else 1 / MOST_OPTIONS  # such rows are left out
     return OptionCells(np.where(inside, filled, np.nan), counts, kind, inside & ~listed, usable)
