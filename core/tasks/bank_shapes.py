@@ -296,7 +296,8 @@ def _options(columns: Columns, taken: set[str]) -> Options | None:
     own = option_columns(columns, names)
     if own:
         return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
-    return _right_and_wrong(columns, names)
+    single = (options_of_cells(columns[name], name, least=1) for name in matching(names, OPTIONS_NAMES))
+    return _right_and_wrong(columns, names) or next(filter(None, single), None)
 
 
 def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
@@ -376,18 +377,19 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
 # ---------------------------------------------------------------- options in one field
 
 
-def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
-    """The options of a field's cells; None if the field holds something else in any row that is not empty."""
+def options_of_cells(cells: Sequence[Any], name: str = "", *, least: int = 2) -> Options | None:
+    """The options of a field's cells; None if the field holds something else in any row that is not empty, or if no row
+    has the ``least`` number of options."""
     cells = _parsed_at_once(cells)
     try:
         if all(type(cell) is list for cell in cells):
             texts = [tuple(map(str.strip, cell)) for cell in cells]
-            return Options(texts, names=(name,)) if max(map(len, texts), default=0) > 1 else None
+            return Options(texts, names=(name,)) if max(map(len, texts), default=0) >= least else None
     except TypeError:
         pass
     rows = [Row(()) if is_missing(cell) else _options_of(cell) for cell in cells]
     known = [row for row in rows if row is not None]
-    if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
+    if len(known) < len(rows) or not any(len(row.texts) >= least for row in known):
         return None
     rights = {row.right for row in known if row.texts}
     if rights == {0} and len(known) > 1:  # TruthfulQA has the right one first
