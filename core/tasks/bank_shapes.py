@@ -70,15 +70,18 @@ INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
 ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
 FIGURE_NAMES = re.compile(
-    r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^scores?$", re.I
+    r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^p_\w+$|^scores?$",
+    re.I,
 )
 """Names of columns of a model's figures."""
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
 LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
-MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
-"""The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
+SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
+"""What separates options in one text, other than commas."""
+MARK = re.compile(r"^[(\[]?([A-Za-z])(?:\s?[).:、．\]]|\s[-–])\s*(?=\S)", re.DOTALL)
+"""The letter in front of an option's text: "(A) …", "A. …", "a) …", "A - …"."""
 
 
 IN_TURN = "right answers put at A, B, C … in turn"
@@ -359,7 +362,7 @@ def _with_first_at(texts: Texts, row: int) -> Texts:
 
 def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
     """Options of questions whose answers name them: yes and no, or whether a statement follows."""
-    for cells in answers.values():
+    for cells in [] if len(answers) > 1 else answers.values():  # a label beside an answer may say whether it is right
         given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
         if words and asked:
@@ -389,6 +392,8 @@ def options_of_cells(cells: Sequence[Any], name: str = "", *, least: int = 2) ->
             return Options(texts, names=(name,)) if max(map(len, texts), default=0) >= least else None
     except TypeError:
         pass
+    if pieces := _split_at_commas(cells):
+        return Options(pieces, names=(name,), remark="options split at commas")
     rows = [RowOptions(()) if is_missing(cell) else _options_of(cell) for cell in cells]
     known = [row for row in rows if row is not None]
     if len(known) < len(rows) or not any(len(row.texts) >= least for row in known):
@@ -400,6 +405,14 @@ def options_of_cells(cells: Sequence[Any], name: str = "", *, least: int = 2) ->
         ]
         return Options.of_rows(known, (name,), IN_TURN)
     return Options.of_rows(known, (name,))
+
+
+def _split_at_commas(cells: Sequence[Any]) -> list[Texts]:
+    """The options of texts with commas between them, if all rows have as many and nothing else separates them."""
+    if not all(isinstance(cell, str) and "," in cell and not SEPARATORS.search(cell) for cell in cells):
+        return []
+    pieces = [tuple(piece.strip() for piece in cell.split(",")) for cell in cells]
+    return pieces if len(set(map(len, pieces))) == 1 and all(map(all, pieces)) else []
 
 
 def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
@@ -614,8 +627,8 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     sums = sorted(sum(row) for row in numbers)
     middle = sums[len(sums) // 2]
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
-    varied = len(sums) > 2 and len({tuple(row) for row in numbers}) > 1
-    whole = varied or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
+    varied = len(sums) > 2 and len({tuple(sorted(row)) for row in numbers}) > 1
+    whole = varied or abs(middle - 1) <= 0.02
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
     flat = [text for row in rows for text in row if text]

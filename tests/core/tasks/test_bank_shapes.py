@@ -202,6 +202,10 @@ def test_answers_that_name_their_options(tmp_path):
     ]
     with pytest.raises(InputError, match=r"expected options: a list, or a column for each option"):
         loaded(tmp_path, lines(each(premise="It rains.", hypothesis=asked, label=lambda i: i % 3)))
+    with pytest.raises(InputError, match=r"expected options: a list, or a column for each option"):
+        loaded(
+            tmp_path, lines(each(question=asked, answer=asked, label=lambda i: i % 2 == 0))
+        )  # answers that were judged
 
 
 @pytest.mark.quick
@@ -245,8 +249,8 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
     sums = "question,A,B,C,label\n" + "".join(f"{i} + 9?,{i + 9},{i + 8},{2 * i},A\n" for i in range(6))
     assert loaded(tmp_path, sums, "sums.csv").questions[0].options == ("9", "8", "0")
     assert looks_like_bank(open_sheet(tmp_path / "sums.csv"))
-    for figures in ("0.7,0.2,0.1", "-0.5,-1.5,-2.5", "3.14159,2.71828,1.41421", "20,8,2"):
-        other = ",".join(reversed(figures.split(",")))
+    votes, logits = ("20,8,2", "15,9,6"), ("3.14159,2.71828,1.41421", "1.11111,2.22222,-0.33333")
+    for figures, other in (("0.7,0.2,0.1", "0.1,0.2,0.7"), ("-0.5,-1.5,-2.5", "-1.5,-0.5,-4"), logits, votes):
         text = "question,A,B,C,label\n" + "".join(f"{asked(i)},{(figures, other)[i % 2]},A\n" for i in range(6))
         with pytest.raises(InputError, match=r"figures for the options .* bring it in as results \(hedge import\)"):
             loaded(tmp_path, text, "results.csv")
