@@ -1,7 +1,7 @@
 """The command line: how commands are run.
 
 ``--json`` prints one JSON document on standard output and nothing else there; progress and errors go to standard
-error. Exit status: 0, 1 for a failed run, 2 for unusable arguments or none.
+error. Exit status: 0, 1 for a failed run or an import of which a file was refused, 2 for unusable arguments or none.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("hedge: stopped", file=sys.stderr)
         return 1
+    if answer.errors:
+        print(plain(answer.errors), file=sys.stderr)
     said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else plain(answer.text)
     try:
         print(said, end="\n" if said else "", flush=True)

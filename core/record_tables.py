@@ -38,8 +38,8 @@ def questions_table(questions: Sequence[Question], roles: Sequence[Role], cluste
 
 
 def logits_table(scored: OptionLogits) -> pa.Table:
-    """A row per question: id, logits (k), letter_mass, and option_tokens (k), bounded (k), top_token and probabilities
-    (k) if known."""
+    """A row per question: id, logits (k), letter_mass, and option_tokens (k), bounded (k), top_token, probabilities
+    (k) and samples if known."""
     columns = {
         "id": texts(scored.ids),
         "logits": number_rows(scored.logits),
@@ -53,6 +53,8 @@ def logits_table(scored: OptionLogits) -> pa.Table:
         columns["top_token"] = texts(scored.top_tokens)
     if scored.probabilities is not None:
         columns["probabilities"] = number_rows(scored.probabilities)
+    if scored.samples is not None:
+        columns["samples"] = numbers(scored.samples.astype(np.int32))
     return pa.table(columns)
 
 
@@ -72,6 +74,7 @@ def option_logits(table: pa.Table) -> OptionLogits:
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in known else None,
         bounded=rows("bounded").astype(np.bool_) if "bounded" in known else None,
         probabilities=rows("probabilities") if "probabilities" in known else None,
+        samples=table["samples"].to_numpy().astype(np.int64) if "samples" in known else None,
     )
 
 

@@ -52,6 +52,16 @@ BoolArray = npt.NDArray[np.bool_]
 LogitArray = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 
+def added_options(options: Sequence[str]) -> int:
+    """How many closing options Hedge or Ye et al. added, which are never the truth: 2 where a question ends with both
+    "I don't know" and "None of the above", else 0. Many questions of MMLU have one of these as a real answer.
+
+    >>> added_options(["2", "3", DONT_KNOW, NONE_OF_ABOVE]), added_options(["2", "3", NONE_OF_ABOVE])
+    (2, 0)
+    """
+    return 2 if tuple(options[-2:]) == (DONT_KNOW, NONE_OF_ABOVE) else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """One multiple-choice question.
@@ -128,7 +138,9 @@ class OptionLogits:
     and ``option_tokens`` (n, k) says how many tokens each had; else it is None. Questions of fewer than k options have
     -inf, and no tokens, at the places behind. ``top_tokens`` (n) are the most probable next tokens as text, where
     letters were asked for and the source says them. ``bounded`` (n, k) marks the letters of which the source said only
-    that they are less probable than what it listed: their logits are upper bounds. None if all are exact.
+    that they are less probable than what it listed: their logits are upper bounds. None if all are exact. Where the
+    probabilities are frequencies of picks, ``samples`` (n,) says how many picks each question has, and each probability
+    is a count of picks divided by it.
     """
 
     ids: tuple[str, ...]
@@ -138,6 +150,7 @@ class OptionLogits:
     top_tokens: tuple[str, ...] | None = None
     bounded: BoolArray | None = None
     probabilities: FloatArray | None = None
+    samples: IntArray | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -154,6 +167,8 @@ class OptionLogits:
             raise InputError(f"bounds of shape {self.bounded.shape} do not fit logits of shape {self.logits.shape}")
         if self.probabilities is not None:
             _check_given(self.ids, self.probabilities, self.logits.shape)
+        if self.samples is not None:
+            _check_frequencies(self.ids, self.probabilities, self.samples)
         if self.top_tokens is not None and len(self.top_tokens) != n:
             raise InputError(f"{len(self.top_tokens)} top tokens do not belong to {n} questions")
         if np.isnan(self.logits).any() or np.isposinf(self.logits).any():
@@ -175,10 +190,24 @@ def _check_given(ids: Sequence[str], probabilities: FloatArray, shape: tuple[int
         )
 
 
+def _check_frequencies(ids: Sequence[str], probabilities: FloatArray | None, samples: IntArray) -> None:
+    if probabilities is None or samples.shape != (len(ids),):
+        raise InputError(f"samples of shape {samples.shape} do not belong to the frequencies of {len(ids)} questions")
+    counts = np.rint(probabilities * samples[:, None])
+    bad = (samples < 1) | (counts / np.maximum(samples, 1)[:, None] != probabilities).any(axis=1)
+    bad |= counts.sum(axis=1) != samples
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"question {ids[row]!r} has the frequencies {probabilities[row].tolist()}, which are not those of "
+            f"{samples[row]} samples"
+        )
+
+
 def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> OptionLogits:
     """Batches of one source as one, in the order of ``ids``, each row with places for ``k`` options.
 
-    Option tokens and top tokens are kept if every batch has them, bounds if any has.
+    Option tokens, top tokens, probabilities and samples are kept if every batch has them, bounds if any has.
     """
     place = {name: i for i, name in enumerate(name for batch in batches for name in batch.ids)}
     order = [place[name] for name in ids]
@@ -186,6 +215,8 @@ def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> Op
     tops = [text for batch in batches for text in batch.top_tokens or ()]
     bounds = [np.zeros(batch.logits.shape, np.bool_) if batch.bounded is None else batch.bounded for batch in batches]
     bounded = np.concatenate([_wide(rows, k, False) for rows in bounds])[order]
+    given = [_wide(batch.probabilities, k, 0.0) for batch in batches if batch.probabilities is not None]
+    samples = [batch.samples for batch in batches if batch.samples is not None]
     return OptionLogits(
         ids=tuple(ids),
         logits=np.concatenate([_wide(batch.logits, k, -np.inf) for batch in batches])[order],
@@ -193,6 +224,8 @@ def joined(batches: Sequence[OptionLogits], ids: Sequence[str], *, k: int) -> Op
         option_tokens=np.concatenate(counts)[order] if counts else None,
         top_tokens=tuple(tops[i] for i in order) if len(tops) == len(place) else None,
         bounded=bounded if bounded.any() else None,
+        probabilities=np.concatenate(given)[order] if len(given) == len(batches) else None,
+        samples=np.concatenate(samples)[order] if len(samples) == len(batches) else None,
     )
 
 

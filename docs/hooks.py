@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files  # noqa: E402
 from mkdocs.structure.pages import Page  # noqa: E402
 
 from app.navigation import PAGES, PageEntry  # noqa: E402
-from docs import command_line, formulas, glossary, run_folder  # noqa: E402
+from docs import command_line, formulas, glossary, run_folder, shapes  # noqa: E402
 
 
 def changes() -> str:
@@ -33,6 +33,7 @@ GENERATED = {
     "formulas/calibration.md": ("Calibration", formulas.calibration),
     "formulas/juries.md": ("Juries", formulas.juries),
     "glossary.md": ("Glossary", glossary.page),
+    "files.md": ("Files that Hedge reads", shapes.page),
     "run-folder.md": ("The run folder", run_folder.page),
     "command-line.md": ("Command line", command_line.page),
     "changes.md": ("Changes", changes),

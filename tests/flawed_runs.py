@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from core import letter_mass
+from core.conformal.probabilities import frequencies
 from core.records import OptionLogits
 from core.runs import store
+from core.runs.caveats import PICKS, picked
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from tests.conftest import synthetic_questions, synthetic_run
@@ -29,6 +31,23 @@ def unanswered_run(*, noted: bool = True, model: str = "reasoner") -> str:
     if noted:
         store.update_record(run_id, provenance=letter_mass.noted(scored, np.arange(30, 60)))
     return run_id
+
+
+def picked_run() -> str:
+    """Write a finished run of 60 questions whose probabilities are frequencies of 5 picks. Returns its id."""
+    questions = synthetic_questions(60, k=4)
+    rng = np.random.default_rng(0)
+    shares, samples = frequencies(rng.multinomial(5, rng.dirichlet(np.ones(4), 60)))
+    with np.errstate(divide="ignore"):
+        logits = np.log(shares).astype(np.float32)
+    spec = RunSpec(model="picker", task="qa", picks=5)
+    folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
+    store.write_questions(folder, questions, ["calibration" if i < 30 else "test" for i in range(60)])
+    mass = np.full(60, np.nan, np.float32)
+    ids = tuple(q.id for q in questions)
+    store.write_logits(folder, OptionLogits(ids, logits, mass, probabilities=shares, samples=samples))
+    store.update_record(spec.run_id, state="done", ended=time.time(), provenance={PICKS: picked(samples, unread=3)})
+    return spec.run_id
 
 
 def flawed_run(*, model: str = "fake", shots: int = 16) -> str:

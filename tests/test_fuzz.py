@@ -16,7 +16,7 @@ from tests.fuzz.seeds import seeds
 from tests.fuzz.targets import read_drop, targets
 from tests.fuzz.watch import watched
 
-INPUTS = 60
+INPUTS = 30
 
 
 @pytest.mark.parametrize("name", sorted(targets()))

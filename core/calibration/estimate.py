@@ -54,9 +54,13 @@ class CalibrationEstimate(Estimate):
         '0.500 (0.450 to 0.550)'
         >>> CalibrationEstimate(float("inf"), float("nan"), float("nan"), 500, infinite=3).text()
         '∞ (3 of 500 with probability 0)'
+        >>> CalibrationEstimate(float("nan"), float("nan"), float("nan"), 500, reason="frequencies have none").text()
+        '– (frequencies have none)'
         """
         if self.infinite:
             return f"∞ ({self.infinite:,} of {self.n:,} with probability 0)"
+        if math.isnan(self.value):
+            return f"– ({self.reason})"
         if math.isnan(self.low) and self.bias is not None:
             return f"seen {self.value:.{digits}f}, luck {self.bias:.{digits}f} ({self.interval_text()})"
         first = self.value if self.excess is None else self.excess

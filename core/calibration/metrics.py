@@ -6,6 +6,7 @@ log-probabilities instead. It has no floor: if a true option has probability 0, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,6 +92,23 @@ def brier(probabilities: FloatArray, labels: IntArray) -> float:
     2.0
     """
     return float(brier_terms(probabilities, labels).mean())
+
+
+def brier_sampling_noise(frequencies: FloatArray, samples: IntArray) -> float:
+    """The part of the Brier score of ``frequencies`` (n, k) that is due to few ``samples`` (n,); NaN if a question has
+    only one sample.
+
+    If an option has the probability p and the frequency f in s samples, drawn without looking at the truth y, then
+    E (f − y)² = E (p − y)² + E p (1 − p) / s, and f (1 − f) / (s − 1) estimates the last term without bias. The mean of
+    Σ f (1 − f) / (s − 1) is what more and more samples would take off (the "fair" Brier score of ensembles: Ferro 2014,
+    doi 10.1002/qj.2270).
+
+    >>> brier_sampling_noise(np.array([[0.5, 0.5]]), np.array([2]))
+    0.5
+    """
+    if (samples < 2).any():
+        return math.nan
+    return float(((frequencies * (1 - frequencies)).sum(axis=1) / (samples - 1)).mean())
 
 
 def expected_calibration_error(

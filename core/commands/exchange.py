@@ -16,9 +16,10 @@ from core.commands.reports import asked_of
 from core.errors import InputError
 from core.exchange import table_columns, writing
 from core.exchange.dropped.apart import DropApart, default_limits
-from core.exchange.dropped.found import FoundJury, Header, Reading, named, refusals
+from core.exchange.dropped.found import ALL_TABLES, FoundJury, Header, Reading, named, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun, save
+from core.exchange.lm_eval_results import beside
 from core.exchange.run_table import runs_table
 from core.reports.evaluation import Evaluation, load
 from core.reports.figure_names import FILE_KINDS, JURY_FIGURES
@@ -34,30 +35,19 @@ if TYPE_CHECKING:  # pandas, which most commands do without
     from core.reports.compare.benchmark import SetRule
 
 
-def _columns(arguments: Namespace) -> table_columns.Columns | None:
-    """Which column is what, as the arguments say it; None if they do not."""
+def _mappings(arguments: Namespace) -> dict[Header, table_columns.Columns]:
+    """What the arguments say of the columns of every table."""
     if arguments.mapping:
-        return table_columns.read_mapping(arguments.mapping)
-    if arguments.options:
-        if not arguments.label:
-            raise InputError("--options needs --label, the column with the right option")
-        return table_columns.Columns(tuple(arguments.options), arguments.label, values=arguments.values or "")
-    return None
-
-
-def _mappings(drop: DropApart, arguments: Namespace) -> dict[Header, table_columns.Columns]:
-    """The arguments' columns for every table, by its header."""
-    told = _columns(arguments)
-    if told is None and not (arguments.values or arguments.label):
-        return {}
-    found: dict[Header, table_columns.Columns] = {}
-    for one in drop.read().tables:
-        columns = told
-        if columns is None:
-            seen = table_columns.recognise(one.first, label=arguments.label or "")
-            columns = replace(seen, values=arguments.values or seen.values)
-        found[one.header] = columns
-    return found
+        return {ALL_TABLES: table_columns.read_mapping(arguments.mapping)}
+    if arguments.options and not arguments.label:
+        raise InputError("--options needs --label, the column with the right option")
+    told = table_columns.Columns(
+        tuple(arguments.options or ()),
+        arguments.label or "",
+        values=arguments.values or "",
+        label_from=arguments.labels_from,
+    )
+    return {ALL_TABLES: replace(told, partial=True)} if told != table_columns.Columns((), "") else {}
 
 
 def import_results(arguments: Namespace) -> CommandResult:
@@ -68,6 +58,7 @@ def import_results(arguments: Namespace) -> CommandResult:
     missing = next((path for path in paths if not path.exists()), None)
     if missing is not None:
         raise InputError(f"there is no file or folder {missing}")
+    paths += [one for one in dict.fromkeys(found for path in paths for found in beside(path)) if one not in paths]
     with tempfile.TemporaryDirectory(prefix="hedge-import-") as scratch:
         drop = DropApart(
             [*paths, *([arguments.labels] if arguments.labels else [])],
@@ -75,7 +66,8 @@ def import_results(arguments: Namespace) -> CommandResult:
             limits=default_limits(memory_gb=arguments.memory or 0.0, seconds=arguments.seconds or 0.0),
             way_out="give it more with --memory GB and --seconds S, or split it",
         )
-        reading = drop.read(mappings=_mappings(drop, arguments))
+        reading = drop.read(mappings=_mappings(arguments), meant={"": arguments.meant} if arguments.meant else {})
+        files = {file.name for file in drop.files}
         runs = [
             named(
                 found,
@@ -86,16 +78,21 @@ def import_results(arguments: Namespace) -> CommandResult:
         ]
         refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
         refused += [(name, _ASK_COLUMNS) for one in reading.unmapped for name in one.names]
-        if not runs and not reading.juries and refused:
-            raise InputError("\n".join(f"{name}: {sentence}" for name, sentence in refused))
         before = [stored_as(run) for run in runs]
         save(run for run, name in zip(runs, before, strict=True) if not name)
         kept = [_keep(found) for found in reading.juries]
     told = [(name or run.spec.run_id, run, bool(name)) for name, run in zip(before, runs, strict=True)]
-    return _told(reading, told, kept, refused)
+    return _told(reading, told, kept, refused, files=len(files | {name for name, _ in refused}))
 
 
-_ASK_COLUMNS = "its columns do not say what they are; name them with --options and --label"
+_ASK_COLUMNS = (
+    "it has columns of numbers that may be options, whose names do not say so; name the options' columns with "
+    "--options and the right one's with --label"
+)
+_ASK_START = (
+    "its answers are numbers that may count from 0 or from 1; `hedge run --task FILE` takes --labels-from 0 or "
+    "--labels-from 1"
+)
 FORMATS = ("llm-uncertainty-bench", "bluq", "lm-eval", "inspect", "table")
 """Formats that earlier versions had to be told; what a file is is found from its content now."""
 
@@ -124,7 +121,8 @@ def _shown(run: ImportedRun) -> str:
         found = imported_figures(run)
     except InputError as error:
         return str(error)
-    return f"{_sizes(found)}, accuracy {found.accuracy:.3f}, mean set size {found.mean_set_size:.2f}"
+    of = f" on the {found.test:,} test {'rows' if found.questions != found.rows else 'questions'}"
+    return f"{_sizes(found)}, accuracy {found.accuracy:.3f}{of}, mean set size {found.mean_set_size:.2f}"
 
 
 def _told(
@@ -132,24 +130,40 @@ def _told(
     runs: list[tuple[str, ImportedRun, bool]],
     kept: list[str],
     refused: list[tuple[str, str]],
+    *,
+    files: int,
 ) -> CommandResult:
-    """What was brought in, what goes elsewhere, and what was refused and why."""
+    """What was brought in and what goes elsewhere, and on standard error what was refused and why.
+
+    The status is that of unusable arguments if nothing of the ``files`` could be read, and 1 if only some could.
+    """
     hints = [(one.file.name, KINDS[one.kind]) for one in reading.elsewhere if KINDS[one.kind].place]
     lines = []
     for run_id, run, here in runs:
         lines.append(f"{run_id}  {_shown(run)}{_here(run, run_id) if here else ''}")
+        lines += [f"  {run.read_as}"] if run.read_as else []
         lines += [f"  {caveat.text}" for caveat in of_record(run.spec, run.provenance)]
     lines += [f"{jury_id}  a jury; see `hedge jury`" for jury_id in kept]
-    lines += [f"{name}: {kind.title}. {kind.sentence}" for name, kind in hints]
-    lines += [f"{name}: {sentence}" for name, sentence in refused]
+    for found in reading.elsewhere:
+        kind = KINDS[found.kind]
+        if kind.place:
+            lines.append(f"{found.file.name}: {kind.title}. {kind.sentence}")
+            lines += [f"  {found.read_as}"] if found.read_as else []
+            lines += [f"  {_ASK_START}"] if found.undecided else []
+    names = {name for name, _ in refused}
+    errors = [f"hedge: {name}: {sentence}" for name, sentence in refused]
+    if refused and files > 1:
+        errors.append(f"hedge: read {files - len(names):,} of {files:,} files")
     values = {
         "runs": [run_id for run_id, _, _ in runs],
         "existed": [run_id for run_id, _, here in runs if here],
+        "read_as": {run_id: run.read_as for run_id, run, _ in runs},
         "juries": kept,
         "elsewhere": [{"file": name, "kind": kind.title, "place": kind.place} for name, kind in hints],
         "refused": [{"file": name, "reason": sentence} for name, sentence in refused],
     }
-    return CommandResult(values, "\n".join(lines))
+    status = 0 if not refused else 1 if runs or kept or hints else InputError.exit_status
+    return CommandResult(values, "\n".join(lines), status, "\n".join(errors))
 
 
 def export(arguments: Namespace) -> CommandResult:

@@ -139,6 +139,18 @@ def option_shares(scored: OptionLogits) -> tuple[FloatArray, FloatArray]:
     return p, log(p)
 
 
+def frequencies(counts: IntArray) -> tuple[FloatArray, IntArray]:
+    """Each option's share of the picks of its question, (n, k), and the number of these picks, (n,).
+
+    A share is one division of whole numbers, so equal shares are equal to the last bit, whatever they are shares of.
+
+    >>> frequencies(np.array([[1, 2, 0]]))[0].tolist() == [[1 / 3, 2 / 3, 0.0]]
+    True
+    """
+    samples = np.asarray(counts.sum(axis=1), dtype=np.int64)
+    return np.asarray(counts / samples[:, None], dtype=np.float64), samples
+
+
 def check_probabilities(probabilities: FloatArray) -> FloatArray:
     """The probabilities as float64 (n, k), each row in [0, 1] and summing to 1 within 1e-6.
 

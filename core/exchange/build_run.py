@@ -17,16 +17,16 @@ import numpy as np
 from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
+from core.exchange.read_as import line
 from core.records import (
-    DONT_KNOW,
     MOST_OPTIONS,
-    NONE_OF_ABOVE,
     OPTION_NAMES,
     FloatArray,
     LogitArray,
     OptionLogits,
     Question,
     Role,
+    added_options,
 )
 from core.runs.spec import RunSpec
 from core.tasks.identity import question_clusters
@@ -49,14 +49,14 @@ class ScoredRow:
 
 
 def check_row(where: str, options: int, label: int, texts: Sequence[str] = ()) -> None:
-    """:class:`InputError` where there are not 2 to 100 options, or the truth is none of them or can't be it."""
+    """:class:`InputError` where there are not 2 to 100 options, or the truth is none of them or one that was added."""
     if not 2 <= options <= MOST_OPTIONS:
         raise InputError(f"{where}: expected from 2 to {MOST_OPTIONS} options, found {options}")
     if not 0 <= label < options:
         raise InputError(
             f"{where}: expected a label that is one of the {options} options, found number {label} (counted from 0)"
         )
-    if texts and texts[label] in (DONT_KNOW, NONE_OF_ABOVE):
+    if label >= options - added_options(texts):
         raise InputError(
             f"{where}: expected an answer as the truth, found {OPTION_NAMES[label]} “{texts[label]}”, which never is "
             "one"
@@ -86,6 +86,7 @@ def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance
             tuple(q.id for q in questions), logits, np.array([row.letter_mass for row in rows], dtype=np.float32)
         ),
         provenance=provenance,
+        read_as=line(questions),
     )
 
 

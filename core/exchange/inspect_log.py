@@ -7,6 +7,9 @@ the listed ones leave over: it gets the lesser of the two, an upper bound, and i
 were shuffled before they were asked are put back in order. Several epochs ask the same question again and are no
 independent samples: the first usable one counts. Samples with errors and without an answer are left out and counted.
 Every sample's score is recomputed from the letter that was answered.
+
+A log without log-probabilities that asks each question in several epochs gives the frequencies of the answers
+(:mod:`core.exchange.picks`). The ``choice`` scorer writes an answer as its letter in the sample's own order.
 """
 
 from __future__ import annotations
@@ -24,10 +27,13 @@ from core.errors import InputError
 from core.exchange.archive import Archive
 from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.listed_letters import SPACES, bounded, letter
+from core.exchange.listed_letters import bounded
+from core.exchange.picks import assembled
+from core.prompting.written import NOT_FOUND
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_size, json_document, json_object, number, shown
+from core.tables.token_lists import SPACES, letter
 
 ORIGIN = "inspect"
 ANSWER = re.compile(r"(?i)answer\s*:\s*[\s*($]*(?P<letter>[A-Z])(?![A-Za-z])")
@@ -96,21 +102,19 @@ def _read_run(path: Path) -> ImportedRun:
         else:
             answers[name] = answer
     if counts["samples"] and not answers:
+        if (run := _of_epochs(path, about)) is not None:
+            return run
         raise InputError(
             f"{path}: expected the answers' log-probabilities, found none in {counts['samples']} samples "
-            f"({counts['errors']} with errors); run Inspect with logprobs and top_logprobs (20 is a good choice)"
+            f"({counts['errors']} with errors); run Inspect with logprobs and top_logprobs (20 is a good choice), or "
+            "with several epochs"
         )
     if not counts["errors"] and not counts["further epochs"]:
         _check_mean(header, values, path)
     bounded = [name for name, one in answers.items() if one.bounded]
     return assemble(
         [answers[name].row for name in sorted(answers, key=natural_order)],  # samples are logged as they end
-        spec=RunSpec(
-            model=str(about.get("model") or "unknown"),
-            task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
-            origin=ORIGIN,
-            fingerprint=fingerprint_of(path),
-        ),
+        spec=_spec(about, path),
         path=path,
         provenance={
             "file": path.name,
@@ -120,6 +124,38 @@ def _read_run(path: Path) -> ImportedRun:
             "bounded": bounded[:NAMED],
             "answered_another_than_the_top": sum(not one.top_answered for one in answers.values()),
         },
+    )
+
+
+def _spec(about: dict[str, Any], path: Path) -> RunSpec:
+    return RunSpec(
+        model=str(about.get("model") or "unknown"),
+        task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
+        origin=ORIGIN,
+        fingerprint=fingerprint_of(path),
+    )
+
+
+def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
+    """The frequencies of the letters that were answered, by question; None if each question was asked once."""
+    asked: dict[str, tuple[Question, list[int]]] = {}
+    errors = 0
+    for where, sample in _open(path)[1]:
+        if sample.get("error"):
+            errors += 1
+            continue
+        question = _question(sample, where, str(about.get("task", "inspect")))
+        said = str(_score(sample.get("scores")).get("answer") or "").strip()
+        place = LETTERS.find(said) if len(said) == 1 else NOT_FOUND
+        picks = asked.setdefault(question.id, (question, []))[1]
+        picks.append(place if place < len(question.options) else NOT_FOUND)
+    if not any(len(picks) > 1 for _, picks in asked.values()):
+        return None
+    return assembled(
+        [asked[name] for name in sorted(asked, key=natural_order)],
+        spec=_spec(about, path),
+        path=path,
+        provenance={"file": path.name, "errors": errors},
     )
 
 
@@ -183,12 +219,8 @@ def _listed(samples: list[Any], path: Path) -> Iterator[tuple[str, dict[str, Any
 
 def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | None, float | None]:
     """The sample's answer, None if it has none that can be used, and what its score claims (1 right, 0 wrong)."""
-    choices = sample.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise InputError(f"{where}: expected a multiple-choice sample with 'choices', found {shown(choices)}")
-    texts = tuple(str(choice) for choice in choices)
-    label = true_option(sample.get("target"), texts, where)
-    check_row(where, len(texts), label, texts)
+    question = _question(sample, where, task)
+    texts, label = question.options, question.label
     claimed = _claim(sample.get("scores"))
     order = asked_order(sample.get("scores"), texts, where)
     tokens = _tokens(sample)
@@ -205,7 +237,18 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
     if found is None:
         return None, claimed
     logits = unshuffled(found.logits, order)
-    question = Question(
+    row = ScoredRow(question, logits, where, found.mass)
+    return _Answer(row, found.bounded, int(np.argmax(logits)) == answered), claimed
+
+
+def _question(sample: dict[str, Any], where: str, task: str) -> Question:
+    choices = sample.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise InputError(f"{where}: expected a multiple-choice sample with 'choices', found {shown(choices)}")
+    texts = tuple(str(choice) for choice in choices)
+    label = true_option(sample.get("target"), texts, where)
+    check_row(where, len(texts), label, texts)
+    return Question(
         id=str(sample.get("id")),
         task=task.rsplit("/", 1)[-1],
         group=str((sample.get("metadata") or {}).get("subject") or task.rsplit("/", 1)[-1]),
@@ -214,8 +257,6 @@ def _answer(sample: dict[str, Any], where: str, task: str) -> tuple[_Answer | No
         options=texts,
         label=label,
     )
-    row = ScoredRow(question, logits, where, found.mass)
-    return _Answer(row, found.bounded, int(np.argmax(logits)) == answered), claimed
 
 
 def true_option(target: Any, texts: tuple[str, ...], where: str) -> int:
@@ -237,11 +278,18 @@ def _claim(scores: Any) -> float | None:
     """1 or 0 as the ``choice`` scorer wrote it, or the only scorer there is; None if nothing of the kind is said."""
     if not isinstance(scores, dict) or not scores:
         return None
-    score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)
-    value = score.get("value") if isinstance(score, dict) else None
+    value = _score(scores).get("value")
     if value in ("C", "I"):
         return float(value == "C")
     return float(value) if isinstance(value, (int, float)) and value in (0, 1) else None
+
+
+def _score(scores: Any) -> dict[str, Any]:
+    """What the ``choice`` scorer wrote, or the only scorer there is."""
+    if not isinstance(scores, dict) or not scores:
+        return {}
+    score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)
+    return score if isinstance(score, dict) else {}
 
 
 def read_letters(output: dict[str, Any], k: int, where: str) -> Letters | None:

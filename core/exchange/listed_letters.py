@@ -11,22 +11,10 @@ from collections.abc import Mapping
 
 from core.errors import InputError
 from core.records import OPTION_NAMES
+from core.tables.token_lists import ABOVE_ZERO, letter
 
-SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
-AROUND_LETTER = " \n\t*()[]$.:,\"'"
 LEAST = 1e-12
 """The remaining probability of unlisted letters is taken to be at least this, because listed figures are rounded."""
-ABOVE_ZERO = 1e-6
-"""How far rounding may take a log-probability above 0."""
-
-
-def letter(token: str) -> str:
-    """What a token says without the spaces and marks around it.
-
-    >>> letter("Ġ(B)")
-    'B'
-    """
-    return token.translate(SPACES).strip(AROUND_LETTER)
 
 
 def bounded(listed: Mapping[str, float], k: int, where: str) -> tuple[list[float], int, float]:

@@ -1,20 +1,23 @@
-"""lm-evaluation-harness: ``samples_<task>_<date>.jsonl`` and the ``results_<date>.json`` beside it.
+"""lm-evaluation-harness: its samples, and what it says of the whole evaluation (:mod:`core.exchange.lm_eval_results`).
 
-A line of samples is one document under one filter: ``resps`` holds for each option ``[log-likelihood, greedy]`` as
-text, natural logarithms summed over the option's tokens. ``acc`` takes the largest, ``acc_norm`` the largest after
-division by the option's characters, ``acc_bytes`` by its UTF-8 bytes, both without the delimiter that joins it to the
-prompt; ``acc_mutual_info`` takes the likelihoods of the same options after an empty prompt off, which are then the
-second half of the requests. All four are recomputed for every line, and a file that disagrees with itself is refused.
+A sample is one document under one filter: ``resps`` holds for each option ``[log-likelihood, greedy]``, natural
+logarithms summed over the option's tokens. ``acc`` takes the largest, ``acc_norm`` the largest after division by the
+option's characters, ``acc_bytes`` by its UTF-8 bytes, both without the delimiter that joins it to the prompt;
+``acc_mutual_info`` takes the likelihoods of the same options after an empty prompt off, which are then the second half
+of the requests. All four are recomputed for every sample, and a file that disagrees with itself is refused.
 
-A question's id is its document's hash, so that letters and option texts of the same documents meet. Where a line
-stands twice, because the files are opened for appending, it counts once. Versions of mid-2024, which the Open LLM
-Leaderboard began with, named the same lines ``samples_<task>_<date>.json``, or wrote them as one JSON list.
+A question's id is its document's hash, so that letters and option texts of the same documents meet. Where a sample
+stands twice, because the files are opened for appending, it counts once. Three forms of files are read:
+
+- ``samples_<task>_<date>.jsonl``, a line a sample; in versions of mid-2024 ``.json``, with such lines or one list
+- ``pretrained__<model>_<task>.jsonl`` of versions 0.4.0 to 0.4.2, one JSON list
+- a document that ``simple_evaluate()`` returned, whose ``samples`` have a list for each task
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,31 +25,21 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
+from core.exchange import lm_eval_picks, lm_eval_results
 from core.exchange.build_run import assemble
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.lm_eval_sample import DELIMITER, METRICS, Sample, is_letters, scored
-from core.inference.models import DTYPES
+from core.exchange.lm_eval_results import NAME, Results
+from core.exchange.lm_eval_sample import METRICS, Sample, delimiters, has_several_right, is_letters, scored
+from core.files.json_text import loads
 from core.runs.spec import RunSpec
-from core.tables.safe_read import check_size, json_document, json_lines, json_list, shown
+from core.tables.safe_read import LONGEST_LINE, check_size, json_document, json_lines, json_list, shown
 
 ORIGIN = "lm-eval"
-NAME = re.compile(r"^samples_(?P<task>.+?)(?:_(?P<date>\d{4}-\d\d-\d\dT[\d\-.]+?))?\.jsonl?$")
-DATED = re.compile(r"\d{4}-\d\d-\d\dT")
 SAME_WITHIN = 1e-4
 """Two log-likelihoods of the same line that differ by at most this are equal up to rounding."""
 MEAN_WITHIN = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class _Results:
-    """What ``results_<date>.json`` says of one task."""
-
-    config: dict[str, Any]
-    claims: dict[str, Any]
-    model: str
-    dtype: str
-    shots: int | None
-    path: Path
+Rows = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
+"""Gives the samples of a task, each with its place, from the first at each call."""
 
 
 def read(paths: Sequence[Path]) -> list[ImportedRun]:
@@ -60,7 +53,7 @@ def read(paths: Sequence[Path]) -> list[ImportedRun]:
             f"{', '.join(map(str, paths))}: expected samples_<task>_<date>.jsonl, found none; "
             "lm-eval writes it with --log_samples"
         )
-    return [read_samples(path, results) for path in samples]
+    return [run for path in samples for run in read_file(path, results)]
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -71,63 +64,149 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return [path for path in found if path not in results], results
 
 
-def read_samples(path: Path, given: Sequence[Path] = ()) -> ImportedRun:
-    """The run of one file of samples, and of its results among the ``given`` files of results or beside it.
+def read_file(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
+    """The runs of a file of samples, one for each task; its results are in it, among the ``given`` or beside it.
 
     Raises :class:`InputError` that names the file, the line, what was expected and what was found.
     """
-    name = NAME.match(path.name)
-    task = name["task"] if name else path.stem
-    about = _results(path, task, name["date"] if name else None, given)
+    check_size(path)
+    begin, first = _beginning(path)
+    if begin == "{" and "doc_id" not in first:
+        return _read_document(json_document(path), path)
+    about = lm_eval_results.find(path, given)
+    task = about.task if about else lm_eval_results.named_parts(path)[1]
+    if begin == "[":
+        entries = json_list(path)
+        return [_read_task(path, task, about, lambda: _entries(entries, str(path)))]
+    return [_read_task(path, task, about, lambda: ((f"{path}, line {line}", row) for line, row in json_lines(path)))]
+
+
+def _beginning(path: Path) -> tuple[str, dict[str, Any]]:
+    """A file's first character, and the object on its first line; a damaged line stands for a sample."""
+    with path.open("rb") as file:
+        text = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").lstrip()
+    character = text[:1].decode("ascii", "replace")
     try:
-        found = _by_filter(path, task, about, digits="number")
-    except InputError as error:
-        try:  # targets like "3" may be the options' texts; then every claim agrees with that reading
-            found = _by_filter(path, task, about, digits="text")
-        except InputError:
-            raise error from None
+        found = loads(text)
+    except ValueError:
+        over_lines = text.rstrip().endswith((b"{", b"[", b",")) or len(text) == LONGEST_LINE
+        return character, {} if over_lines else {"doc_id": None}
+    return character, found if isinstance(found, dict) else {}
+
+
+def is_document(values: Any) -> bool:
+    """Whether a JSON document holds samples by task, as ``simple_evaluate()`` returns them."""
+    found = values.get("samples", values) if isinstance(values, dict) else None
+    return isinstance(found, dict) and any(
+        isinstance(rows, list) and rows and isinstance(rows[0], dict) and {"doc_id", "arguments"} <= set(rows[0])
+        for rows in found.values()
+    )
+
+
+def _read_document(values: dict[str, Any], path: Path) -> list[ImportedRun]:
+    """The run of every multiple-choice task of a document; a task that can't be read counts if none can."""
+    if not is_document(values):
+        raise InputError(f"{path}: expected a list of samples for each task, found the keys {shown(', '.join(values))}")
+    runs: list[ImportedRun] = []
+    left_out: dict[str, InputError] = {}
+    for task, rows in values.get("samples", values).items():
+        try:
+            if not isinstance(rows, list):
+                raise InputError(f"{path}: expected a list of samples of {shown(task)}, found {shown(rows)}")
+            about = lm_eval_results.of_task(values, task, path) if "samples" in values else None
+            entries = lambda rows=rows, task=task: _entries(rows, f"{path}, {task}")  # noqa: E731
+            runs.append(_read_task(path, task, about, entries))
+        except InputError as error:
+            left_out[task] = error
+    if not runs:
+        raise next(iter(left_out.values()))
+    return [replace(run, provenance=run.provenance | {"left_out": sorted(left_out)}) for run in runs]
+
+
+def _entries(rows: Sequence[Any], where: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for place, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InputError(f"{where}, entry {place}: expected a sample of lm-eval, found {shown(row)}")
+        yield f"{where}, entry {place}", row
+
+
+def _read_task(path: Path, task: str, about: Results | None, rows: Rows) -> ImportedRun:
+    """The run of a task's samples. Raises :class:`InputError` that names the file, the line and what is wrong."""
+    certain = about is not None and about.certain
+    spec = RunSpec(
+        model=(about.model if about else "") or lm_eval_results.model_of(path),
+        task=task,
+        shots=(about.shots or 0) if about else 0,
+        dtype=about.dtype if about else "float32",
+        origin=ORIGIN,
+        fingerprint=fingerprint_of(path, *([about.path] if about and about.path != path else [])),
+    )
+    described: dict[str, Any] = {
+        "file": path.name,
+        "lacks": [] if about and certain and about.model else ["model"],
+    }
+    if lm_eval_picks.is_sampled(next(iter(rows()), ("", {}))[1]):
+        return lm_eval_picks.read(rows(), spec=spec, path=path, provenance=described)
+    found = _by_filter(path, task, about, rows)
     if not found.samples:
         raise InputError(f"{path}: expected samples of multiple-choice questions, found none")
     kept = "none" if "none" in found.samples else next(iter(found.samples))
     samples = _told_apart(list(found.samples[kept].values()))
-    claims = _check_means(samples, about, kept, path)
+    claims = _check_means(samples, about if certain else None, kept, path)
     return assemble(
         [one.row for one in samples],
-        spec=RunSpec(
-            model=about.model if about else _model_of(path),
-            task=task,
-            shots=(about.shots or 0) if about else 0,
-            dtype=about.dtype if about else "float32",
-            form="letters" if all(is_letters(one.choices) for one in samples) else "cloze",
-            origin=ORIGIN,
-            fingerprint=fingerprint_of(path, *([about.path] if about else [])),
-        ),
+        spec=replace(spec, form="letters" if all(is_letters(one.choices) for one in samples) else "cloze"),
         path=path,
-        provenance={
-            "file": path.name,
+        provenance=described
+        | {
             "repeated_lines": found.repeated,
             "filters": sorted(found.samples),
             "recomputed": sorted({metric for one in samples for metric in one.claims}),
             "claims": claims,
-            "stated": _stated(claims, about, kept),
-            "lacks": [] if about else ["model"],
+            "stated": _stated(claims, about if certain else None, kept),
         },
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The samples of a file by filter and document, and how many lines stood there again."""
+    """The samples of a task by filter and document, and how many stood there again."""
 
     samples: dict[str, dict[str, Sample]]
     repeated: int
 
 
-def _by_filter(path: Path, task: str, about: _Results | None, *, digits: str) -> _Found:
+def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Found:
+    """The samples under the first reading with which every claim of the file agrees.
+
+    A target like "3" is an option's number, or the text of one. The delimiter before the options is a blank unless the
+    task's configuration says otherwise; without that, it can be what all options of the first sample begin with.
+    """
+    config = about.config if about else {}
+    stated = config.get("target_delimiter")
+    tried = [str(stated)] if stated is not None else delimiters(next(iter(rows()), ("", {}))[1])
+    first: InputError | None = None
+    for delimiter, digits in itertools.product(tried, ("number", "text")):
+        try:
+            return _samples(task, rows, delimiter=delimiter, digits=digits)
+        except InputError as error:
+            first = first or error
+    if has_several_right(row for _, row in rows()):
+        raise InputError(
+            f"{path}: its questions have several right answers each, as the metrics of {shown(task)} say; sets need "
+            "questions with one right answer, such as those of truthfulqa_mc1 in place of truthfulqa_mc2"
+        )
+    if len(tried) > 1 and "expected acc_" in str(first):
+        raise InputError(
+            f"{first}; if the task has a target_delimiter of its own, bring in its results_….json too"
+        ) from None
+    raise first or InputError(f"{path}: expected samples of lm-eval, found none")
+
+
+def _samples(task: str, rows: Rows, *, delimiter: str, digits: str) -> _Found:
     samples: dict[str, dict[str, Sample]] = {}
     repeated = 0
-    delimiter = str(about.config.get("target_delimiter", DELIMITER)) if about else DELIMITER
-    for where, row in _rows(path):
+    for where, row in rows():
         for key in ("doc_id", "doc", "resps"):
             if key not in row:
                 raise InputError(f"{where}: expected a sample of lm-eval with {key!r}, found {shown(', '.join(row))}")
@@ -142,20 +221,6 @@ def _by_filter(path: Path, task: str, about: _Results | None, *, digits: str) ->
         _check_same(of[name], sample, name)
         repeated += 1
     return _Found(samples, repeated)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The samples of a file with the place of each: JSON lines, or one JSON list as older versions wrote."""
-    check_size(path)
-    with path.open("rb") as file:
-        is_list = file.read(1) == b"["
-    if not is_list:
-        yield from ((f"{path}, line {line}", row) for line, row in json_lines(path))
-        return
-    for place, row in enumerate(json_list(path), start=1):
-        if not isinstance(row, dict):
-            raise InputError(f"{path}, entry {place}: expected a sample of lm-eval, found {shown(row)}")
-        yield f"{path}, entry {place}", row
 
 
 # ---------------------------------------------------------------- what the file claims
@@ -185,13 +250,13 @@ def _told_apart(rows: Sequence[Sample]) -> list[Sample]:
     return told
 
 
-def _stated(means: Mapping[str, float], about: _Results | None, kept: str) -> dict[str, float]:
+def _stated(means: Mapping[str, float], about: Results | None, kept: str) -> dict[str, float]:
     """What the results file says of each metric that was recomputed."""
     found = {metric: about.claims.get(f"{metric},{kept}") for metric in means} if about else {}
     return {metric: float(value) for metric, value in found.items() if isinstance(value, (int, float))}
 
 
-def _check_means(rows: Sequence[Sample], about: _Results | None, kept: str, path: Path) -> dict[str, float]:
+def _check_means(rows: Sequence[Sample], about: Results | None, kept: str, path: Path) -> dict[str, float]:
     """The means of the recomputed metrics; refused where ``results_*.json`` says otherwise."""
     means = {
         metric: float(np.mean([one.claims[metric] for one in rows]))
@@ -206,45 +271,3 @@ def _check_means(rows: Sequence[Sample], about: _Results | None, kept: str, path
                 "samples; the two are of different runs"
             )
     return means
-
-
-# ---------------------------------------------------------------- results_<date>.json
-
-
-def _results(path: Path, task: str, date: str | None, given: Sequence[Path]) -> _Results | None:
-    beside = path.parent / f"results_{date}.json"
-    candidates = [p for p in given if date is None or date in p.name]
-    if not candidates:  # a file that was renamed has no date to go by
-        candidates = [p for p in given if p.parent == path.parent and not DATED.search(p.name)]
-    if not candidates and date is not None and beside.is_file():
-        candidates = [beside]
-    for candidate in candidates:
-        values = json_document(candidate)
-        if not isinstance(values.get("results"), dict):
-            raise InputError(f"{candidate}: expected results of lm-eval, found the keys {shown(', '.join(values))}")
-        if task not in values["results"]:
-            continue
-        config = (values.get("configs") or {}).get(task) or {}
-        kind = config.get("output_type", "multiple_choice")
-        if kind != "multiple_choice":
-            raise InputError(
-                f"{candidate}: expected a task of output_type multiple_choice, found {kind!r} for {task}; it does "
-                "not say how probable each option is"
-            )
-        of_model = values.get("config") or {}
-        dtype = str(of_model.get("model_dtype") or "").removeprefix("torch.")
-        shots = (values.get("n-shot") or {}).get(task, config.get("num_fewshot"))
-        return _Results(
-            config=config,
-            claims=values["results"][task],
-            model=str(values.get("model_name") or of_model.get("model") or _model_of(path)),
-            dtype=dtype if dtype in DTYPES else "float32",
-            shots=shots if isinstance(shots, int) and shots >= 0 else None,
-            path=candidate,
-        )
-    return None
-
-
-def _model_of(path: Path) -> str:
-    """lm-eval puts samples into a folder that is named for the model, with ``__`` for each ``/``."""
-    return path.resolve().parent.name.replace("__", "/").strip("/") or "unknown"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,24 +14,29 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
 from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
+from core.tables.field_names import (
+    CONTEXT_NAMES,
+    GROUP_NAMES,
+    HYPOTHESIS_NAMES,
+    OPTION_BEGINNINGS,
+    OPTIONS_NAMES,
+    QUESTION_NAMES,
+    first,
+    matching,
+    plain_name,
+)
 from core.tables.safe_read import number, shown
 
-QUESTION_KEYS = (
-    "question",
-    "query",
-    "input_final",
-    "input",
-    "prompt",
-    "sentence",
-    "goal",
-    "ctx",
-    "text",
-    "premise",
-    "Question",
+ASKED_FIRST = (
+    *("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise"),
+    *QUESTION_NAMES,
 )
-CONTEXT_KEYS = ("narrative",)
-"""What a question is about, where tasks ask the same of many texts (MuSR)."""
-GROUP_KEYS = ("subject", "category", "topic", "activity_label", "source")
+"""What is asked, by the names of a document's fields; those that the harness's own tasks use come first."""
+ABOUT = (*CONTEXT_NAMES, "sentence")
+"""What a question is about, where the prompt has it too."""
+GROUPS = ("subject", "category", "topic", "activity_label", "source", *GROUP_NAMES)
+CAUSE_OR_EFFECT = {"cause": "What was the cause?", "effect": "What happened as a result?"}
+"""The questions of COPA, by what stands in the document."""
 DELIMITER = " "
 ROUNDING = 1e-9
 
@@ -72,16 +78,18 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     if not np.isfinite(own).any():
         raise InputError(f"{where}: expected at least one finite log-likelihood, found {own.tolist()}")
     doc = row["doc"]
-    asked = next((str(doc[key]) for key in QUESTION_KEYS if isinstance(doc.get(key), str) and doc[key].strip()), "")
-    group = next((str(doc[key]) for key in GROUP_KEYS if isinstance(doc.get(key), str) and doc[key].strip()), task)
+    context, asked = _context_and_question(doc, contexts[0])
+    group = next(
+        (doc[name] for name in matching(doc, GROUPS) if isinstance(doc[name], str) and doc[name].strip()), task
+    )
     return Sample(
         ScoredRow(
             Question(
                 id=str(row.get("doc_hash") or row["doc_id"])[:16],
                 task=task,
                 group=group,
-                context=next((doc[key] for key in CONTEXT_KEYS if isinstance(doc.get(key), str)), ""),
-                question=asked or contexts[0].strip(),
+                context=context,
+                question=asked,
                 options=shown_options,
                 label=label,
             ),
@@ -90,8 +98,31 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
             _letter_mass(own) if is_letters(choices) else float("nan"),
         ),
         choices,
-        {metric: float(row[metric]) for metric in METRICS if metric in row},
+        {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)},
     )
+
+
+def _context_and_question(doc: dict[str, Any], prompt: str) -> tuple[str, str]:
+    """What a question is about, if it is about anything, and what is asked; the prompt where the document does not say.
+
+    Of two statements (NLI), the first is the context. A text that the model was not shown, or that the question
+    contains, is no context.
+    """
+    texts = {name: value for name, value in doc.items() if isinstance(value, str) and value.strip()}
+    premise, hypothesis = first(texts, ("premise", "sentence1", "context")), first(texts, HYPOTHESIS_NAMES)
+    if premise and hypothesis and not first(texts, ("question",)):
+        return texts[premise], texts[hypothesis]
+    name = first(texts, ASKED_FIRST)
+    asked = texts.get(name, prompt.strip())
+    if premise and asked.strip().lower() in CAUSE_OR_EFFECT:
+        return texts[premise], CAUSE_OR_EFFECT[asked.strip().lower()]
+    about = [other for other in matching(texts, ABOUT) if other != name and not (other == "ctx" and "ctx_a" in doc)]
+    flat_prompt, flat_asked = (" ".join(text.split()) if about else "" for text in (prompt, asked))
+    for other in about:
+        flat = " ".join(texts[other].split())
+        if flat in flat_prompt and flat not in flat_asked and flat_asked not in flat:
+            return texts[other], asked
+    return "", asked
 
 
 def _requests(row: dict[str, Any], where: str) -> tuple[list[str], list[str]]:
@@ -152,6 +183,46 @@ def _choices(contexts: Sequence[str], continuations: Sequence[str], delimiter: s
     return tuple(continuations), True
 
 
+def delimiters(row: dict[str, Any]) -> list[str]:
+    """What may stand between a prompt and its options: a blank, what all options of a sample begin with, or nothing."""
+    try:
+        _, continuations = _requests(row, "")
+    except InputError:
+        return [DELIMITER]
+    shared = _common(continuations)
+    space = shared[: len(shared) - len(shared.lstrip())]
+    return list(dict.fromkeys([DELIMITER, space, ""]))
+
+
+def has_several_right(rows: Iterable[dict[str, Any]]) -> bool:
+    """Whether the samples of a task count several options as right, told by their own metrics.
+
+    ``acc`` is then a share (``truthfulqa_mc2``), or 1 where another option than the target was taken, and never 0 where
+    the target was (``bbq_multiple_choice``, which scores many words for one answer).
+    """
+    shares = more = less = 0
+    wordings = False
+    for row in rows:
+        try:
+            if not _is_claimed(row, "acc"):
+                continue
+            claimed = number(row["acc"], "", "acc")
+            likelihoods = _likelihoods(row, "")
+            choices, _ = _choices(*_requests(row, ""), DELIMITER)
+            taken = float(_top(np.array(likelihoods)) == _gold(row.get("target"), choices, "", "number"))
+        except InputError:
+            continue
+        shares += 0 < claimed < 1
+        more += claimed > taken
+        less += claimed < taken
+        doc = row.get("doc")
+        listed = (
+            max((len(one) for one in _numbered(doc)), default=len(choices)) if isinstance(doc, dict) else len(choices)
+        )
+        wordings |= listed < len(choices)
+    return shares > 0 or (more > 0 and less == 0 and (more > 1 or wordings))
+
+
 def _common(texts: Sequence[str]) -> str:
     shortest = min(texts, key=len)
     for i, letter in enumerate(shortest):
@@ -163,17 +234,46 @@ def _common(texts: Sequence[str]) -> str:
 def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...]:
     """What the letters stand for, where the document says it; else the options as they were scored."""
     if not is_letters(choices):
-        return tuple(choices)
-    found: Any = doc.get("choices", doc.get("options", doc.get("endings")))
-    if isinstance(found, dict):
-        found = found.get("text")
-    if found is None:
-        found = [doc[key] for key in (f"choice{i + 1}" for i in range(len(choices))) if doc.get(key)]
+        return tuple(text.lstrip("\n") or text for text in choices)
+    k = len(choices)
+    for name in matching(doc, ("choices", "options", "endings", *OPTIONS_NAMES)):
+        found = doc[name]
+        if isinstance(found, dict):
+            found = found.get("text", [found[letter] for letter in LETTERS[:k] if letter in found])
+        if isinstance(found, list) and len(found) == k:
+            return without_letters([str(text) for text in found])
+    found = next((columns for columns in _numbered(doc) if len(columns) == k), None)
     if not found and isinstance(doc.get("input"), str):
         found = _listed(doc["input"], choices)
-    if isinstance(found, list) and len(found) == len(choices):
-        return tuple(str(text) for text in found)
-    return tuple(choices)
+    return tuple(str(text) for text in found) if found and len(found) == k else tuple(choices)
+
+
+def _numbered(doc: dict[str, Any]) -> Iterator[list[Any]]:
+    """The values of a document's fields that are named by a letter or number alike, such as ``choice1`` or ``opa``."""
+    names = {plain_name(name): name for name in doc}
+    for beginning in ("", *OPTION_BEGINNINGS):
+        word = plain_name(beginning)
+        for signs in (LETTERS.lower(), "0123456789", "123456789"):
+            found = list(itertools.takewhile(lambda name: name in names, (word + sign for sign in signs)))
+            if len(found) >= 2:
+                yield [doc[names[name]] for name in found]
+
+
+def without_letters(options: Sequence[str]) -> tuple[str, ...]:
+    """Options without their own letters, where each of them begins with it.
+
+    >>> without_letters(["(A) One", "(B)Two"]), without_letters(["A. One", "Two"])
+    (('One', 'Two'), ('A. One', 'Two'))
+    """
+    begins = [
+        re.match(rf"\s*(?:\({letter}\)|{letter}[).:])\s*", text) for letter, text in zip(LETTERS, options, strict=False)
+    ]
+    whole = len(begins) == len(options) and all(begin and begin.end() < len(begin.string) for begin in begins)
+    return (
+        tuple(text[begin.end() :] for text, begin in zip(options, begins, strict=True) if begin)
+        if whole
+        else tuple(options)
+    )
 
 
 def _listed(text: str, choices: Sequence[str]) -> list[str]:
@@ -268,6 +368,11 @@ METRICS: dict[str, Callable[[FloatArray, FloatArray | None, Sequence[str]], int]
 """From a metric to the option that it takes for the model's answer."""
 
 
+def _is_claimed(row: dict[str, Any], metric: str) -> bool:
+    """Whether a sample says how the model did by a metric; a missing value of other tasks' metrics says nothing."""
+    return row.get(metric) is not None and row[metric] == row[metric]
+
+
 def _check_claims(
     row: dict[str, Any],
     own: FloatArray,
@@ -277,7 +382,7 @@ def _check_claims(
     where: str,
 ) -> None:
     for metric, answer in METRICS.items():
-        if metric not in row:
+        if not _is_claimed(row, metric):
             continue
         claimed = number(row[metric], where, metric)
         if claimed not in (0, 1):

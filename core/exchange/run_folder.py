@@ -28,6 +28,7 @@ from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
 from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
+from core.runs.caveats import PICKS, picked
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
 from core.tables.safe_read import json_document, reason, shown
@@ -40,6 +41,7 @@ LOGITS = "logits.parquet"
 FILES = (RECORD, "questions.parquet", LOGITS)
 DESCRIPTION: dict[str, type] = {
     "bank": dict,
+    "below_chance": dict,
     "caveats": str,
     "chunk": int,
     "class": dict,
@@ -53,6 +55,7 @@ DESCRIPTION: dict[str, type] = {
     "example_prompt": str,
     "host": str,
     "method": str,
+    "picks": dict,
     "precision": str,
     "prompts": dict,
     "python": str,
@@ -65,8 +68,6 @@ DESCRIPTION: dict[str, type] = {
 }
 """What a run's provenance says of how its results came about, by its kind of value. Everything else is left out, such
 as who launched it."""
-ORIGINS = (*bank_names.ORIGINS, "llm-uncertainty-bench", "classroom")
-"""Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
 PATHS = ("/", "~", ".", "\\")
 """How a place on a disk begins."""
 LARGEST_PROVENANCE = 200_000
@@ -141,6 +142,12 @@ def read(folder: Path) -> ImportedRun:
     _check_widths({question.id: len(question.options) for question in questions}, scored, path)
     if scored.bounded is not None:
         provenance["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+    if scored.samples is None:
+        spec, provenance = replace(spec, picks=0), {key: of for key, of in provenance.items() if key != PICKS}
+    else:
+        unread = provenance.get(PICKS, {}).get("unread", 0)
+        spec = replace(spec, picks=max(spec.picks, 2, int(scored.samples.max())))
+        provenance[PICKS] = picked(scored.samples, unread=unread if isinstance(unread, int) else 0)
     spec = replace(spec, fingerprint=FOLDER_DATA + _data_fingerprint(spec, provenance, questions, roles, scored))
     return ImportedRun(spec, questions, roles, scored, provenance | {"file": folder.name})
 
@@ -168,6 +175,13 @@ def _check_logarithms(scored: OptionLogits, path: Path) -> None:
         )
 
 
+def _origins() -> set[str]:
+    """Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
+    from core.exchange.dropped.kinds import KINDS  # has a record of this module
+
+    return {kind.origin for kind in KINDS.values() if kind.origin} | {"classroom"}
+
+
 def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
     """The spec and the provenance of ``run.json`` without instructions; the spec's fingerprint is not the run's yet."""
     their_spec, theirs = values["spec"], values["provenance"]
@@ -178,7 +192,7 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
         if key in kept:
             kept[key] = shorten(str(kept[key]))
     origin = their_spec.get("origin", HEDGE)
-    origin = origin if origin in ORIGINS else RUN_FOLDER
+    origin = origin if origin in _origins() else RUN_FOLDER
     spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
     provenance = {key: _plain(theirs[key]) for key, kind in DESCRIPTION.items() if _is(theirs.get(key), kind)}
     if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):
@@ -243,7 +257,7 @@ def _data_fingerprint(
         default=str,
     )
     digest = hashlib.sha256(texts.encode("utf-8", "surrogatepass"))
-    given = [] if scored.probabilities is None else [scored.probabilities]  # runs without them keep their ids
+    given = [numbers for numbers in (scored.probabilities, scored.samples) if numbers is not None]  # else as before
     for numbers in (scored.logits, scored.letter_mass, scored.option_tokens, scored.bounded, *given):
         digest.update(b"-" if numbers is None else f"{numbers.dtype}{numbers.shape}".encode() + numbers.tobytes())
     return digest.hexdigest()[:32]
@@ -264,6 +278,9 @@ def _logits(table: pa.Table) -> OptionLogits:
     given = None
     if "probabilities" in table.column_names:
         given = np.array(table["probabilities"].to_pylist(), dtype=np.float64)
+    samples = None
+    if "samples" in table.column_names:
+        samples = np.array(table["samples"].to_pylist(), dtype=np.int64)
     logits: LogitArray = in_range(np.array(table["logits"].to_pylist(), dtype=np.float64))
     if not pa.types.is_float64(table["logits"].type.value_type):
         logits = logits.astype(np.float32)
@@ -275,4 +292,5 @@ def _logits(table: pa.Table) -> OptionLogits:
         top_tokens=tuple(table["top_token"].to_pylist()) if "top_token" in table.column_names else None,
         bounded=bounded,
         probabilities=given,
+        samples=samples,
     )

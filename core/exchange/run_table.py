@@ -27,7 +27,8 @@ def run_table(run_id: str) -> pa.Table:
     Where rows repeat a question, ``cluster`` numbers the question of each row.
 
     A run whose source gave probabilities has ``p_A …`` instead. One whose source gave logits in double precision has
-    the column ``precision``.
+    the column ``precision``. One whose probabilities are frequencies has ``samples``, the number of picks of each
+    question: p times it is a count.
     """
     record = store.read_record(run_id)
     if record.bounded:
@@ -46,7 +47,7 @@ def run_table(run_id: str) -> pa.Table:
     columns: dict[str, pa.Array] = {"run": pa.repeat(pa.scalar(record.run_id), n)}
     columns |= {name: pa.repeat(pa.scalar(spec[name]), n) for name in RUN_COLUMNS}
     columns[BANK] = pa.repeat(pa.scalar(bank_names.bank_name(record.spec, record.provenance)), n)
-    if caveats := of_run_record(record):
+    if caveats := [caveat for caveat in of_run_record(record) if caveat.kind != "frequencies"]:  # samples say it
         columns[COLUMN] = pa.repeat(pa.scalar(" ".join(caveat.text for caveat in caveats)), n)
     columns |= {"id": rows["id"], "split": rows["role"]}
     if "cluster" in rows.column_names:
@@ -58,6 +59,8 @@ def run_table(run_id: str) -> pa.Table:
     }
     columns["label"] = pa.array([OPTION_NAMES[label] for label in rows["label"].to_pylist()])
     columns["letter_mass"] = pa.array(scored.letter_mass, mask=np.isnan(scored.letter_mass))
+    if scored.samples is not None:
+        columns["samples"] = pa.array(scored.samples)
     name, figures = ("logit", scored.logits) if scored.probabilities is None else ("p", option_shares(scored)[0])
     if name == "logit" and figures.dtype == np.float64:
         columns[PRECISION] = pa.repeat(pa.scalar("float64"), n)

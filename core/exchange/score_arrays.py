@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,15 @@ import numpy as np
 from core.conformal.probabilities import in_double, softmax
 from core.errors import InputError
 from core.exchange import npy_headers
+from core.exchange.array_sides import Arrays, sides, without_side
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
-from core.exchange.table_values import SHARES, recognised_values
-from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
+from core.exchange.picks import counts_of_array, sampled, shares_of
+from core.exchange.read_as import described, kind_words, line
+from core.exchange.table_values import COUNTS, SHARES, recognised_values
+from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.tables.labels import Labels, read_labels
 from core.tables.safe_read import check_count
 from core.tasks.identity import cluster_name
 
@@ -33,9 +37,11 @@ ENDS = re.compile(
 )
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
-LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target")
+LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target", "y_true", "true_labels", "truth", "golds")
 
 
+CLASSES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
+"""Names of an array with the names of the options, in their order."""
 CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
 """The array of clusters, (n,): rows with the same number or name belong together. Or one for each side of a split."""
 
@@ -65,11 +71,12 @@ def names(path: Path) -> list[str]:
 
 def holds_scores(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
     """Whether an array may be scores of options; one of one dimension may be labels."""
-    return array.ndim in (2, 3) and array.dtype.kind == "f" and 2 <= array.shape[-1] <= MOST_OPTIONS
+    kinds = "f" if array.ndim == 3 else "fiu"  # whole numbers are picks
+    return array.ndim in (2, 3) and array.dtype.kind in kinds and 2 <= array.shape[-1] <= MOST_OPTIONS
 
 
-def read_pair(scores: Path, labels: Path) -> ImportedRun:
-    """The run of two npy files; its model is told by neither."""
+def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> ImportedRun:
+    """The run of two npy files; its model is told by neither. ``label_from``: the first option, as a person said it."""
     name = stem(scores) or scores.stem
     return _built(
         load_npy(scores),
@@ -78,50 +85,64 @@ def read_pair(scores: Path, labels: Path) -> ImportedRun:
         about={"task": name},
         finger=fingerprint(read_bytes(scores), read_bytes(labels)),
         files=scores.name,
+        name=name,
+        label_from=label_from,
     )
 
 
-def read_npz(path: Path) -> ImportedRun:
+def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
     """The run of an npz archive; :class:`InputError` says which array it lacks."""
     content = read_bytes(path)
-    arrays = npy_headers.load_npz(content, path)
-    clusters = _clusters(arrays, path)
+    return _of_arrays(npy_headers.load_npz(content, path), fingerprint(content), path, label_from=label_from)
+
+
+def read_sides(paths: Sequence[Path], *, label_from: int | None = None) -> ImportedRun:
+    """The run of npy files of several sides, such as ``cal_probs``, ``cal_labels``, ``test_probs``, ``test_labels``."""
+    arrays = {path.stem: load_npy(path) for path in paths}
+    return _of_arrays(
+        arrays, fingerprint(*map(read_bytes, paths)), paths[0], label_from=label_from, task=task_of(paths)
+    )
+
+
+def task_of(paths: Sequence[Path]) -> str:
+    """What the names of files of several sides have in common; the folder's name if nothing is left."""
+    return without_side(stem(paths[0])) or paths[0].parent.name
+
+
+def _of_arrays(arrays: Arrays, finger: str, path: Path, *, label_from: int | None, task: str = "") -> ImportedRun:
     about = {name: str(arrays[name].reshape(-1)[0]) for name in ("model", "task") if _is_text(arrays.get(name))}
-    both = all(f"{side}_{kind}" in arrays for side in ("cal", "test") for kind in ("probs", "labels"))
-    if both:
-        cal, test = arrays["cal_probs"], arrays["test_probs"]
-        if cal.ndim != 2 or test.ndim != 2 or cal.shape[1] != test.shape[1]:
-            raise InputError(
-                f"{path}: expected cal_probs and test_probs with as many options, found the shapes {cal.shape} and "
-                f"{test.shape}"
-            )
-        scores = np.concatenate([cal, test])
-        labels = np.concatenate([arrays["cal_labels"], arrays["test_labels"]])
-        calibration: Role = "calibration"
-        asked: Role = "test"
-        roles = (calibration,) * len(cal) + (asked,) * len(test)
-    else:
-        scores, labels, roles = _one(arrays, NAMES, path, scores=True), _one(arrays, LABELS, path, scores=False), ()
+    about |= {"task": task} if task else {}
+    _check_clusters(arrays, path)
+    arrays, roles, trained = sides(arrays, path)
+    clusters = _clusters(arrays, path)
+    classes = next((arrays.pop(name) for name in CLASSES if name in arrays and arrays[name].ndim == 1), None)
+    scores = _one(arrays, NAMES, path, scores=True)
+    name = next(name for name, array in arrays.items() if array is scores)
+    labels = _one({key: array for key, array in arrays.items() if key != name}, LABELS, path, scores=False)
     return _built(
         scores,
         labels,
         path=path,
         about=about,
-        finger=fingerprint(content),
+        finger=finger,
         files=path.name,
+        name=name,
         roles=roles,
         clusters=clusters,
+        classes=() if classes is None else [str(name).removesuffix(".0") for name in classes.tolist()],
+        label_from=label_from,
+        left_out={"of training": trained},
     )
+
+
+def _check_clusters(arrays: Mapping[str, object], path: Path) -> None:
+    if CLUSTER not in arrays and len(set(SIDES_OF_CLUSTER) & set(arrays)) == 1:
+        raise InputError(f"{path}: expected both or none of {' and '.join(SIDES_OF_CLUSTER)}, found one of them")
 
 
 def _clusters(arrays: dict[str, np.ndarray[Any, np.dtype[Any]]], path: Path) -> list[str]:
     """The name of each row's cluster, taken out of the arrays; none if the file has no clusters."""
-    if CLUSTER in arrays:
-        parts = [arrays.pop(CLUSTER)]
-    else:
-        parts = [arrays.pop(name) for name in SIDES_OF_CLUSTER if name in arrays]
-        if len(parts) == 1:
-            raise InputError(f"{path}: expected both or none of {' and '.join(SIDES_OF_CLUSTER)}, found one of them")
+    parts = [arrays.pop(CLUSTER)] if CLUSTER in arrays else []
     for part in parts:
         if part.ndim != 1 or part.dtype.kind not in "iufU":
             raise InputError(
@@ -139,18 +160,32 @@ def _one(
     arrays: dict[str, np.ndarray[Any, np.dtype[Any]]], wanted_names: tuple[str, ...], path: Path, *, scores: bool
 ) -> np.ndarray[Any, np.dtype[Any]]:
     fitting = {
-        name: array
-        for name, array in arrays.items()
-        if (holds_scores(array) if scores else array.ndim == 1 and array.dtype.kind in "iuf")
+        name: array for name, array in arrays.items() if (holds_scores(array) if scores else _holds_labels(array))
     }
+    if scores and not fitting:
+        fitting = {name: array for name, array in arrays.items() if _is_binary(array) and name.lower() not in LABELS}
     for name in wanted_names:
         if name in fitting:
             return fitting[name]
+    if scores:  # whole numbers beside figures are something else
+        fitting = {name: array for name, array in fitting.items() if array.dtype.kind == "f"} or fitting
     if len(fitting) == 1:
         return next(iter(fitting.values()))
-    wanted = "scores of options, (n, k)" if scores else "whole numbers as labels, (n,)"
+    wanted = (
+        f"scores of options, (n, k), with k from 2 to {MOST_OPTIONS}" if scores else "whole numbers as labels, (n,)"
+    )
     listed = ", ".join(f"{name} {array.shape} of {array.dtype.name}" for name, array in list(arrays.items())[:8])
     raise InputError(f"{path}: expected one array of {wanted}, found {listed or 'no array'}")
+
+
+def _holds_labels(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    return array.ndim == 1 and (array.dtype.kind in "iufb" or (array.dtype.kind == "U" and array.size > 1))
+
+
+def _is_binary(array: np.ndarray[Any, np.dtype[Any]]) -> bool:
+    """Whether an array (n,) or (n, 1) may be a binary classifier's probabilities of its second class."""
+    single = array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
+    return single and array.dtype.kind == "f" and array.size > 1 and bool(((array >= 0) & (array <= 1)).all())
 
 
 def _built(
@@ -161,11 +196,21 @@ def _built(
     about: dict[str, str],
     finger: str,
     files: str,
+    name: str,
     roles: tuple[Role, ...] = (),
     clusters: Sequence[str] = (),
+    classes: Sequence[str] = (),
+    label_from: int | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> ImportedRun:
+    if _is_binary(scores):
+        second = scores.reshape(-1)
+        scores = np.stack([1 - second, second], axis=1)
     if not holds_scores(scores):
         raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
+    whole = scores.dtype.kind in "iu"
+    if whole:
+        scores, labels = counts_of_array(scores, labels, name=name, path=path)
     values = in_double(scores)
     n, k = values.shape[-2:]
     if labels.shape != (n,):
@@ -173,13 +218,22 @@ def _built(
     if len(clusters) not in (0, n):
         raise InputError(f"{path}: expected {n} clusters, one for each row of scores, found {len(clusters)}")
     check_count(n, path)
-    found = _labels(labels, n, k, path)
+    if classes and (len(classes) != k or len(set(classes)) != k):
+        raise InputError(f"{path}: expected the names of {k} options, each once, found {len(set(classes))} names")
     bad = np.isnan(values) | np.isposinf(values)
     if bad.any():
         row = int(np.argwhere(bad)[0][-2])
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
-    with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
-        logits, shares, kind, mass = _logits(values, path)
+    kind = recognised_values(values.reshape(-1, k))
+    shares: FloatArray | None
+    drawn = np.full(n, np.nan)
+    if whole or kind == COUNTS:
+        kind, mass = COUNTS, np.full(n, np.nan)
+        counts = values.sum(axis=0) if values.ndim == 3 else values
+        logits, shares, drawn = shares_of(counts, lambda row: f"{path}, row {row + 1}")
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
+            logits, shares, kind, mass = _logits(values, path, kind)
     bad_rows = ~np.isfinite(logits.max(axis=1))
     if bad_rows.any():
         row = int(np.argmax(bad_rows))
@@ -188,7 +242,11 @@ def _built(
             f"{values[..., row, :].tolist()}"
         )
     check_not_flat(logits, path)
+    read = _labels(labels, logits, classes, label_from, path)
+    finger = fingerprint(finger.encode(), read.form.encode()) if read.told else finger
+    named = tuple(classes) or tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
     task = about.get("task") or path.stem
+    answered = np.flatnonzero(drawn != 0).tolist()
     questions = tuple(
         Question(
             id=str(i + 1),
@@ -196,19 +254,24 @@ def _built(
             group=task,
             context="",
             question=f"question {i + 1} (the file has no texts)",
-            options=tuple(f"option {letter}" for letter in OPTION_NAMES[:k]),
-            label=int(label),
+            options=named,
+            label=int(read.labels[i]),
             cluster=clusters[i] if clusters else "",
         )
-        for i, label in enumerate(found)
+        for i in answered
     )
-    roles = roles or split(questions, path=path, texts=False)
+    roles = tuple(roles[i] for i in answered) if roles else split(questions, path=path, texts=False)
     check_split(questions, roles, path)
-    return ImportedRun(
+    run = ImportedRun(
         spec=RunSpec(model=about.get("model") or "unknown", task=task, origin=ORIGIN, fingerprint=finger),
         questions=questions,
         roles=roles,
-        scored=OptionLogits(tuple(q.id for q in questions), logits, mass.astype(np.float32), probabilities=shares),
+        scored=OptionLogits(
+            tuple(q.id for q in questions),
+            logits[answered],
+            mass[answered].astype(np.float32),
+            probabilities=None if shares is None else shares[answered],
+        ),
         provenance={
             "file": files,
             "bank": {"name": task},
@@ -217,25 +280,37 @@ def _built(
             "averaged_over": values.shape[0] if values.ndim == 3 else 1,
             "lacks": [name for name in ("model", "task") if name not in about],
         },
+        read_as=line(questions, described(read), kind_words(kind), left_out=left_out),
+    )
+    if kind != COUNTS:
+        return run
+    return sampled(run, drawn[answered], unread=0, left_out=n - len(answered))
+
+
+def _labels(
+    labels: np.ndarray[Any, np.dtype[Any]],
+    logits: LogitArray,
+    classes: Sequence[str],
+    label_from: int | None,
+    path: Path,
+) -> Labels:
+    """The right option of each row."""
+    cells = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
+    single = (logits == logits.max(axis=1, keepdims=True)).sum(axis=1) == 1
+    return read_labels(
+        [str(cell) for cell in cells.tolist()],
+        np.full(len(logits), logits.shape[1], dtype=np.int64),
+        names=classes,
+        start=label_from,
+        where=lambda row: f"{path}, row {row + 1}",
+        column="labels",
+        picks=np.where(single, logits.argmax(axis=1), -1),
     )
 
 
-def _labels(labels: np.ndarray[Any, np.dtype[Any]], n: int, k: int, path: Path) -> IntArray:
-    found: IntArray = labels.astype(np.int64)
-    whole = bool((found == labels).all())
-    if whole and found.min() >= 1 and found.max() == k:
-        return found - 1  # they count from 1
-    bad = (found < 0) | (found >= k) | (found != labels)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise InputError(f"{path}, row {row + 1}: expected a label from 0 to {k - 1}, found {labels[row]}")
-    return found
-
-
-def _logits(values: FloatArray, path: Path) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
+def _logits(values: FloatArray, path: Path, kind: str) -> tuple[LogitArray, FloatArray | None, str, FloatArray]:
     """Logits (n, k), the probabilities if the values are any, what the values were, and the letter mass (n,), NaN where
     nothing is said of it."""
-    kind = recognised_values(values.reshape(-1, values.shape[-1]))
     are_shares = kind in SHARES
     if kind == "percentages":
         values = values / 100

@@ -20,18 +20,22 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
+from core.exchange.option_columns import class_names
+from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
+from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
     PRECISION,
     ROLES,
     RUN_COLUMNS,
+    TRAINING,
     Columns,
-    checked,
     naming,
     recognise,
+    resolved,
 )
-from core.exchange.table_values import VALUES, logits_of, option_cells, recognised_values, refined
+from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -45,8 +49,8 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES
-from core.tables.labels import Labels, read_labels
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
+from core.tables.labels import Labels, Undecided, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
@@ -72,9 +76,7 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    if columns:  # another meaning of the columns makes other data
-        finger = fingerprint(finger.encode(), repr(columns).replace(", cluster=''", "").encode())
-    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(sheet))]
+    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
     if len(found) > 1:  # a workbook has other sheets beside its tables of questions
         found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
     return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
@@ -103,47 +105,121 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     check_count(sheet.table.num_rows, sheet.path)
     if sheet.short:
         raise InputError(sheet.short)
-    told_values = columns.values if columns else ""
-    columns = checked(sheet, columns) if columns else recognise(sheet)
-    values, counts = option_cells(sheet, columns)
-    kind = told_values or refined(columns.values, recognised_values(values))
-    if kind not in VALUES:
-        raise InputError(f"unknown kind of values {kind!r}; choose from {', '.join(VALUES)}")
-    columns = replace(columns, values=kind)
-    mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(values), np.nan)
-    if kind == "next-token probabilities" and not columns.mass:
-        mass = np.where(np.isnan(values), 0, values).sum(axis=1)
-    logits, probabilities = logits_of(sheet, values, counts, kind)
+    told, columns = columns, resolved(sheet, columns) if columns else recognise(sheet)
+    if told and (told.options or told.label or told.values):  # another meaning of the columns makes other data
+        finger = fingerprint(finger.encode(), _said(columns).encode())
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
-    read_as = _labels(sheet, columns, counts, texts, logits)
-    labels = read_as.labels
+    cells, read, logits, probabilities, drawn = _figures(sheet, columns, texts, told.values if told else "")
+    counts, labels = cells.counts, read.labels
+    columns = replace(columns, values=cells.kind)
+    mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(counts), np.nan)
+    if not columns.mass and (cells.kind == "next-token probabilities" or cells.bounds is not None):
+        mass = cells.listed_mass
+    if read.told:
+        finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for i, key in enumerate(zip(*(sheet.texts(name) for name in named.values()), strict=True)):
-        groups.setdefault(key, []).append(i)
+    trained = np.array([word.lower() in TRAINING for word in texts.roles] or [False] * len(labels))
+    if trained.all():
+        raise InputError(
+            f"{sheet.path}: expected rows that calibrate or test in {columns.split!r}, found only training rows, which "
+            "do neither; leave out that column if no model was fitted to them"
+        )
+    keys = list(zip(*(sheet.texts(name) for name in named.values()), strict=True)) or [()] * len(labels)
+    rows_of: dict[tuple[str, ...], list[int]] = {}
+    for i, key in enumerate(keys):
+        rows_of.setdefault(key, []).append(i)
     hendrycks = HENDRYCKS.match(columns.options[0])
-    told = {"model": hendrycks["model"]} if hendrycks else {}
-    told |= {name: value for name, value in (("model", model), ("task", task)) if value}
+    about_all = {"model": hendrycks["model"]} if hendrycks else {}
+    about_all |= {name: value for name, value in (("model", model), ("task", task)) if value}
     runs = []
-    for key, rows in (groups or {(): list(range(len(labels)))}).items():
+    for key, all_rows in rows_of.items():
+        rows = [i for i in all_rows if cells.usable[i] and not trained[i]]
+        if not rows:
+            continue
         about = {
             name: meant(value) if ours and sheet.kind in ("csv", "xlsx") else value
             for name, value in zip(named, key, strict=True)
         }
-        spec = _spec(about | told, sheet, sheet.path, finger, rows[0])
+        spec = _spec(about | about_all, sheet, sheet.path, finger, rows[0])
         is_single = ours and not (PRECISION in sheet.names and sheet.texts(PRECISION)[rows[0]])  # Hedge computed it
         figures = logits.astype(np.float32) if is_single else logits, probabilities
-        run = _run(sheet, columns, spec, np.array(rows), figures, counts, labels, texts, mass)
-        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | told).get(name)]}
+        answered = [i for i in rows if drawn[i] != 0]
+        run = _run(sheet, columns, spec, np.array(answered), figures, counts, labels, texts, mass)
+        more: dict[str, Any] = {"lacks": [name for name in ("model", "task") if not (about | about_all).get(name)]}
+        if probabilities is not None and are_frequencies(
+            cells.values[answered], drawn[answered], counted=cells.kind == COUNTS
+        ):
+            unread = int(sheet.numbers(UNREAD)[answered].sum()) if UNREAD in sheet.names else 0
+            run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
         if about.get(BANK):
             more["bank"] = {"name": about[BANK]}
         if ours and "run" in sheet.names:
             more["exported_run"] = sheet.texts("run")[rows[0]]
         if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
             more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
-        runs.append(replace(run, provenance=run.provenance | more))
+        if cells.bounds is not None:
+            more["bounded_questions"] = int(cells.bounds[rows].any(axis=1).sum())
+            more["counts"] = {"without a letter": int((~cells.usable & ~trained)[all_rows].sum())}
+        left_out = {
+            "of training": int(trained[all_rows].sum()),
+            "without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
+        }
+        read_as = _read_as(sheet, run, read, cells, answered, left_out)
+        runs.append(replace(run, provenance=run.provenance | more, read_as=read_as))
+    if not runs:
+        raise InputError(f"{sheet.path}: expected the figure of a letter in each row, found none in any")
     return runs
+
+
+def _read_as(
+    sheet: Sheet, run: ImportedRun, read: Labels, cells: OptionCells, rows: Sequence[int], left_out: dict[str, int]
+) -> str:
+    """How a run's rows were read, in one line."""
+    values = kind_words(cells.kind)
+    bounded = int(cells.bounds[rows].any(axis=1).sum()) if cells.bounds is not None else 0
+    if bounded:
+        values += f" (some letters are not listed in {bounded:,} rows, and have upper bounds)"
+    repeated = 0
+    if run.provenance["texts"]:
+        asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
+        repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
+    encoding = f"in {sheet.encoding}" if sheet.encoding else ""
+    return line(run.questions, described(read), values, encoding, repeated=repeated, left_out=left_out)
+
+
+def _figures(
+    sheet: Sheet, columns: Columns, texts: _Texts, told: str
+) -> tuple[OptionCells, Labels, LogitArray, FloatArray | None, FloatArray]:
+    """The options' cells, the labels, the logits and the probabilities that the cells become, and how many picks they
+    are made of (NaN: none).
+
+    Where a label names an option whose log-probability is missing, missing letters are options that are not listed.
+    """
+    cells = option_cells(sheet, columns, told=told)
+    for _ in range(2):
+        probabilities: FloatArray | None
+        drawn = np.full(len(cells.values), np.nan)
+        if cells.kind == COUNTS:
+            logits, probabilities, drawn = shares_of(cells.values, sheet.where)
+        else:
+            logits, probabilities = logits_of(sheet, cells.values, cells.counts, cells.kind)
+            if probabilities is not None and (name := first(sheet.names, SAMPLES)):
+                drawn = sheet.numbers(name)
+        try:
+            return cells, _labels(sheet, columns, cells.counts, texts, logits), logits, probabilities, drawn
+        except Undecided:
+            raise
+        except InputError:
+            if cells.kind not in LISTED or cells.bounds is not None or (cells.counts == len(columns.options)).all():
+                raise
+            cells = option_cells(sheet, columns, told=told, whole=True)
+    raise AssertionError("the second round returns or raises")
+
+
+def _said(columns: Columns) -> str:
+    """The columns as text, for a fingerprint; fields that came later are left out where they say nothing."""
+    return repr(columns).replace(", cluster=''", "").replace(", partial=False", "")
 
 
 def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, logits: LogitArray) -> Labels:
@@ -158,7 +234,7 @@ def _labels(sheet: Sheet, columns: Columns, counts: IntArray, texts: _Texts, log
         texts=[own[:k] for own, k in zip(zip(*texts.options, strict=True), counts.tolist(), strict=True)]
         if texts.options
         else (),
-        names=columns.options,
+        names=_names(sheet, columns),
         start=columns.label_from,
         where=sheet.where,
         column=columns.label,
@@ -288,10 +364,19 @@ def _run(
     )
 
 
+def _names(sheet: Sheet, columns: Columns) -> Sequence[str]:
+    """The names by which the labels may call the options' columns: without the words before them, if they do so."""
+    own, cells = class_names(columns.options), set(sheet.texts(columns.label))
+    return own if cells <= set(own) and not all(map(str.isdecimal, cells)) else columns.options
+
+
 def _option_names(columns: Columns) -> list[str]:
-    """The names of options without texts: their columns' names, or their letters."""
-    plain = all(len(re.sub(r"^.*[_ .-]", "", name)) <= 2 for name in columns.options)
-    names = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]] if plain else list(columns.options)
+    """The names of options without texts: those of their columns, without words as ``p_`` before all, or letters."""
+    marks = [re.sub(r"^.*[_ .-]", "", name) for name in columns.options]
+    words = {name.removesuffix(mark) for name, mark in zip(columns.options, marks, strict=True)}
+    plain = len(words) == 1 and all(len(mark) <= 2 or mark.isdecimal() for mark in marks)
+    letters = [f"option {letter}" for letter in OPTION_NAMES[: len(columns.options)]]
+    names = letters if plain else class_names(columns.options)
     return [*names[:-2], DONT_KNOW, NONE_OF_ABOVE] if columns.extra else names
 
 
@@ -309,6 +394,8 @@ def _roles(
             )
         roles.append(role)
     if not {"calibration", "test"} <= set(roles):
+        if any(word.lower() in TRAINING for word in texts.roles) and len(set(roles)) == 1:
+            return split(questions, path=sheet.path, texts=bool(texts.questions))
         raise InputError(
             f"{sheet.path}: expected questions that calibrate and questions that test in {columns.split!r}, found only "
             f"{', '.join(sorted(set(roles)))}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
-from core.records import LETTERS, Role
+from core.exchange import table_lacks
+from core.exchange.option_columns import OptionColumns, option_columns
+from core.exchange.option_columns import text_columns as text_option_columns
+from core.records import MOST_OPTIONS, Role
+from core.tables import field_names
 from core.tables.field_names import (
     CLUSTER_NAMES,
+    CONTEXT_NAMES,
     GROUP_NAMES,
     ID_NAMES,
     LABEL_NAMES,
     MODEL_NAMES,
-    OPTION_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
     SPLIT_NAMES,
     TASK_NAMES,
     TEXT_NAMES,
+    first,
+    matching,
 )
 from core.tables.safe_read import reason, shown
 from core.tables.tabular import Sheet
@@ -39,22 +45,20 @@ PRECISION = "precision"
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
     **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
-    **dict.fromkeys(("demonstration", "demo", "train", "training"), "demonstration"),
+    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
     "rotation": "rotation",
 }
 """From a word in the split's column to what a question is for."""
-KIND_WORDS = (
-    ("negative log-probabilities", re.compile(r"nll|neg(ative)?[_ -]?log|(?<![a-z])loss")),
-    ("log-probabilities", re.compile(r"log[_ -]?p(rob(s|abilit(y|ies))?)?(?![a-z])|log[_ -]?lik(elihood)?s?|\blls?\b")),
-    ("logits", re.compile(r"logits?")),
-    ("percentages", re.compile(r"per[_ -]?cent|pct")),
-    ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
-    ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
-)
-"""What the words around an option's letter or number say of its cells, the first that fit; "" says nothing."""
+TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
+"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
+LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
+"""The right options, in a file with a list for each column."""
+PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
+"""A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
-"""Cells that are numbers, for Arrow's regular expressions."""
+MISSING = r"^(?i:none|null|n/?a|-)?$"
+"""Cells that are numbers, and cells that say nothing, for Arrow's regular expressions."""
 HENDRYCKS = re.compile(r"^(?P<model>.+)_choice[A-Z]_probs$")
 """A column of the results of MMLU's own evaluation, which has the question, its options and its answer without names
 before it (columns 0 to 5)."""
@@ -68,7 +72,7 @@ class Columns:
     ``label_from`` the number of the first one where it is a number (None: recognised); ``texts`` the options' texts,
     a column each, or none; ``mass`` the share of the next-token probability that fell on the letters; ``extra`` says
     that the last two options are “I don't know” and “None of the above”; rows of one
-    ``cluster`` belong together.
+    ``cluster`` belong together. ``partial``: a person named only these, and the others are recognised in each table.
     """
 
     options: tuple[str, ...]
@@ -84,10 +88,11 @@ class Columns:
     texts: tuple[str, ...] = ()
     extra: bool = False
     cluster: str = ""
+    partial: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The choices as JSON values."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "partial"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Columns:
@@ -112,66 +117,130 @@ def read_mapping(path: Path) -> Columns:
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
-    lower = {name.strip().lower(): name for name in reversed(names)}
-
-    def first(candidates: Sequence[str]) -> str:
-        return next((lower[name] for name in candidates if name in lower), "")
-
     numeric = [name for name in names if _is_numeric(sheet, name)]
-    found = _option_columns(numeric)
-    if (
-        found
-        and HENDRYCKS.match(found[1][0])
-        and [str(i) for i in range(len(found[1]) + 2)] == names[: len(found[1]) + 2]
-    ):
-        k = len(found[1])
-        return Columns(found[1], label or str(k + 1), found[0], text="0", texts=tuple(names[1 : k + 1]))
-    label = label or next((lower[n] for n in LABEL_NAMES if n in lower and not _says_right(sheet, lower[n])), "")
+    label = label or _label(sheet)
+    if hendrycks := _hendrycks(names, numeric):
+        k = len(hendrycks)
+        return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
+    known = _others(sheet, (label,))
+    found = _options(sheet, numeric, known, label)
     if found is None or not label:
-        raise InputError(_lacking(sheet, found is None, first(PICK_NAMES)))
-    kind, options = found
-    return Columns(
-        options=options,
-        label=label,
-        values=kind,
-        id=first(ID_NAMES),
-        text=first(TEXT_NAMES),
-        context=first(("context",)),
-        group=first(GROUP_NAMES),
-        split=_split_column(sheet, first(SPLIT_NAMES)),
-        mass=first(("letter_mass",)),
-        cluster=first(CLUSTER_NAMES),
-        texts=_text_columns(
-            [name for name in names if name not in numeric or name.startswith("option_")], len(options)
+        raise InputError(_lacking(sheet, found is None, first(names, PICK_NAMES)))
+    return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
+
+
+def resolved(sheet: Sheet, told: Columns) -> Columns:
+    """Which column is what in a table of which a person named all columns, or some (``partial``).
+
+    Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
+    """
+    if not told.partial:
+        return checked(sheet, told)
+    if not told.options:
+        seen = recognise(sheet, label=told.label)
+        return checked(sheet, replace(seen, values=told.values or seen.values, label_from=told.label_from))
+    known = _others(sheet, (*told.options, told.label))
+    texts = text_option_columns(_words(sheet, told.options), len(told.options))
+    return checked(
+        sheet,
+        replace(
+            known,
+            options=told.options,
+            label=told.label,
+            values=told.values,
+            label_from=told.label_from,
+            texts=texts if len(texts) == len(told.options) and not set(texts) & {*told.options} else (),
         ),
     )
 
 
+def suggested(sheet: Sheet) -> Columns:
+    """What can be seen of a table whose options or label can't, for a person to complete."""
+    label = _label(sheet)
+    return replace(_others(sheet, (label,)), label=label)
+
+
+def _label(sheet: Sheet) -> str:
+    """The column with the right option; empty if none has a name of one."""
+    named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
+    return next(named, "") or first(sheet.names, LABELS_NAMES)
+
+
+def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
+    """The columns that say something of a question beside its options and its answer."""
+    free = [name for name in sheet.names if name not in taken]
+    text = first(free, TEXT_NAMES)
+    passages = matching([name for name in free if name != text], PASSAGE_NAMES)
+    return Columns(
+        (),
+        "",
+        id=first(free, ID_NAMES),
+        text=text,
+        context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
+        group=first(free, GROUP_NAMES),
+        split=_split_column(sheet, first(free, SPLIT_NAMES)),
+        mass=first(free, ("letter_mass",)),
+        cluster=first(free, CLUSTER_NAMES),
+    )
+
+
+def _options(sheet: Sheet, numeric: Sequence[str], known: Columns, label: str) -> OptionColumns | None:
+    others = [known.id, known.text, known.context, known.group, known.split, known.mass, known.cluster, label]
+    return option_columns(sheet, numeric, _words(sheet, numeric), known=others, label=label)
+
+
+def _words(sheet: Sheet, numeric: Sequence[str]) -> list[str]:
+    """The columns that may hold the options' texts."""
+    return [name for name in sheet.names if name not in numeric or name.startswith("option_")]
+
+
+def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
+    """The options of results of MMLU's own evaluation; none of other tables."""
+    options = tuple(name for name in numeric if HENDRYCKS.match(name))
+    models = {found["model"] for name in options if (found := HENDRYCKS.match(name))}
+    before = [str(i) for i in range(len(options) + 2)]
+    return options if len(models) == 1 and len(options) >= 2 and names[: len(before)] == before else ()
+
+
+def figure_columns(sheet: Sheet) -> OptionColumns | None:
+    """The columns of numbers that may be those of options."""
+    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "")
+
+
 def looks_scored(sheet: Sheet) -> bool:
     """Whether a table has columns of numbers that may be those of options."""
-    return _option_columns([name for name in sheet.names if _is_numeric(sheet, name)]) is not None
+    return figure_columns(sheet) is not None
 
 
 def can_be_mapped(sheet: Sheet) -> bool:
-    """Whether a person could say which columns are the options: some have numbers, in a row for each question."""
-    return not _row_an_option(sheet) and sum(_is_numeric(sheet, name) for name in sheet.names) >= 2
+    """Whether a person could say which columns are the options: some have figures, in a row for each question."""
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
     """The columns that hold the options' texts; none if there are not two of them."""
     texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
-    return _text_columns(texts, 2)
+    return text_option_columns(texts, 2)
+
+
+def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
+    """All columns that hold the options' texts; none if there are not two of them."""
+    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
+    return next(
+        (found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := text_option_columns(texts, k))), ()
+    )
 
 
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
-    where, columns = f"{sheet.path}, line 1", shown(", ".join(sheet.names))
+    where = f"{sheet.path}, line 1"
     if no_options and _row_an_option(sheet):
         return f"{where}: expected a row for each question and a column for each option, found a row for each option"
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "
-            "pick alone can't form sets"
+            "pick alone can't form sets, but several picks of each question can: a row for each, or pick_1, pick_2 …"
         )
     empty = [name for name in sheet.names if sheet.kind == "xlsx" and sheet.table[name].null_count == len(sheet.table)]
     if no_options and len(empty) >= 2:
@@ -179,16 +248,15 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
-    missing = "a column for each option (A, B … or p_A, p_B …)" if no_options else "a column 'label'"
-    way_out = "; say which is which" if can_be_mapped(sheet) else ""
-    return f"{where}: expected {missing}, found {columns}{way_out}"
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 
 def _row_an_option(sheet: Sheet) -> bool:
     """Whether a table has a row for each option of a question: ids come again, each time with another option."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
-    option = next((lower[name] for name in OPTION_NAMES if name in lower), "")
+    option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
         return False
     rows = list(zip(sheet.texts(ids), sheet.texts(option), strict=True))
@@ -204,14 +272,14 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
         column = column.cast(column.type.value_type)
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         cells = pc.utf8_trim_whitespace(column.drop_null())
-        cells = cells.filter(pc.not_equal(cells, ""))
+        cells = cells.filter(pc.invert(pc.match_substring_regex(cells, MISSING)))
         percent = pc.any(pc.ends_with(cells, "%")).as_py()
         plain = pc.sum(pc.match_substring_regex(cells, PERCENTAGE if percent else NUMBER)).as_py() or 0
         return len(cells) > 0 and 2 * plain >= len(cells)
     return False
 
 
-def _says_right(sheet: Sheet, name: str) -> bool:
+def says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
     if name.strip().lower() not in RIGHT_NAMES:
         return False
@@ -220,60 +288,13 @@ def _says_right(sheet: Sheet, name: str) -> bool:
 
 
 def _split_column(sheet: Sheet, name: str) -> str:
-    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing."""
-    words = set(sheet.texts(name)) if name else set()
-    known = {role for word in words if (role := ROLES.get(word.lower()))}
-    return name if len(words) > 1 and known else ""
+    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing.
 
-
-def _marks(name: str) -> Iterator[tuple[str, int, str]]:
-    """Every way to read a name as a letter or a number (from 0) between other words: the words with a place for it."""
-    for found in re.finditer(
-        r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=[a-z])[A-Z](?![A-Za-z])|(?<!\d)\d{1,2}(?!\d)", name
-    ):
-        mark = found[0]
-        words = f"{name[: found.start()]}\0{name[found.end() :]}"
-        if mark.isdecimal():
-            yield f"0{words}", int(mark), mark
-            yield f"1{words}", int(mark) - 1, mark
-        else:
-            yield f"{'A' if mark.isupper() else 'a'}{words}", LETTERS.index(mark.upper()), mark
-
-
-def _runs(names: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Names that differ in a letter or number alone, which run from the first on; with the words around it."""
-    found: dict[str, dict[int, str]] = {}
-    for name in names:
-        for words, place, _ in _marks(name):
-            found.setdefault(words, {}).setdefault(place, name)
-    for words, places in found.items():
-        k = next((i for i in range(len(LETTERS) + 1) if i not in places), len(LETTERS))
-        if k >= 2:
-            yield words[1:], tuple(places[i] for i in range(k))
-
-
-def _option_columns(names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """The columns of the options, and what the words around their letters say of their cells.
-
-    Of several, those that say what they are come first, then the longest, then the first.
+    A column that has only words of training says that no row may calibrate or test.
     """
-    best: tuple[tuple[bool, int], str, tuple[str, ...]] | None = None
-    for words, run in _runs(names):
-        said = words.replace("\0", "_").lower()
-        kind = next((kind for kind, pattern in KIND_WORDS if pattern.search(said)), None)
-        if kind is not None and (best is None or (kind != "", len(run)) > best[0]):
-            best = (kind != "", len(run)), kind, run
-    return best[1:] if best else None
-
-
-def _text_columns(names: Sequence[str], k: int) -> tuple[str, ...]:
-    """The columns of the options' texts, those of ``option`` in their name first; none if there are not k of them."""
-    fitting = [
-        (words, run[:k])
-        for words, run in _runs(names)
-        if len(run) >= k and KIND_WORDS[-1][1].match(words.replace("\0", "").lower())
-    ]
-    return max(fitting, key=lambda one: "option" in one[0].lower(), default=("", ()))[1]
+    words = {word.lower() for word in sheet.texts(name)} if name else set()
+    divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
+    return name if divides or (words and words <= TRAINING) else ""
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:
@@ -297,9 +318,9 @@ def checked(sheet: Sheet, columns: Columns) -> Columns:
             raise InputError(
                 f"{sheet.path}, line 1: expected the column {name!r}, found {shown(', '.join(sheet.names))}"
             )
-    if not 2 <= len(columns.options) <= len(LETTERS) or len(set(columns.options)) != len(columns.options):
+    if not 2 <= len(columns.options) <= MOST_OPTIONS or len(set(columns.options)) != len(columns.options):
         raise InputError(
-            f"expected from 2 to {len(LETTERS)} different columns of options, found {len(columns.options)}"
+            f"expected from 2 to {MOST_OPTIONS} different columns of options, found {len(columns.options)}"
         )
     if not columns.label or columns.label in columns.options:
         raise InputError(f"expected a column with the right option beside the options, found {columns.label!r}")

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.exchange.build_run import LARGEST_LOGIT, check_not_flat, in_range
+from core.exchange.listed_letters import LEAST
 from core.exchange.table_columns import Columns
-from core.records import FloatArray, IntArray, LogitArray
+from core.records import MOST_OPTIONS, BoolArray, FloatArray, IntArray, LogitArray
 from core.tables.tabular import Sheet
+from core.tables.token_lists import LEAST_LISTED, LISTED_MASS
 
+COUNTS = "counts"
+"""Each cell counts how often a model picked the option (:mod:`core.exchange.picks`)."""
 VALUES = (
     *("probabilities", "next-token probabilities", "percentages", "log-probabilities", "negative log-probabilities"),
-    "logits",
+    *("logits", COUNTS),
 )
 """What cells can be. Next-token probabilities are those of the options' letters among all tokens: they sum to less than
 1, their sum is the letter mass, and they are divided by it."""
@@ -21,12 +30,59 @@ SUM_WITHIN = 0.01
 """How far the sum of a row's probabilities may be from 1. They are often rounded."""
 
 
-def option_cells(sheet: Sheet, columns: Columns) -> tuple[FloatArray, IntArray]:
-    """The cells of the options (n, k), NaN behind each row's last, and how many each row has (n,)."""
-    values = np.stack([sheet.numbers(name) for name in columns.options], axis=1)
-    there = ~np.isnan(values)
+LISTED = ("log-probabilities", "next-token probabilities")
+"""Kinds of figures of which a source may list only those of the most probable tokens."""
+MARKED = 50
+"""A whole number of at most minus this that is far below all other log-probabilities says that a letter is not listed,
+as -100 and -9999 do."""
+NOT_LISTED = {"nan", "none", "null", "na", "n/a", "-inf", "-infinity", "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class OptionCells:
+    """The figures of the options (n, k), NaN behind each row's last; how many options each row has (n,); what the
+    figures are; which are only upper bounds (n, k), where any are, else None; and the rows with any figure (n,)."""
+
+    values: FloatArray
+    counts: IntArray
+    kind: str
+    bounds: BoolArray | None
+    usable: BoolArray
+
+    @property
+    def listed_mass(self) -> FloatArray:
+        """The probability that fell on the letters that are listed (n,)."""
+        shares = np.exp(self.values) if self.kind == "log-probabilities" else self.values
+        own = ~np.isnan(self.values) if self.bounds is None else ~np.isnan(self.values) & ~self.bounds
+        mass: FloatArray = np.where(own, shares, 0.0).sum(axis=1).clip(max=1.0)
+        return mass
+
+
+def option_cells(sheet: Sheet, columns: Columns, *, told: str = "", whole: bool = False) -> OptionCells:
+    """The figures of a table's options; ``told`` is what they are, where a person said it. ``whole``: all rows have all
+    options, so that a missing cell is a letter that is not listed.
+
+    A letter that a source does not list gets an upper bound: the probability of the least probable token listed, or
+    what the listed ones leave over, whichever is less (:mod:`core.exchange.listed_letters`).
+    """
+    if told and told not in VALUES:
+        raise InputError(f"unknown kind of values {told!r}; choose from {', '.join(VALUES)}")
+    values, error = _numbers(sheet, columns.options)
+    with np.errstate(invalid="ignore"):
+        kind = told or refined(columns.values, recognised_values(values))
+    if kind not in LISTED and error is not None:
+        raise error
+    there, marked = ~np.isnan(values), _marked(values) if kind == "log-probabilities" else np.zeros_like(values, bool)
     counts = there.sum(axis=1)
     gaps = (there != (np.arange(values.shape[1]) < counts[:, None])).any(axis=1)
+    if kind in LISTED:
+        texts = _text_counts(sheet, columns)
+        whole |= bool(gaps.any() or (counts < 2).any() or error is not None or LISTED_MASS in sheet.names)
+        missing = marked.any() or (whole and not there.all())
+        if missing or (texts is not None and (texts > counts).any()):
+            if whole:
+                counts = np.full(len(values), values.shape[1])
+            return _bounded(sheet, values, there & ~marked, counts if texts is None else texts, kind)
     if gaps.any():
         row = int(np.argmax(gaps))
         empty = columns.options[int(np.argmin(there[row]))]
@@ -37,12 +93,77 @@ def option_cells(sheet: Sheet, columns: Columns) -> tuple[FloatArray, IntArray]:
     if np.isposinf(values).any():
         row = int(np.argmax(np.isposinf(values).any(axis=1)))
         raise InputError(f"{sheet.where(row)}: expected numbers, found infinity")
-    return values, counts.astype(np.int64)
+    return OptionCells(values, counts.astype(np.int64), kind, None, np.ones(len(values), bool))
+
+
+def _numbers(sheet: Sheet, names: Sequence[str]) -> tuple[FloatArray, InputError | None]:
+    """The cells of columns (n, k), NaN where one is missing or says that its letter is not listed; and the error that
+    such a cell is where all letters are listed."""
+    columns, failed = [], None
+    for name in names:
+        try:
+            columns.append(sheet.numbers(name))
+        except InputError as error:
+            place, cells = sheet.names.index(name), _without_marks(sheet.table[name])
+            part = replace(sheet, table=sheet.table.set_column(place, name, cells))
+            columns.append(part.numbers(name))  # a cell that is no number at all is refused as before
+            failed = failed or error
+    return np.stack(columns, axis=1), failed
+
+
+def _without_marks(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """A column whose cells are missing where they say that a letter is not listed."""
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    texts = ["" if cell is None else str(cell).strip() for cell in column.to_pylist()]
+    return pa.array([None if not text or text.lower() in NOT_LISTED else text for text in texts], pa.string())
+
+
+def _marked(values: FloatArray) -> BoolArray:
+    """Which log-probabilities (n, k) say that a letter is not listed: −∞, or a number such as −100 or −9999."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return np.isneginf(values)
+    least = float(finite.min())
+    others = finite[finite > least]
+    is_mark = least <= -MARKED and least == round(least) and others.size > 0 and float(others.min()) > least / 2
+    marked: BoolArray = np.isneginf(values) | ((values == least) & is_mark)
+    return marked
+
+
+def _text_counts(sheet: Sheet, columns: Columns) -> IntArray | None:
+    """How many options of each row have a text (n,); None where they have none."""
+    if not columns.texts:
+        return None
+    there = np.array([[bool(cell) for cell in sheet.texts(name)] for name in columns.texts]).T
+    counts: IntArray = there.sum(axis=1)
+    return counts if (there == (np.arange(there.shape[1]) < counts[:, None])).all() and (counts >= 2).all() else None
+
+
+def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArray, kind: str) -> OptionCells:
+    """The cells with an upper bound for each letter that is not listed."""
+    inside = np.arange(values.shape[1]) < counts[:, None]
+    if (listed & ~inside).any():
+        row = int(np.argmax((listed & ~inside).any(axis=1)))
+        raise InputError(f"{sheet.where(row)}: expected figures of {counts[row]} options, found more")
+    is_log = kind == "log-probabilities"
+    shares = np.where(listed, np.exp(np.where(listed, values, 0.0)) if is_log else values, 0.0)
+    least = np.where(listed, shares, np.inf).min(axis=1)
+    total = shares.sum(axis=1)
+    if {LEAST_LISTED, LISTED_MASS} <= set(sheet.names):
+        least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED)))
+        total = np.fmax(total, sheet.numbers(LISTED_MASS))
+    bound = np.minimum(least, np.maximum(1 - total, LEAST))[:, None]
+    filled = np.where(listed, values, np.log(bound) if is_log else bound)
+    usable = np.asarray(listed.any(axis=1))
+    filled[~usable] = np.log(1 / MOST_OPTIONS) if is_log else 1 / MOST_OPTIONS  # such rows are left out
+    return OptionCells(np.where(inside, filled, np.nan), counts, kind, inside & ~listed, usable)
 
 
 def recognised_values(values: FloatArray) -> str:
     """What the cells of options (n, k) are: probabilities or per cent, where most rows sum to 1 or 100; next-token
-    probabilities, where every row sums to less; log-probabilities; else logits."""
+    probabilities, where every row sums to less; counts of picks, if they are whole and all rows have the same sum;
+    log-probabilities; else logits."""
     real = np.where(np.isnan(values), 0.0, values)
     sums = real.sum(axis=1)
     within = ((real >= 0) & (real <= 1 + SUM_WITHIN)).all(axis=1)
@@ -52,6 +173,8 @@ def recognised_values(values: FloatArray) -> str:
         return "percentages"
     if (within & (sums <= 1 + SUM_WITHIN) & (sums > 0)).all():
         return "next-token probabilities"
+    if (real == np.rint(real)).all() and (real >= 0).all() and (sums == sums[0]).all():
+        return COUNTS
     with np.errstate(over="ignore"):
         mass = np.where(np.isnan(values), 0.0, np.exp(np.where(np.isnan(values), 0.0, values))).sum(axis=1)
     if (mass <= 1 + SUM_WITHIN).all():

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -22,6 +23,10 @@ MARK = "†"
 """Stands behind the name of a run that has caveats, where there is no room for them."""
 FEWEST = 100
 """With fewer calibration or test questions, a run has few of them."""
+NO_NLL = "frequencies have none"
+"""In place of the NLL of a run of frequencies."""
+UNLIKE_SAMPLES = 0.1
+"""By how much the mean numbers of samples of the two sides may differ, as a share of the larger one."""
 NAMED = 4
 """The footnotes that are shown where there is little room."""
 
@@ -81,12 +86,52 @@ def _of_probabilities(run: Evaluation, method: str) -> Caveats:
                 "every tie won.",
             )
         )
+    if run.samples is not None:
+        return (*caveats, *_of_frequencies(run))
     true = run.log_probabilities[run.test, labels]
     if infinite := int(np.isneginf(true).sum()):
         caveats.append(
             Caveat(
                 "infinite",
                 f"{infinite:,} of {m:,} test questions give the truth a probability of 0, so the NLL is infinite (∞).",
+            )
+        )
+    return tuple(caveats)
+
+
+def _of_frequencies(run: Evaluation) -> Caveats:
+    """What frequencies of picks do to figures.
+
+    With the chance (1 − p)^s, none of s samples picks a true option of probability p, and its loss is infinite. So the
+    expected NLL is infinite for every s, and a run of frequencies has no NLL. The size of the noise in the Brier score
+    is known (:func:`core.calibration.metrics.brier_sampling_noise`). The option that is picked most often owes this to
+    chance too, so on average its frequency is above its probability.
+    """
+    samples, m = np.asarray(run.samples), len(run.test)
+    if not m or not len(run.calibration):
+        return ()
+    p, labels = run.probabilities[run.test], run.labels[run.test]
+    caveats = []
+    noise = metrics.brier_sampling_noise(p, samples[run.test])
+    score = metrics.brier(p, labels)
+    of_brier = f"Of the Brier score of {score:.3f}, about {noise:.3f} is noise of the samples. "
+    unpicked = int((p[np.arange(m), labels] == 0).sum())
+    caveats.append(
+        Caveat(
+            "frequencies",
+            f"{'' if math.isnan(noise) else of_brier}The most frequent option looks more probable than it is, which is "
+            "part of each calibration error. There is no NLL: it would be infinite, as options without a pick can be "
+            f"right ({unpicked:,} of {m:,} test questions).",
+        )
+    )
+    own, other = (float(samples[rows].mean()) for rows in (run.calibration, run.test))
+    if abs(own - other) > UNLIKE_SAMPLES * max(own, other):
+        caveats.append(
+            Caveat(
+                "frequencies",
+                f"Calibration questions have {own:.1f} samples on average and test questions {other:.1f}, so their "
+                "scores can't be compared, and the coverage is not guaranteed.",
+                "Take as many samples of all questions.",
             )
         )
     return tuple(caveats)

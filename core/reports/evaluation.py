@@ -50,6 +50,7 @@ class Evaluation:
     None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
     calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left out.
     ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
+    ``samples`` (n,) is the number of picks of each question, where probabilities are frequencies of picks.
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
     Raises :class:`InputError` if the log-probabilities are not those of the probabilities.
@@ -72,6 +73,7 @@ class Evaluation:
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     letters_left_out: Sequence[str] = ()
     unanswered: Mapping[str, str] = field(default_factory=dict)
+    samples: IntArray | None = None
     recorded: Caveats = ()
 
     def __post_init__(self) -> None:
@@ -224,6 +226,7 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
         clusters=clusters,
         left_out=_frozen(left_out),
         unanswered=unanswered(scored),
+        samples=None if scored.samples is None else _frozen(scored.samples),
         recorded=(
             *of_record(record.spec, record.provenance, questions=n),
             *of_letters(mass, record.spec),

@@ -84,6 +84,7 @@ def evaluation(run: ImportedRun) -> Evaluation:
         bank=bank_names.bank_name(run.spec, run.provenance),
         clusters=clusters,
         left_out=left_out,
+        samples=run.scored.samples,
         recorded=(
             *of_record(run.spec, run.provenance, questions=n),
             *of_letters(letter_mass(run.scored, test), run.spec),
@@ -112,7 +113,14 @@ def _same(scored: OptionLogits, stored: OptionLogits) -> bool:
     places = {name: i for i, name in enumerate(stored.ids)}
     rows = [places[name] for name in scored.ids]
     given = None if stored.probabilities is None else stored.probabilities[rows]
+    samples = None if stored.samples is None else stored.samples[rows]
     ordered = replace(
-        stored, ids=scored.ids, logits=stored.logits[rows], probabilities=given, bounded=None, option_tokens=None
+        stored,
+        ids=scored.ids,
+        logits=stored.logits[rows],
+        probabilities=given,
+        samples=samples,
+        bounded=None,
+        option_tokens=None,
     )
     return same_figures(scored, ordered)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from core.errors import HedgeError
 from core.inference.models import DTYPES
-from core.records import DONT_KNOW, NONE_OF_ABOVE
+from core.records import added_options
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
@@ -43,8 +43,7 @@ def kind_of_run(run_id: str) -> QuestionKind:
     table = store.read_questions(run_id)
     options = max(table["options"].to_pylist(), key=len)
     contexts = [bool(text.strip()) for text in table["context"].to_pylist()]
-    closing = sum(text in (DONT_KNOW, NONE_OF_ABOVE) for text in options[-2:])
-    return QuestionKind(len(options), closing, 2 * sum(contexts) > len(contexts))
+    return QuestionKind(len(options), added_options(options), 2 * sum(contexts) > len(contexts))
 
 
 def best_run(

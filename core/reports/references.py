@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from core import __version__
 from core.conformal.scores import SCORES
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.kinds import KINDS
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.paper_tables import latex_text
@@ -19,22 +20,6 @@ from core.reports.provenance import commit, today
 from core.tasks import POCKET_BANK
 
 ARXIV = re.compile(r"\b(\d{4}\.\d{4,5})\b")
-
-
-@dataclass(frozen=True, slots=True)
-class CitedWork:
-    """A work to cite: BibTeX's ``key`` and ``kind``, its authors as BibTeX takes them (``Last, First and …``), title,
-    year, the ``venue`` it was published in, and its number on arXiv, DOI or address, "" if it has none."""
-
-    key: str
-    kind: str
-    authors: str
-    title: str
-    year: int
-    venue: str = ""
-    arxiv: str = ""
-    doi: str = ""
-    url: str = ""
 
 
 NEURIPS = "Advances in Neural Information Processing Systems"
@@ -344,59 +329,7 @@ DATA = {
 }
 """Maps the beginning of a bank's name, in lower case, to the paper of its questions."""
 
-TOOLS = {
-    "lm-eval": CitedWork(
-        "eval-harness",
-        "misc",
-        "Gao, Leo and others",
-        "A Framework for Few-Shot Language Model Evaluation",
-        2023,
-        "Zenodo",
-        doi="10.5281/zenodo.10256836",
-    ),
-    "inspect": CitedWork(
-        "inspect-ai",
-        "misc",
-        "{UK AI Security Institute}",
-        "Inspect AI: Framework for Large Language Model Evaluations",
-        2024,
-        url="https://inspect.aisi.org.uk/",
-    ),
-    "helm": CitedWork(
-        "liang2023holistic",
-        "article",
-        "Liang, Percy and Bommasani, Rishi and Lee, Tony and Tsipras, Dimitris and others",
-        "Holistic Evaluation of Language Models",
-        2023,
-        "Transactions on Machine Learning Research",
-        "2211.09110",
-    ),
-    "opencompass": CitedWork(
-        "opencompass",
-        "misc",
-        "{OpenCompass Contributors}",
-        "OpenCompass: A Universal Evaluation Platform for Foundation Models",
-        2023,
-        url="https://github.com/open-compass/opencompass",
-    ),
-    "lighteval": CitedWork(
-        "lighteval",
-        "misc",
-        "Habib, Nathan and Fourrier, Cl{\\'e}mentine and Kydl{\\'i}{\\v{c}}ek, Hynek and Wolf, Thomas and "
-        "Tunstall, Lewis",
-        "LightEval: A Lightweight Framework for LLM Evaluation",
-        2023,
-        url="https://github.com/huggingface/lighteval",
-    ),
-    "vlm-uncertainty-bench": CitedWork(
-        "kostumov2024uncertainty",
-        "misc",
-        "Kostumov, Vasily and Nutfullin, Bulat and Pilipenko, Oleg and Ilyushin, Eugene",
-        "Uncertainty-Aware Evaluation for Vision-Language Models",
-        2024,
-        arxiv="2402.14418",
-    ),
-}
+TOOLS = {kind.origin: kind.cited for kind in KINDS.values() if kind.cited}
 """Maps a run's origin to the tool that scored it."""
 
 MODELS = (

@@ -110,7 +110,8 @@ class Report:
     """One run at one alpha. ``accuracy`` … ``letter_rates`` are figures of the test questions, whose bank is ``bank``.
     Of equally probable options the last is the top one (with a published threshold the first,
     :data:`~core.conformal.published.TOP_TIES`); ``top_ties`` says how many questions that decides and how far accuracy
-    could move. ``nll`` is infinite if ``nll_infinite`` questions give the truth probability 0. ``letter_rates`` are the
+    could move. ``nll`` is infinite if ``nll_infinite`` questions give the truth probability 0,
+    and NaN where probabilities are frequencies of samples: its mean over samples is infinite. ``letter_rates`` are the
     shares of questions for which each letter is chosen; equally probable letters share a question. ``caveats`` say what
     a reader of these figures needs to know (:mod:`core.reports.caveats`).
 
@@ -207,7 +208,7 @@ def report(
         raise InputError(f"run {run.run_id} has {n} calibration and {m} test questions; both are needed{both}")
     probabilities, labels = run.probabilities[run.test], run.labels[run.test]
     losses = metrics.log_losses(run.log_probabilities[run.test], labels)
-    infinite = int(np.isinf(losses).sum())
+    infinite = int(np.isinf(losses).sum()) if run.samples is None else 0
     ece = ece_estimate(top_label(probabilities, labels), clusters=within(run.clusters, run.test))
     return Report(
         run=run.run_id,
@@ -227,7 +228,7 @@ def report(
         accuracy=metrics.accuracy(probabilities, labels, ties=top_ties_of(method)),
         accuracy_interval=accuracy_interval(run, method=method),
         top_ties=metrics.top_ties(probabilities, labels),
-        nll=float(losses.mean()),
+        nll=float(losses.mean()) if run.samples is None else math.nan,
         nll_infinite=infinite,
         brier=metrics.brier(probabilities, labels),
         ece=ece.value,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import urlsplit
 
+from core.exchange.dropped.kinds import KINDS
 from core.inference.model_fingerprint import revisions, shipped, short
 from core.inference.models import FAKE_MODEL
 from core.inference.replaced_weights import NOT_RECORDED
@@ -38,8 +39,8 @@ FORMAT_TITLES = {"plain": "plain text", "chat": "chat format"}
 """Prompt format → whether the prompt stands in the model's chat template."""
 ORIGIN_TITLES = {
     "hedge": "run by Hedge",
+    **{kind.origin: f"from {ORIGINS.get(kind.origin, kind.origin)}" for kind in KINDS.values() if kind.origin},
     "llm-uncertainty-bench": "from LLM-Uncertainty-Bench",
-    **{origin: f"from {name}" for origin, name in ORIGINS.items()},
     "table": "from a table",
     RUN_FOLDER: "from a run folder",
 }
@@ -252,6 +253,7 @@ def _additions(spec: RunSpec) -> list[str]:
     said += ["options rotated"] * spec.rotations + ["all orders"] * spec.orders
     said += ["own system prompt"] * bool(spec.system)
     said += [_counted(spec.repeats, "written answer")] * bool(spec.repeats)
+    said += [f"frequencies of {spec.picks:,} samples"] * bool(spec.picks)
     return said + ([f"up to {_counted(spec.samples, 'question')}"] if spec.samples else [])
 
 

@@ -25,11 +25,15 @@ from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
 
 COLUMN = "caveats"
+PICKS = "picks"
+"""The key of ``run.json`` that says how many picks the frequencies of a run are made of, as :func:`picked`."""
 """The column of a table, and the key of ``run.json``, that holds them as text."""
 MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
 NO_ANSWER = "no answer"
 """The kind of the caveat of a run that has no figures, because its letters have almost no probability."""
+BELOW_CHANCE = "below_chance"
+"""The key of ``run.json`` of a run that is right far less often than guesses (:mod:`core.exchange.below_chance`)."""
 NAMED, LONGEST_ID = 5, 60
 """How many missing questions a caveat names, and the characters of each name."""
 LONGEST = 1_000
@@ -41,11 +45,13 @@ class Caveat:
     """One caveat: its ``kind``, a ``sentence``, and the ``way_out``, which may be empty.
 
     The kinds are ``cut`` (prompts), ``missing`` (questions), ``bounded`` and ``letters`` (their probabilities),
-    ``no answer`` (the letters have almost none, so the run has no figures), ``base`` (an adapter was trained on
+    ``no answer`` (the letters have almost none, so the run has no figures), ``chance`` (fewer right answers than by
+    guessing), ``base`` (an adapter was trained on
     another), ``template`` (what a chat template writes), ``sampling`` (of written answers), ``unchecked`` (the list
     of a server that echoes nothing), ``demonstration`` (no model answered), ``stated`` (by the file that was imported),
     ``few`` and ``repeated`` (questions), ``orders`` (of options, in rows that repeat a question), ``options`` (their
-    number differs), ``ties`` (at the top), and ``infinite`` (NLL).
+    number differs), ``ties`` (at the top), ``infinite`` (NLL), and ``frequencies`` (of picks, in place of
+    probabilities).
     """
 
     kind: str
@@ -96,6 +102,10 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
                 "A server that lists more tokens, or that scores texts, gives every letter.",
             )
         )
+    if isinstance(below := provenance.get(BELOW_CHANCE), Mapping):
+        caveats += _of_chance(below)
+    if spec.picks:
+        caveats.append(_frequencies(_numbers(provenance.get(PICKS)), spec.picks))
     engine = provenance.get("engine")
     if isinstance(engine, Mapping) and not spec.is_imported:
         caveats += _of_engine(spec, engine)
@@ -104,6 +114,48 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     if stated := provenance.get(COLUMN):
         caveats.append(Caveat("stated", _text(stated)))
     return tuple(caveats)
+
+
+def _of_chance(below: Mapping[str, Any]) -> list[Caveat]:
+    """A caveat on a run that is right far less often than guesses are."""
+    right, questions, chance = (below.get(name) for name in ("right", "questions", "chance"))
+    if not (isinstance(right, int) and isinstance(questions, int) and isinstance(chance, float) and questions > 0):
+        return []
+    return [
+        Caveat(
+            "chance",
+            f"Only {right:,} of {questions:,} answers ({right / questions:.1%}) are right, far fewer than by guessing "
+            f"({chance:.1%}).",
+            "Check the file: its labels may count from another number, or its options may be in another order.",
+        )
+    ]
+
+
+def picked(samples: npt.NDArray[np.int64], *, unread: int = 0) -> dict[str, int]:
+    """The fewest and the most samples of a question, of (n,), and how many picks beside them name no option."""
+    return {"least": int(samples.min()), "most": int(samples.max()), "unread": unread}
+
+
+def frequencies_title(least: int, most: int) -> str:
+    """What probabilities are that are frequencies of so many samples.
+
+    >>> frequencies_title(30, 30), frequencies_title(27, 30)
+    ('frequencies of 30 samples', 'frequencies of 27 to 30 samples')
+    """
+    return f"frequencies of {f'{least:,} to ' if least < most else ''}{most:,} samples"
+
+
+def _frequencies(picks: Mapping[str, int], most: int) -> Caveat:
+    """A caveat on probabilities that are frequencies of the model's picks."""
+    title = frequencies_title(picks.get("least", most), picks.get("most", most))
+    unread = picks.get("unread", 0)
+    named = f"; {unread:,} more pick{'s' if unread != 1 else ''} named no option and do not count" if unread else ""
+    return Caveat(
+        "frequencies",
+        f"Probabilities are {title}: each option's share of the model's picks{named}. Figures and their intervals are "
+        "those of such frequencies, noise of the samples included.",
+        "With more samples, frequencies come closer to the model's probabilities, and fewer options tie at 0.",
+    )
 
 
 def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:

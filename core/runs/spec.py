@@ -10,7 +10,7 @@ the model's content        ``model_fingerprint``: weights, configuration, genera
 the precision              ``dtype``
 the questions              ``task``, ``samples``, ``seed``, ``calibration_share``; ``fingerprint`` for a person's file
 the prompt                 ``strategy``, ``shots``, ``form``, ``prompt_format``, ``system``
-what else is asked         ``rotations``, ``orders``, ``repeats``
+what else is asked         ``rotations``, ``orders``, ``repeats``, ``picks``
 where it was computed      ``origin`` for imported runs
 =========================  ==========================================================================================
 
@@ -66,6 +66,10 @@ MAX_FOREIGN_SHOTS = 1000
 
 MAX_REPEATS = 100
 """The most written answers to one question."""
+MAX_PICKS = 1_000
+"""The most picks of a question that a run asks for."""
+MAX_FOREIGN_PICKS = 1_000_000
+"""The most picks of a question that an imported run may have."""
 MAX_SYSTEM = 4_000
 """The most characters of a system prompt."""
 
@@ -84,6 +88,7 @@ LATER: dict[str, Any] = {
     "repeats": 0,
     "servers": (),
     "model_fingerprint": "",
+    "picks": 0,
 }
 """Keys added after the first version, with the value that older runs imply. That value does not change a run's id."""
 
@@ -101,9 +106,10 @@ class RunSpec:
     ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats``
     is the number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of
     the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on
-    two servers means two models. ``model_fingerprint`` is that of the model's files; it is empty for models that are as
-    they ship with Hedge, for those on servers, and for runs of older versions, whose weights were not recorded. The
-    fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
+    two servers means two models. ``picks`` is the largest number of samples of a question, where the probabilities are
+    frequencies of the model's picks, and 0 in all other runs. ``model_fingerprint`` is that of the model's files; it is
+    empty for models that are as they ship with Hedge, for those on servers, and for runs of older versions, whose
+    weights were not recorded. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
     only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one device that may
     execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``), ``key_variable`` names the
     environment variable of the servers' key, and the prices and the budget are those of
@@ -131,6 +137,7 @@ class RunSpec:
     repeats: int = 0
     servers: tuple[str, ...] = ()
     model_fingerprint: str = ""
+    picks: int = 0
     batch_size: int | None = field(default=None, compare=False)
     device: str = field(default="", compare=False)
     key_variable: str = field(default="", compare=False)
@@ -193,6 +200,14 @@ class RunSpec:
             )
         if not 0 <= self.repeats <= MAX_REPEATS:
             raise InputError(f"repeats must lie from 0 to {MAX_REPEATS}, got {self.repeats}")
+        most_picks = MAX_FOREIGN_PICKS if self.is_imported else MAX_PICKS
+        if self.picks and not 2 <= self.picks <= most_picks:
+            raise InputError(f"picks must lie from 2 to {most_picks:,}, got {self.picks}; one pick can't form sets")
+        if self.picks and (self.form != "letters" or self.rotations or self.orders or self.repeats):
+            raise InputError(
+                "picks are answers in writing, each question in one order of its options; leave out the other forms, "
+                "rotations, orders and repeats"
+            )
         if len(self.system) > MAX_SYSTEM:
             raise InputError(f"a system prompt may have {MAX_SYSTEM:,} characters, got {len(self.system):,}")
 

@@ -30,18 +30,20 @@ AROUND = "()[]. '\""
 TRUE_FALSE = {"false": 0, "true": 1}
 NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
 """Cells of test sets whose answers are not published."""
-SURE_Z = 6.0
-"""How many standard deviations the hits of one reading have to lie above those of shuffled labels to decide."""
+SURE_Z, CHANCE_Z = 6.0, 2.0
+"""One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
+the other reading less than so many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
     """The right options (n,), counted from 0, the ``form`` in which the file names them, in words, and the ``reason``
-    for that form where the numbers alone do not decide it."""
+    for that form where the numbers alone do not decide it. ``told``: a person's word decided it, and not the file."""
 
     labels: IntArray
     form: str
     reason: str = ""
+    told: bool = False
 
 
 def read_labels(
@@ -74,7 +76,9 @@ def read_labels(
         )
     if distinct <= set(names):
         place = {name: i for i, name in enumerate(names)}
-        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), "names of columns")
+        form = "letters" if distinct <= set(OPTION_NAMES) else "names of columns"
+        form = "numbers of columns" if all(map(str.isdecimal, distinct)) else form
+        read = Labels(np.array([place[cell] for cell in cells], dtype=np.int64), form)
     elif all(NUMBER.fullmatch(cell) for cell in distinct):
         numbers = np.array([int(cell) for cell in cells], dtype=np.int64)
         read = _numbers(numbers, cells, counts, texts, names, start, where, column, beside or {}, picks)
@@ -123,12 +127,12 @@ def _words(
         forms[form] = forms.get(form, 0) + 1
         numbered[row] = False
     if numbered.any():  # letters in most rows and numbers in others, as ARC has them
-        rows = np.flatnonzero(numbered)
+        rows = np.flatnonzero(numbered).tolist()
         part = read_labels(
             [cells[row] for row in rows],
             counts[rows],
             start=start,
-            where=lambda row: where(int(rows[row])),
+            where=lambda row: where(rows[row]),
             column=column,
         )
         labels[rows] = part.labels
@@ -148,7 +152,7 @@ def _text_at(cell: str, own: Sequence[str]) -> int | None:
 def _marked(cell: str, names: Sequence[str], most: int) -> tuple[int, str] | None:
     """The option (from 0) that a cell names by its column or its letter, and which of them it is."""
     if cell in names:
-        return names.index(cell), "names of columns"
+        return names.index(cell), "letters" if cell in OPTION_NAMES else "names of columns"
     said = LETTER_AMONG_WORDS.fullmatch(cell)
     mark = ((said["after"] or said["before"]) if said else cell.strip(AROUND)).upper()
     if len(mark) == 1 and mark in LETTERS:
@@ -184,7 +188,12 @@ def _numbers(
 ) -> Labels:
     """Labels that are all numbers: of options from 0 or from 1, or texts of options that are numbers."""
     if start is not None:
-        return Labels(numbers - start, f"numbers from {start}")
+        try:
+            seen = _numbers(numbers, cells, counts, texts, names, None, where, column, beside, picks)
+        except InputError:
+            seen = None
+        told = seen is None or bool((seen.labels != numbers - start).any())
+        return Labels(numbers - start, f"numbers from {start}", told=told)
     fits = [bool(((numbers >= first) & (numbers < counts + first)).all()) for first in (0, 1)]
     as_texts = _all_texts(cells, texts)
     if as_texts is not None and not any(fits[first] and (numbers - first == as_texts).all() for first in (0, 1)):
@@ -319,7 +328,7 @@ def _of_hits(numbers: IntArray, picks: IntArray) -> int | None:
     """
     known = picks >= 0
     z = [_above_shuffled(picks[known], numbers[known] - first) for first in (0, 1)]
-    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] <= 0), None)
+    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] < CHANCE_Z), None)
 
 
 def _above_shuffled(picks: IntArray, labels: IntArray) -> float:

@@ -16,9 +16,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from core.errors import InputError
 from core.files.json_text import loads
-from core.records import LETTERS
+from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES
+from core.tables.binary_column import both_classes
 from core.tables.tabular import Sheet
+from core.tables.token_lists import NUMPY_NUMBER, token_columns
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
 FIGURES = (
@@ -32,6 +35,8 @@ TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_text
 """Names of a column of lists of texts."""
 NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
 """In an object for each option, the key of its letter."""
+MOST_LISTED = 10_000
+"""The most entries of a list that is looked at."""
 LONGEST_CELL = 100_000
 PARTS = re.compile(
     r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.\.\.|,?\s*dtype=(?:\w+|'[^']*')|[^\s'"\[\]{}(),:]+|\s+|.""", re.DOTALL
@@ -49,15 +54,18 @@ def widened(sheet: Sheet) -> Sheet:
     columns: dict[str, Any] = {}
     for name in sheet.names:
         lists = _objects(sheet, name) or _lists(sheet, name)
+        if not lists and (listed := token_columns(sheet, name)):
+            columns |= {into: cells for into, cells in listed.items() if into not in sheet.names}
+            continue
         if not lists:
             columns[name] = sheet.table[name]
             continue
         for begin, rows in lists.items():
             for i in range(max(len(row) for row in rows)):
-                into = f"{begin}_{LETTERS[i]}"
+                into = f"{begin}_{OPTION_NAMES[i]}"
                 if into not in sheet.names:
                     columns[into] = _column([row[i] if i < len(row) else None for row in rows])
-    return sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns))
+    return both_classes(sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns)))
 
 
 def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
@@ -111,9 +119,16 @@ def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     rows = []
     for cell in cells:
         row = listed(cell)
-        if row is None or len(row) > len(LETTERS):
+        if row is None or len(row) > MOST_LISTED:
             return {}
         rows.append(row)
+    if (most := max((len(row) for row in rows), default=0)) > MOST_OPTIONS and begin != "option":
+        raise InputError(
+            f"{sheet.path}: expected at most {MOST_OPTIONS} options, found {most} in {name!r}; in a notebook, "
+            "hedge.sets takes up to 1,000"
+        )
+    if most > MOST_OPTIONS:
+        return {}
     return {begin: rows} if max((len(row) for row in rows), default=0) >= 2 else {}
 
 
@@ -148,9 +163,8 @@ def listed(cell: Any) -> list[Any] | None:
         if isinstance(cell.get("text"), Sequence) and not isinstance(cell["text"], str):  # as the hub has choices
             return list(cell["text"])
         keys = [str(key).strip().upper() for key in cell]
-        marks = next(
-            (m for m in (LETTERS, [str(i) for i in range(26)]) if sorted(keys) == sorted(m[: len(keys)])), None
-        )
+        numbers = [str(i) for i in range(MOST_OPTIONS)]
+        marks = next((m for m in (OPTION_NAMES, numbers) if sorted(keys) == sorted(m[: len(keys)])), None)
         by_mark = dict(zip(keys, cell.values(), strict=True))
         return [by_mark[mark] for mark in marks[: len(keys)]] if marks else None
     if isinstance(cell, (list, tuple)):
@@ -167,7 +181,7 @@ def _parsed(text: str) -> Any:
     try:
         return loads(text)
     except ValueError:
-        pass
+        text = NUMPY_NUMBER.sub(r"\1", text)
     if NUMPY_TEXTS.search(text):  # Python would join texts that stand side by side
         parts = [part for part in PARTS.findall(text) if not NO_PART.fullmatch(part)]
         if "..." in parts:  # numpy leaves out the middle of a long array

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
+from core.records import DONT_KNOW, NONE_OF_ABOVE, Question, added_options
 
 MARK = "@r"
 ORDER_MARK = "@o"
@@ -35,12 +35,14 @@ def moving(question: Question) -> int:
 
 
 def answers_only(question: Question) -> Question:
-    """The question without its closing options that are no answers.
+    """The question without the closing options that were added to it.
 
     As texts after the question, "I don't know" and "None of the above" are likelier than most answers, so that asking
-    for their likelihood would ask how common they are.
+    for their likelihood would ask how common they are. One that stands there alone is an answer of the question's own:
+    it stays, because dropping it only where it is wrong would give away where it is right.
     """
-    return replace(question, options=question.options[: moving(question)])
+    m = len(question.options) - added_options(question.options)
+    return replace(question, options=question.options[:m]) if m >= 2 and question.label < m else question
 
 
 def rotations(question: Question) -> list[Question]:

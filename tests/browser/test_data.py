@@ -10,8 +10,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from tests.browser import axe
-from tests.browser.conftest import Visitor, choose_page, settled
+from tests.browser.conftest import Visitor, choose_page, expect_whole, resize, settled
 
 QUESTIONS = 40
 DROP = """(zone, files) => {
@@ -47,6 +48,77 @@ def drop(page: Page, files: dict[str, bytes]) -> None:
     zone = page.get_by_test_id("stFileUploaderDropzone")
     expect(zone).to_be_visible()
     zone.evaluate(DROP, [[name, base64.b64encode(content).decode()] for name, content in files.items()])
+
+
+def examples() -> dict[str, bytes]:
+    """Twenty files: results, juries, questions, texts and files without any of them."""
+    wanted = {
+        "table": (0, 1, 2, 5),
+        "workbook": (0,),
+        "lm-eval": (0,),
+        "inspect": (1,),
+        "helm": (0,),
+        "jury": (0,),
+        "questions": (0, 2),
+        UNCLEAR: (0,),
+        "conversation": (0, 1),
+        "choices": (0,),
+        "summary": (0,),
+        "config": (0,),
+    }
+    files: dict[str, bytes] = {}
+    for kind, places in wanted.items():
+        for place in places:
+            files |= KINDS[kind].examples[place].files()
+    return files | {"notes.md": b"Nothing to see here.\n", "empty.csv": b""}
+
+
+def test_twenty_mixed_files_are_each_read_or_named(visit: Visitor, address: str):
+    files = examples()
+    assert len(files) == 20
+    page = visit(address, width=1440).open("/data")
+    drop(page, files)
+    expect(page.get_by_text("Does prices.csv have questions or a model's results?")).to_be_visible()
+    asked = page.get_by_role("radiogroup", name="Questions or results")
+    expect(page.get_by_text("4 of 20 files are not imported")).to_be_visible()
+    expect(page.get_by_role("button", name="Import 8 runs and 1 jury")).to_be_visible()
+    for sentence in (
+        "scores.json: It holds scores of a whole run",
+        "settings.json: It holds settings, no results.",
+        "notes.md: It is text without results.",
+        "empty.csv: Expected results, found an empty file.",
+        "2 question banks: bank.jsonl, sums.csv.",
+        "2 conversations: talk.jsonl, talk.txt.",
+        "1 file of choices: choices.json.",
+        "Jury of 3 jurors from jury.csv",
+    ):
+        expect(page.get_by_text(sentence).first).to_be_visible()
+    asked.get_by_text("Questions", exact=True).click()
+    expect(page.get_by_text("3 question banks: ")).to_be_visible()
+    for width in (1440, 390):
+        resize(page, width)
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            expect_whole(settled(page))
+    axe.required()
+    assert axe.faults(settled(page)) == []
+    resize(page, 1440)
+    page.get_by_role("button", name="Use on New run").click()
+    expect(page).to_have_url(re.compile("/new_run"))
+    for bank in ("bank", "sums", "prices"):
+        expect(page.get_by_test_id("stMultiSelect").get_by_text(bank).first).to_be_visible()
+    page = visit(address, width=1440).open("/data")
+    drop(page, files)
+    settled(page).get_by_role("button", name="Open on Perplexity").first.click()
+    expect(page).to_have_url(re.compile("/perplexity.*talks="))
+    expect(page.get_by_text("talk").first).to_be_visible()
+    page = visit(address, width=1440).open("/data")
+    drop(page, files)
+    settled(page).get_by_role("button", name="Import 8 runs and 1 jury").click()
+    expect(page.get_by_text("8 runs and 1 jury imported.").first).to_be_visible()
+    expect(page.get_by_role("link", name=re.compile("on the Jury page"))).to_be_visible()
+    settled(page).get_by_role("link", name=re.compile("^Compare ")).first.click()
+    expect(page.locator(".counts button").first).to_contain_text(re.compile(r"\d"))
 
 
 def test_files_an_archive_and_a_folder_become_runs(visit: Visitor, address: str, tmp_path: Path):

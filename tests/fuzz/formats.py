@@ -19,12 +19,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
+from core.exchange.dropped.kind import Files
 from core.exchange.unpickle import OPERATIONS
 from core.records import OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
 from tests.fuzz.mutations import VALUES, files
-from tests.fuzz.seeds import Files, seeds
+from tests.fuzz.seeds import seeds
 
 PLACES = st.integers(0, 1 << 20)
 
@@ -99,7 +100,7 @@ FRAGMENTS = st.one_of(
 def _operations() -> tuple[tuple[dict[str, bytes], str, tuple[bytes, ...]], ...]:
     """Whole drops with a pickle in each protocol, the pickle's name, and its operations."""
     made = []
-    for drop in seeds()["pickle"]:
+    for drop in (*seeds()["bench"], *seeds()["vlm"]):
         name = next(iter(drop))
         value = pickle.loads(drop[name])[:12]
         arrays = [
@@ -155,7 +156,7 @@ def pickles() -> st.SearchStrategy[dict[str, bytes]]:
     """Drops with a pickle whose operations, values or bytes are changed, and pickles made of pieces alone."""
     pieces = st.lists(FRAGMENTS, max_size=12).map(lambda parts: {"oodcv.pkl": b"\x80\x04" + b"".join(parts) + b"."})
     rewritten = st.builds(_rewritten, PLACES, OPERATION_CHANGES)
-    return st.one_of(rewritten, rewritten, rewritten, pieces, files(seeds()["pickle"]))
+    return st.one_of(rewritten, rewritten, rewritten, pieces, files((*seeds()["bench"], *seeds()["vlm"])))
 
 
 # ---------------------------------------------------------------- npz
@@ -237,7 +238,7 @@ def _archive(whole: Files, members: Sequence[tuple[str, bytes]], kept: int, meth
 
 def archives() -> st.SearchStrategy[dict[str, bytes]]:
     """Drops of an npz: its headers are changed, its members, or its bytes."""
-    npz = [drop for drop in seeds()["numpy"] if next(iter(drop)).endswith(".npz")]
+    npz = (*seeds()["npz"], *seeds()["bluq"])
     orders = st.sampled_from(("False", "True", "1", "None", "'C'"))
     versions = st.sampled_from((b"\x01\x00", b"\x02\x00", b"\x03\x00", b"\x09\x00"))
     cuts = st.one_of(st.just(99), st.integers(0, 9))
@@ -248,7 +249,7 @@ def archives() -> st.SearchStrategy[dict[str, bytes]]:
     )
     methods = st.sampled_from((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     made = st.builds(_archive, st.sampled_from(npz), members, PLACES, methods)
-    return st.one_of(made, made, made, files(seeds()["numpy"]))
+    return st.one_of(made, made, made, files((*seeds()["npz"], *seeds()["bluq"], *seeds()["npy"])))
 
 
 # ---------------------------------------------------------------- run folders

@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 from hypothesis import strategies as st
 
-from tests.fuzz.seeds import Files, zipped
+from core.exchange.dropped.examples import zipped
+from core.exchange.dropped.kind import Files
 
 TOKENS: Sequence[bytes] = tuple(
     text.encode() if isinstance(text, str) else text

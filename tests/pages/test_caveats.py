@@ -31,7 +31,7 @@ from core.runs import store
 from core.runs.caveats import Caveat, of_run_record
 from core.runs.status import RunStatus
 from tests.conftest import synthetic_run
-from tests.flawed_runs import flawed_run, unanswered_run
+from tests.flawed_runs import flawed_run, picked_run, unanswered_run
 from tests.light_environment import needs_models
 from tests.pages.conftest import Open, components, said
 from tests.served import served_run
@@ -94,6 +94,17 @@ def test_every_page_names_all_caveats_of_its_run(open_page: Open, run: str, page
     if page in PRESENTED:
         (data,) = [one for one in map(mounted_data, components(app)) if "caveats" in one]
         assert missing(data["caveats"], caveats) == []
+
+
+@pytest.mark.parametrize("page", ["overview", "alpha_lab", "compare", "calibration"])
+def test_pages_say_that_probabilities_are_frequencies(open_page: Open, page: str):
+    run = picked_run()
+    caveats = of_run(load(run))
+    assert [caveat.kind for caveat in caveats if caveat.kind == "frequencies"] == ["frequencies"] * 2
+    app = open_page(page, **PAGES[page](run))
+    assert not app.exception
+    assert missing(said(app), caveats) == []
+    assert "nan" not in words(said(app)).split()
 
 
 @pytest.mark.parametrize("page", PAGES)

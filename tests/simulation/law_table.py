@@ -166,8 +166,9 @@ def runs(rows: Rows, n: int) -> list[Evaluation]:
     total, clusters = len(rows.labels), rows.clusters
     subjects = np.where((np.arange(total) if clusters is None else clusters) % 2 == 0, "even", "odd")
     belongs = {} if clusters is None else {"clusters": clusters}
+    asked = {"groups": subjects, "samples": rows.samples}
     return [
-        replace(of_arrays(p, rows.labels, calibration=np.arange(total) < n, **belongs), run_id=name, groups=subjects)
+        replace(of_arrays(p, rows.labels, calibration=np.arange(total) < n, **belongs), run_id=name, **asked)
         for name, p in zip("abcd", rows.probabilities, strict=False)
     ]
 

@@ -29,13 +29,15 @@ class Rows:
     """n rows of m models.
 
     ``probabilities`` (m, n, k), ``labels`` (n,), and ``shares`` (n, k), the probabilities of the labels given what the
-    first model says of a row. ``clusters`` (n,) numbers the questions, or is None if no question repeats.
+    first model says of a row. ``clusters`` (n,) numbers the questions, or is None if no question repeats. ``samples``
+    (n,) is the number of picks of each row, where probabilities are their frequencies.
     """
 
     probabilities: FloatArray
     labels: IntArray
     shares: FloatArray
     clusters: IntArray | None
+    samples: IntArray | None = None
 
 
 Draw = Callable[[np.random.Generator, int, FloatArray, int], Rows]
@@ -89,19 +91,26 @@ def _repeated(*, of_row: float) -> Draw:
     return draw
 
 
-def _votes(rng: np.random.Generator, n: int, skills: FloatArray, k: int) -> Rows:
-    """Each model is asked ten times; the truth is drawn as the least skilled one answers in the long run."""
-    a = k / 2 * PRIORS[k]
-    often = rng.dirichlet(a, n)
-    votes = np.stack([rng.multinomial(VOTES, _raised(often, skill / skills.min())) for skill in skills])
-    return Rows(votes / VOTES, _drawn(rng, often), (votes[0] + a) / (VOTES + a.sum()), None)
+def _votes(least: int, most: int = 0) -> Draw:
+    """Each model is asked a question so many times, or a random number of times up to ``most``; the truth is drawn as
+    the least skilled one answers in the long run."""
+
+    def draw(rng: np.random.Generator, n: int, skills: FloatArray, k: int) -> Rows:
+        a = k / 2 * PRIORS[k]
+        often = rng.dirichlet(a, n)
+        samples = rng.integers(least, most + 1, n) if most else np.full(n, least)
+        votes = np.stack([rng.multinomial(samples, _raised(often, skill / skills.min())) for skill in skills])
+        shares = (votes[0] + a) / (samples[:, None] + a.sum())
+        return Rows(votes / samples[:, None], _drawn(rng, often), shares, None, samples)
+
+    return draw
 
 
 def _calibrated_votes(rng: np.random.Generator, n: int, skills: FloatArray, k: int) -> Rows:
     """The truth is drawn as the first model votes."""
-    rows = _votes(rng, n, skills, k)
+    rows = _votes(VOTES)(rng, n, skills, k)
     p = rows.probabilities[0]
-    return Rows(rows.probabilities, _drawn(rng, p), p, None)
+    return Rows(rows.probabilities, _drawn(rng, p), p, None, rows.samples)
 
 
 def _drawn(rng: np.random.Generator, p: FloatArray) -> IntArray:
@@ -151,8 +160,11 @@ LAWS: dict[str, Law] = {
         Law("calibrated", _posterior(), calibrated=True),
         Law("overconfident", _posterior(sharper=2.0)),
         Law("chance", _chance),
-        Law("votes of ten", _votes),
+        Law("votes of ten", _votes(VOTES)),
         Law("votes of ten, calibrated", _calibrated_votes, calibrated=True, exchangeable=False),
+        Law("votes of five", _votes(5)),
+        Law("votes of thirty", _votes(30)),
+        Law("votes of 5 to 30", _votes(5, 30)),
         Law("near-perfect", _nearly_perfect(errors=1.0), calibrated=True),
         Law("near-perfect, overconfident", _nearly_perfect(errors=5.0)),
         Law("heavy tails", _posterior(heavy=True), calibrated=True),
@@ -161,5 +173,11 @@ LAWS: dict[str, Law] = {
         Law("five prompts", _repeated(of_row=OF_ROW), calibrated=True),
     )
 }
-VARIANTS = ("votes of ten, calibrated", "heavy tails, overconfident", "five prompts")
+VARIANTS = (
+    "votes of ten, calibrated",
+    "votes of thirty",
+    "votes of 5 to 30",
+    "heavy tails, overconfident",
+    "five prompts",
+)
 """Laws that only the command draws."""

@@ -10,11 +10,13 @@ import streamlit as st
 
 from app.components.data import imported_notice, other_places
 from app.components.data.column_form import column_forms, mappings
+from app.components.data.doubts import first_options, questions_or_results
 from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
 from app.components.data.import_preview import preview
 from app.errors import spoken
 from app.formatting import plain, shortened
 from core.exchange.dropped.apart import READERS
+from core.exchange.dropped.kinds import listed
 
 GENERATION_KEY = "drop_generation"
 FOLDERS_KEY = "drop_folders"
@@ -30,11 +32,7 @@ _keep_paths = st.components.v2.component(
     "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
 )
 FORMATS = (
-    "**Runs**: tables (CSV, XLSX, Parquet, JSON) with a probability, logit or log-probability for each option; "
-    "lm-evaluation-harness samples; Inspect logs; HELM `scenario_state.json`; OpenCompass predictions; lighteval "
-    "details; LLM-Uncertainty-Bench and VLM-Uncertainty-Bench pickles with their answers; BLUQ archives; numpy arrays "
-    "of scores and labels; and what Hedge exports. **Juries**: judgements of several models; LLMBar, PandaLM and "
-    "AlpacaEval. **Questions, conversations and choices** are recognised too, and lead to the page that uses them."
+    f"**Runs**: {listed('runs')}. **Juries**: {listed('jury')}. **For other pages**: {listed('new_run', 'perplexity')}."
 )
 
 
@@ -84,6 +82,8 @@ def section() -> None:
     with spoken():
         read = dropped(given, mappings(), progress)
         bar.empty()
+        questions_or_results(read.reading)
+        first_options(read.reading)
         column_forms(read.reading)
         if preview(read):
             st.session_state[GENERATION_KEY] = generation + 1

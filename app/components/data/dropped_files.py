@@ -25,6 +25,7 @@ from core.reports.imported_figures import ImportedFigures, figures, stored_as
 
 KEPT_KEY = "dropped_files"
 CARRIED_KEY = "carried_files"
+MEANINGS_KEY = "table_meanings"
 Progress = Callable[[float, str], None]
 
 
@@ -78,16 +79,19 @@ class DroppedFiles:
     drop: DropApart
     reading: Reading = field(default_factory=Reading)
     mappings: dict[Header, Columns] = field(default_factory=dict)
+    meant: dict[str, str] = field(default_factory=dict)
     figures: dict[int, ImportedFigures | str] = field(default_factory=dict)
     stored: dict[int, str] = field(default_factory=dict)
     kept: list[ImportedRun] = field(default_factory=list)
     """The runs whose figures are known, so that their ``id`` stays theirs."""
 
-    def read(self, mappings: Mapping[Header, Columns], progress: Progress) -> None:
+    def read(self, mappings: Mapping[Header, Columns], meant: Mapping[str, str], progress: Progress) -> None:
         """Read everything that is not read yet."""
-        self.mappings = dict(mappings)
+        self.mappings, self.meant = dict(mappings), dict(meant)
         self.reading = self.drop.read(
-            mappings=self.mappings, progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name)
+            mappings=self.mappings,
+            meant=self.meant,
+            progress=lambda done, of, name: progress(0.8 * done / max(of, 1), name),
         )
         for n, found in enumerate(self.reading.runs):
             if id(found.run) not in self.figures:
@@ -103,6 +107,12 @@ class DroppedFiles:
         self.stored[id(found.run)] = stored_as(found.run)
 
 
+def meanings() -> dict[str, str]:
+    """What a person said that dropped files have, by their names: ``questions`` or ``results``."""
+    found: dict[str, str] = st.session_state.get(MEANINGS_KEY, {})
+    return found
+
+
 def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: Progress) -> DroppedFiles:
     """What was read from the uploaded files, which is reused if they are the same as before."""
     digest = hashlib.sha256(repr([(file.name, file.size, file.file_id) for file in files]).encode()).hexdigest()[:12]
@@ -114,9 +124,9 @@ def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: 
         (scratch.path / "unpacked").mkdir()
         drop = DropApart(list(paths), scratch=scratch.path / "unpacked", name=paths.__getitem__)
         kept = DroppedFiles(digest, scratch, drop)
-        kept.read(mappings, progress)
-    elif kept.mappings != mappings:
-        kept.read(mappings, progress)
+        kept.read(mappings, {}, progress)
+    elif kept.mappings != mappings or kept.meant != meanings():
+        kept.read(mappings, meanings(), progress)
     st.session_state[KEPT_KEY] = kept
     return kept
 
@@ -124,6 +134,7 @@ def dropped(files: Sequence[Any], mappings: Mapping[Header, Columns], progress: 
 def forget() -> None:
     """Delete what was dropped before."""
     st.session_state.pop(KEPT_KEY, None)
+    st.session_state.pop(MEANINGS_KEY, None)
 
 
 def _written(files: Sequence[Any], folder: Path) -> dict[Path, str]:

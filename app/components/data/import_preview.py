@@ -129,6 +129,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
             "Task": titles,
             "Strategy": [setting_title("strategy", row.run.spec.strategy) for row in rows],
             "Questions": [row.figures.questions for row in rows],
+            "Test": [row.figures.test for row in rows],
             "Options": [row.run.scored.logits.shape[1] for row in rows],
             "Note": [row.note for row in rows],
             "File": [row.found.name for row in rows],
@@ -146,6 +147,9 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
             "Accuracy": st.column_config.NumberColumn(
                 format=PERCENT, width=95, help="The share of test questions whose top option is the truth."
             ),
+            "Test": st.column_config.NumberColumn(
+                width=70, help="The rows that test: the accuracy and the set size are theirs."
+            ),
             "Set size": st.column_config.NumberColumn(
                 format="%.2f",
                 width=90,
@@ -154,6 +158,7 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
         },
         key=f"rows-{digest}",
     )
+    _readings(rows)
     for place, note in enumerate(_notes(rows)):
         if place < NAMES_SHOWN:
             st.caption(plain(note))
@@ -165,6 +170,20 @@ def _edited(rows: list[_Row], digest: str) -> list[_Row]:
             run = named(FoundRun(run, row.found.name), model=str(model).strip(), task=new_task)
         edited.append(replace(row, run=run, note="" if run is not row.run and row.note == TWICE else row.note))
     return edited
+
+
+def _readings(rows: Sequence[_Row]) -> None:
+    """Say in one line how each file was read; many lines are folded away."""
+    lines: dict[str, list[str]] = {}
+    for row in rows:
+        names = lines.setdefault(row.run.read_as, []) if row.run.read_as else []
+        if row.found.name not in names:
+            names.append(row.found.name)
+    if not lines:
+        return
+    with st.expander("How each file was read", expanded=len(lines) <= NAMES_SHOWN):
+        for line, names in lines.items():
+            st.markdown(f"**{plain(short_names(names))}**: {plain(sentence(line))}")
 
 
 def _notes(rows: Sequence[_Row]) -> list[str]:
@@ -239,7 +258,7 @@ def _jury(found: FoundJury, key: str) -> tuple[FoundJury, str]:
 
 def _refused(dropped: DroppedFiles) -> None:
     """Say why files are not imported, with one sentence for all files that have the same reason."""
-    said = [(names, reason) for reason, names in refusals(dropped.reading)]
+    said = [(names, reason) for reason, names in refusals(dropped.reading, unclear=False)]
     said += [
         ((found.name,), computed)
         for found in dropped.reading.runs
@@ -248,7 +267,9 @@ def _refused(dropped: DroppedFiles) -> None:
     if not said:
         return
     number = sum(len(names) for names, _ in said)
-    title = f"{counted(number, 'file')} {'is' if number == 1 else 'are'} not imported"
+    of = len({file.name for file in dropped.drop.files} | {name for names, _ in said for name in names})
+    which = counted(number, "file") if of == number else f"{number:,} of {of:,} files"
+    title = f"{which} {'is' if number == 1 else 'are'} not imported"
     folded = len(said) > REFUSALS_SHOWN and bool(dropped.reading.runs or dropped.reading.juries)
     with st.expander(title, expanded=not folded, icon=":material/block:"):
         for names, reason in said:

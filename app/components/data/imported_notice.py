@@ -130,22 +130,25 @@ def links(names: Sequence[str]) -> None:
 
 
 def _compared(records: dict[str, RunRecord]) -> list[tuple[str, list[str]]]:
-    """Links to Compare: one with all runs if they fit, otherwise one for each task, with at most as many runs as the
-    page can show."""
-    names = list(records)
-    if len(names) <= MOST_COMPARED:
-        return [("Compare these", names)]
-    by_task: dict[str, list[str]] = {}
+    """Links to Compare, one for each set of questions that several runs were tested on, with at most as many runs as
+    the page can show."""
+    by_questions: dict[tuple[str, str], list[str]] = {}
     for name, record in records.items():
-        by_task.setdefault(task_title(record.spec.task, bank_name(record.spec, record.provenance)), []).append(name)
-    groups = [(title, some) for title, some in by_task.items() if len(some) > 1]
-    made = []
-    for title, some in groups[:MOST_GROUPS]:
-        for start in range(0, len(some), MOST_COMPARED):
-            part = some[start : start + MOST_COMPARED]
+        bank = record.provenance.get("bank")
+        digest = str(bank.get("test_questions", "")) if isinstance(bank, dict) else ""
+        title = task_title(record.spec.task, bank_name(record.spec, record.provenance))
+        by_questions.setdefault((title if not digest else "", digest), []).append(name)
+    groups = [names for names in by_questions.values() if len(names) > 1]
+    if len(groups) == 1 and len(groups[0]) <= MOST_COMPARED:
+        return [("Compare these", groups[0])]
+    links = []
+    for names in groups[:MOST_GROUPS]:
+        first = records[names[0]]
+        title = task_title(first.spec.task, bank_name(first.spec, first.provenance))
+        for start in range(0, len(names), MOST_COMPARED):
+            part = names[start : start + MOST_COMPARED]
             if len(part) > 1:
-                which = (
-                    f"{len(some)}" if len(part) == len(some) else f"{start + 1} to {start + len(part)} of {len(some)}"
-                )
-                made.append((f"Compare {which} runs of {title}", part))
-    return made or [(f"Compare the first {MOST_COMPARED}", names[:MOST_COMPARED])]
+                whole = len(part) == len(names)
+                which = f"{len(names)}" if whole else f"{start + 1} to {start + len(part)} of {len(names)}"
+                links.append((f"Compare {which} runs of {title}", part))
+    return links

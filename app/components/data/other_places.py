@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import navigation
+from app.components.data.doubts import first_option
 from app.components.data.import_preview import short_names
 from app.components.perplexity import choice_benchmark, perplexity_form
 from app.formatting import counted, plain, sentence
@@ -19,6 +20,8 @@ from core.perplexity import choices
 from core.perplexity import conversations as talks
 from core.perplexity.choices import digest_of
 
+LINES = 20
+"""The most lines that say how a file was read."""
 TASKS_KEY = "launch_tasks"
 """The tasks of the form on New run."""
 
@@ -34,28 +37,41 @@ def show(reading: Reading) -> None:
     st.markdown("**For other pages**")
     for kind, files in by_kind.items():
         of = KINDS[kind]
-        plural = {"choices of endings": "files of choices"}.get(of.title, "")
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             named = short_names([found.file.name for found in files])
-            title = counted(len(files), "file of choices" if kind == "choices" else of.title, plural)
+            title = counted(len(files), of.title, of.plural)
             st.markdown(f"**{title}**: {plain(named)}. {of.sentence}", width="stretch")
             _button(kind, files)
+        lines = {found.file.name: found.read_as for found in files if found.read_as}
+        for name, line in list(lines.items())[:LINES]:
+            st.caption(plain(f"{short_names([name])}: {line}"))
 
 
 def _button(kind: str, files: Sequence[FoundFile]) -> None:
     try:
-        if kind == "questions" and st.button("Use on New run", key=f"use-{kind}"):
-            st.session_state[TASKS_KEY] = [keep(found.file.path, found.file.name) for found in files]
-            navigation.go(navigation.NEW_RUN)
-        if kind == "conversation" and st.button("Use on Perplexity", key=f"use-{kind}"):
+        if kind == "questions":
+            _use_questions(files)
+        if kind == "conversation" and st.button("Open on Perplexity", key=f"use-{kind}"):
             navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file.path for f in files])))
-        if kind == "choices" and st.button("Use on Perplexity", key=f"use-{kind}"):
+        if kind == "choices" and st.button("Open on Perplexity", key=f"use-{kind}"):
             keep_choices(files[-1].file.path)
             navigation.go(navigation.PERPLEXITY)
         if kind in ("model", "weights"):
             navigation.link(navigation.NEW_RUN, "Open New run")
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
+
+
+def _use_questions(files: Sequence[FoundFile]) -> None:
+    """The button that starts banks on New run. A bank whose numbers can be read in two ways is asked about first."""
+    starts: dict[str, int | None] = {found.file.name: None for found in files}
+    undecided = [found.file.name for found in files if found.undecided]
+    for name in undecided:
+        starts[name] = first_option(name)
+    ready = all(starts[name] is not None for name in undecided)
+    if st.button("Use on New run", key="use-questions", disabled=not ready):
+        st.session_state[TASKS_KEY] = [keep(f.file.path, f.file.name, starts[f.file.name]) for f in files]
+        navigation.go(navigation.NEW_RUN)
 
 
 def keep_conversations(paths: Sequence[Path]) -> list[str]:

@@ -13,8 +13,9 @@ from app.formatting import plain
 from core import access
 from core.errors import AccessError, HedgeError, InputError, Undecided
 from core.exchange.dropped.apart import apart
-from core.exchange.dropped.kinds import KINDS, kind_of
+from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.question_files import read_as
+from core.exchange.dropped.recognition import kind_of
 from core.files.names import cut_name, named
 from core.tasks import catalogue
 
@@ -83,11 +84,7 @@ def _say(kind: str, name: str, content: bytes | None) -> bool:
     place = KINDS[kind].place if kind else ""
     if not place:
         return False
-    what = (
-        f"{name} is a {KINDS[kind].title}"
-        if kind not in ("choices", "jury", "answers")
-        else (f"{name} holds {KINDS[kind].title}")
-    )
+    what = f"{name} {KINDS[kind].phrase}"
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         if place in ("runs", "jury"):
             st.markdown(plain(f"{what}. It belongs on the page Data, which imports it."), width="stretch")

@@ -57,11 +57,15 @@ def prompting(made: argparse.ArgumentParser) -> None:
 
 def import_(made: argparse.ArgumentParser) -> None:
     """``import``."""
+    from core.exchange.dropped.kinds import MEANT, all_listed
     from core.exchange.table_values import VALUES
 
     command(made, "exchange:import_results", "import results/", "import logits.csv --label answer --options A B C D")
     made.add_argument(
-        "path", nargs="+", type=Path, help="files, folders and archives; what each is is found from its content"
+        "path",
+        nargs="+",
+        type=Path,
+        help=f"files, folders and archives, each recognised by its content: {all_listed()}",
     )
     made.add_argument("--labels", type=Path, help="a folder with the answers, if they are not among the paths")
     made.add_argument("--model", default="", help="the model, if the files do not say it")
@@ -75,11 +79,20 @@ def import_(made: argparse.ArgumentParser) -> None:
         metavar="S",
         help="the processor time that a file may take, beside 1 second for each MB; 8 if not given",
     )
+    made.add_argument(
+        "--as",
+        dest="meant",
+        choices=tuple(MEANT),
+        help="what tables have whose options are numbers; decided from all rows if not given",
+    )
     of_table = made.add_argument_group("for tables whose column names do not say this")
     of_table.add_argument(
         "--options", nargs="+", metavar="COLUMN", help="the options' columns, in their order; found if not given"
     )
     of_table.add_argument("--label", metavar="COLUMN", help="the column with the right option; found if not given")
+    of_table.add_argument(
+        "--labels-from", type=int, choices=(0, 1), help="the number of the first option; seen in all rows if not given"
+    )
     of_table.add_argument("--values", choices=VALUES, help="what the options' values are; recognised if not given")
     of_table.add_argument(
         "--mapping", type=Path, help="all of this as a JSON file, as the Data page saves it, if there is one"

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from core.confined import Channel, LimitReached, Limits, Nursery, misunderstood
 from core.errors import InputError
-from core.exchange.dropped.files import MOST_FILES, MOST_UNPACKED, DroppedFile, Gathered, Refusal
+from core.exchange.dropped.files import MOST_FILES, DroppedFile, Gathered, Refusal
 from core.exchange.dropped.found import FoundFile, Header, Reading, TableHeader
 from core.exchange.dropped.grouping import DroppedGroup, Sorted
 from core.exchange.dropped.kinds import KINDS
@@ -27,9 +27,11 @@ from core.exchange.dropped.reading import (
     group_step,
     read_group,
     sorted_files,
+    with_meaning,
 )
 from core.exchange.table_columns import Columns
 from core.settings import settings
+from core.tables.encodings import MOST_UNPACKED
 from core.tables.safe_read import LARGEST_FILE
 
 Value = TypeVar("Value")
@@ -104,15 +106,20 @@ class DropApart:
         return self._state.gathered.files if self._state.gathered else ()
 
     def read(
-        self, *, mappings: Mapping[Header, Columns] | None = None, progress: Progress = lambda done, of, name: None
+        self,
+        *,
+        mappings: Mapping[Header, Columns] | None = None,
+        meant: Mapping[str, str] | None = None,
+        progress: Progress = lambda done, of, name: None,
     ) -> Reading:
-        """Read everything; ``mappings`` say which column is what in tables with a header."""
+        """Read everything; ``mappings`` say which column is what in tables with a header, ``meant`` what tables have
+        (:func:`~.reading.with_meaning`)."""
         for deaths in range(MOST_DEATHS + 1):
             opening: _Opening | None = None
             known: dict[str, Result] = {key: [] for key in self._state.read}  # the results themselves stay here
             state = replace(self._state, read=known)
             with READERS.open(
-                *(_read, state, dict(mappings or {})),
+                *(_read, state, dict(mappings or {}), dict(meant or {})),
                 limits=self._limits,
                 reads=[path for path, _ in state.paths],
                 writes=[state.scratch],
@@ -230,7 +237,7 @@ Message = _Opening | _Files | _Kind | _Group | _Groups
 """What the process sends; the last one is what :func:`_read` returns."""
 
 
-def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -> _Groups:
+def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns], meant: Mapping[str, str]) -> _Groups:
     """Read what is not known yet and say it. Returns the groups."""
 
     def opens(path: Path, name: str, size: int, **more: Any) -> None:
@@ -255,7 +262,7 @@ def _read(channel: Channel, state: _State, mappings: Mapping[Header, Columns]) -
             channel.send(_Kind(file.path, state.kinds[file.path]))
     done = sorted_files(
         files,
-        state.kinds,
+        with_meaning(files, state.kinds, meant),
         mappings,
         at=lambda file: opens(file.path, file.name, _size(file.path), done=len(files), of=steps),
     )

@@ -10,7 +10,6 @@ import lzma
 import re
 import shutil
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,8 @@ from typing import IO
 from backports.zstd import ZstdError, tarfile, zipfile
 
 from core.errors import InputError
-from core.exchange import score_arrays
 from core.exchange.archive import DAMAGED
+from core.exchange.dropped.recognition import archive_kind
 from core.files.names import cut_name
 from core.tables import encodings
 from core.tables.encodings import MOST_UNPACKED
@@ -48,10 +47,14 @@ class DroppedFile:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A file that is not read, and why, in one sentence."""
+    """A file that is not read, and why, in one sentence.
+
+    ``undecided``: it would be read if a person said whether the numbers of its right options count from 0 or from 1.
+    """
 
     name: str
     sentence: str
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,41 +166,10 @@ def _unpacker(path: Path) -> Unpack | None:
     if other:
         raise InputError(f"it is a {other} archive, which is not opened; unpack it, or make a zip of it")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return None if zip_format(path) else _unzip
+        return None if archive_kind(path) else _unzip
     if _is_tar(path):
         return _untar
     return _decompress if encodings.compression_of(head) else None
-
-
-def zip_format(path: Path) -> str:
-    """What format a zip archive is, by its members; empty for a plain archive. A damaged one is refused."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-    except DAMAGED as error:
-        raise InputError(f"expected a whole zip archive, found none ({str(error)[:100]}); fetch it again") from error
-    if not names:
-        raise InputError("the archive is empty")
-    if "header.json" in names or any(name.startswith("_journal/") for name in names):
-        return "inspect"
-    if "xl/workbook.xml" in names:
-        return "workbook"
-    if all(name.endswith(".npy") for name in names):
-        return "" if _holds_pairs(names) else "npz"
-    if any(name.endswith("data.pkl") for name in names):
-        return "torch"
-    if {"mimetype", "content.xml"} <= set(names):
-        return "opendocument"
-    return "document" if "[Content_Types].xml" in names or "mimetype" in names else ""
-
-
-def _holds_pairs(names: Sequence[str]) -> bool:
-    """Whether arrays are those of several runs: they lie in folders, or more than two pairs are named alike.
-
-    An npz of one run has its arrays at the top, of at most two parts, which calibrate and test.
-    """
-    stems = Counter(score_arrays.stem(Path(name)) for name in names)
-    return any("/" in name for name in names) or sum(count == 2 for count in stems.values()) > 2
 
 
 def _is_tar(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns
@@ -14,6 +14,8 @@ from core.tables.tabular import Sheet
 
 Header = tuple[str, ...]
 """The names of a table's columns, which tables of the same kind share."""
+ALL_TABLES: Header = ()
+"""The header under which a person says something of all tables and arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,15 @@ class FoundJury:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file that becomes no run, and its kind, which says where it goes (:data:`~.kinds.KINDS`)."""
+    """A file that becomes no run, its kind, which says where it goes (:data:`~.kinds.KINDS`), and how it is read.
+
+    ``undecided``: a person has to say whether the numbers of its right options count from 0 or from 1.
+    """
 
     file: DroppedFile
     kind: str
+    read_as: str = ""
+    undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +93,16 @@ def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
     return replace(run, spec=spec, questions=questions)
 
 
-def refusals(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is said of files that become nothing, and the names of the files of which it is said."""
+def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What is said of files that become nothing, and the names of the files of which it is said.
+
+    Without ``unclear``, those are left out of which a person is asked what they are.
+    """
     said: dict[str, list[str]] = {}
     for refusal in reading.refused:
         said.setdefault(refusal.sentence, []).append(refusal.name)
     for found in reading.elsewhere:
-        if not KINDS[found.kind].place:
+        if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):
             said.setdefault(KINDS[found.kind].sentence, []).append(found.file.name)
     for sentence, names in said.items():
         yield sentence, tuple(names)

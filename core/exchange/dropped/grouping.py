@@ -10,34 +10,30 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, Undecided
 from core.exchange import (
-    bluq,
+    array_sides,
     column_mappings,
-    helm,
-    inspect_log,
     judged_pairs,
     juries,
-    lighteval,
     llm_uncertainty_bench,
     lm_eval,
-    opencompass,
     run_folder,
     score_arrays,
     table,
-    vlm_uncertainty_bench,
 )
 from core.exchange.dropped.files import DroppedFile, Refusal
-from core.exchange.dropped.found import FoundFile, Header, TableHeader
+from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
+from core.exchange.dropped.kind import SheetView
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
-from core.exchange.table_columns import Columns, can_be_mapped, recognise
+from core.exchange.picks import tallied
+from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import finished
-from core.tasks.rows import Row, read_file
+from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -86,10 +82,11 @@ def grouped(
         of.setdefault(kind, []).append(file)
     _model_folders(of, done)
     _runs_of_hedge(of, done)
+    _numpy_archives(of, mappings, done)
     _single(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
-    _arrays(of, done, at)
+    _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
@@ -98,9 +95,27 @@ def grouped(
             _table(file, mappings, done)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
+    done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
+    for file in banks:
+        at(file)
+        try:
+            done.elsewhere.append(_bank(file))
+        except HedgeError as error:
+            done.refused.append(refusal(file.name, error))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
+
+
+def _bank(file: DroppedFile) -> FoundFile:
+    """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
+    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+
+    try:
+        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+    except Undecided:
+        return FoundFile(file, "questions", undecided=True)
 
 
 def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -111,8 +126,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
         for kind, file in beside:
             if file.path.parent == folder and folder.name != UNKNOWN:
                 of[kind].remove(file)
-        name = config.name.rpartition("/")[0] or config.name
-        done.elsewhere.append(FoundFile(DroppedFile(folder, name), "model"))
+        done.elsewhere.append(FoundFile(config, "model"))
 
 
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -126,22 +140,12 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-READERS: dict[str, Callable[[Sequence[Path]], list[ImportedRun]]] = {
-    "inspect": inspect_log.read,
-    "helm": helm.read,
-    "opencompass": opencompass.read,
-    "lighteval": lighteval.read,
-    "vlm": vlm_uncertainty_bench.read,
-}
-"""Kinds of which every file is a run of its own."""
-
-
 def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    for kind, read in READERS.items():
-        for file in of.pop(kind, []):
-            done.groups.append(replace(_group([file], partial(_single_file, read, file)), title=KINDS[kind].title))
-    for file in of.pop("npz", []):
-        done.groups.append(_group([file], partial(_npz, file)))
+    """Kinds of which every file is a run of its own."""
+    for name, kind in KINDS.items():
+        if kind.read is not None:
+            for file in of.pop(name, []):
+                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
 
 
 def _group(
@@ -171,17 +175,47 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked([lm_eval.read_samples(file.path, results)], file)
+    return _asked(lm_eval.read_file(file.path, results), file)
 
 
-def _pair(scores: DroppedFile, labels: DroppedFile) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path)]
+def _of_one_run(
+    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
+) -> list[list[tuple[DroppedFile, DroppedFile]]]:
+    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
+    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+    for pair in pairs:
+        stem = score_arrays.stem(pair[0].path)
+        by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
+    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    for found in by_name.values():
+        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
+        together += [found] if is_one else [[pair] for pair in found]
+    return together
 
 
-def _npz(file: DroppedFile) -> list[ImportedRun]:
-    if bluq.is_result(score_arrays.names(file.path), file.path):
-        return bluq.read([file.path])
-    return [score_arrays.read_npz(file.path)]
+def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
+
+
+def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
+
+
+def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
+    start = _label_from(mappings)
+    for file in of.pop("npz", []):
+        group = _group([file], partial(_npz, file, start), start)
+        done.groups.append(replace(group, title=KINDS["npz"].title))
+
+
+def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
+    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
+
+
+def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
+    """The number of the first option, as a person said of all files; None if nobody did."""
+    return mappings[ALL_TABLES].label_from if ALL_TABLES in mappings else None
 
 
 def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
@@ -256,13 +290,12 @@ def _same_data(file: DroppedFile, other: DroppedFile) -> bool:
 
 def _is_bank(file: DroppedFile) -> bool:
     try:
-        rows: list[Row] = read_file(file.path)
+        return SheetView(open_sheets(file.path)[0]).is_bank
     except InputError:
         return False
-    return finished.is_finished(rows)
 
 
-def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
+def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted, at: At) -> None:
     """Scores and labels as two npy files, which find each other by their names, or as the only two of a folder."""
     scores: list[DroppedFile] = []
     labels: list[DroppedFile] = []
@@ -286,6 +319,8 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
                 )
             )
     free = list(labels)
+    start = _label_from(mappings)
+    pairs: list[tuple[DroppedFile, DroppedFile]] = []
     for file in scores:
         beside = [other for other in free if other.path.parent == file.path.parent]
         fitting = [other for other in beside if score_arrays.stem(other.path) == score_arrays.stem(file.path)]
@@ -293,13 +328,18 @@ def _arrays(of: dict[str, list[DroppedFile]], done: Sorted, at: At) -> None:
             fitting = beside
         if fitting:
             free.remove(fitting[0])
-            pair = (file, fitting[0])
-            done.groups.append(_group(pair, partial(_pair, *pair)))
+            pairs.append((file, fitting[0]))
         else:
             name = score_arrays.stem(file.path) or file.path.stem
             done.refused.append(
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
+    for together in _of_one_run(pairs):
+        if len(together) == 1:
+            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
+        else:
+            files = [file for pair in together for file in pair]
+            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]
@@ -362,8 +402,7 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
-        done.refused.append(Refusal(file.name, str(error).partition(": ")[2]))
-        return
+        raise error
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
         some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
@@ -371,21 +410,26 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = columns if header in mappings or column_mappings.recall(header) == columns else None
+        told = _told(header, mappings)
         done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+
+
+def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
+    """What a person said of tables with this header, or of all tables, now or earlier; None if nothing."""
+    return mappings.get(header) or mappings.get(ALL_TABLES) or column_mappings.recall(header)
 
 
 def _first_sheet(
     file: DroppedFile, mappings: Mapping[Header, Columns]
 ) -> tuple[Sheet, Columns | None, InputError | None]:
     """The first sheet of which is known what its columns are, or the first of all."""
-    sheets = [widened(sheet) for sheet in open_sheets(file.path)]
+    sheets = [widened(tallied(sheet)) for sheet in open_sheets(file.path)]
     failed: InputError | None = None
     for sheet in sheets:
         header = tuple(sheet.names)
-        told = mappings.get(header) or column_mappings.recall(header)
+        told = _told(header, mappings)
         try:
-            return sheet, told or recognise(sheet), None
+            return sheet, (resolved(sheet, told) if told and told.partial else told) or recognise(sheet), None
         except InputError as error:
             failed = failed or error
     return sheets[0], None, failed

@@ -28,10 +28,15 @@ def holds_picks(values: dict[str, Any]) -> bool:
         isinstance(values.get("testCases", values.get("test_cases")), list)
         or (isinstance(results, dict) and isinstance(results.get("results"), list))
         or (isinstance(results, list) and "evalId" in keys)
-        or ("accuracy" in keys and isinstance(values.get("details"), dict))
+        or (isinstance(values.get("accuracy"), (int, float)) and isinstance(values.get("details"), dict))
         or (isinstance(values.get("spec"), dict) and "completion_fns" in values["spec"])
         or {"run_id", "event_id", "type", "data"} <= keys
     )
+
+
+def holds_tensors(names: Sequence[str]) -> bool:
+    """Whether a zip archive with these members is a file of PyTorch."""
+    return any(name.endswith("data.pkl") for name in names)
 
 
 def torch_arrays(path: Path) -> bool:

@@ -12,11 +12,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from core.errors import HedgeError
+from core.errors import HedgeError, Undecided
+from core.exchange import below_chance
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
-from core.exchange.dropped.kinds import KINDS, kind_of
+from core.exchange.dropped.kinds import KINDS, MEANT, UNCLEAR
+from core.exchange.dropped.recognition import kind_of
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.table_columns import Columns
@@ -39,14 +41,19 @@ class Drop:
         self._read: dict[str, Result] = {}
 
     def read(
-        self, *, mappings: Mapping[Header, Columns] | None = None, progress: Progress = lambda done, of, name: None
+        self,
+        *,
+        mappings: Mapping[Header, Columns] | None = None,
+        meant: Mapping[str, str] | None = None,
+        progress: Progress = lambda done, of, name: None,
     ) -> Reading:
-        """Read everything; ``mappings`` say which column is what in tables with a header."""
+        """Read everything; ``mappings`` say which column is what in tables with a header, ``meant`` what tables have
+        (:func:`with_meaning`)."""
         for n, file in enumerate(self.files):
             progress(n, 2 * len(self.files), file.name)
             if file.path not in self._kinds:
                 self._kinds[file.path] = find_kind(file, self.files)
-        done = sorted_files(self.files, self._kinds, mappings or {})
+        done = sorted_files(self.files, with_meaning(self.files, self._kinds, meant or {}), mappings or {})
         for n, group in enumerate(done.groups):
             progress(group_step(n, done.groups, self.files), 2 * len(self.files), group.names[0])
             if group.key not in self._read:
@@ -77,6 +84,18 @@ def find_kind(file: DroppedFile, files: Iterable[DroppedFile]) -> str | Refusal:
         raise
     except Exception:
         return _odd(file.name, "results")
+
+
+def with_meaning(files: Iterable[DroppedFile], kinds: Kinds, meant: Mapping[str, str]) -> Kinds:
+    """The kinds, with what a person said of tables by their files' names, or of all by the name "": ``questions`` or
+    ``results``."""
+    tables = {UNCLEAR, *MEANT.values()}
+    told = {
+        file.path: MEANT[word]
+        for file in files
+        if kinds.get(file.path) in tables and (word := meant.get(file.name, meant.get("", "")))
+    }
+    return {**kinds, **told}
 
 
 def sorted_files(
@@ -121,7 +140,8 @@ def group_step(n: int, groups: Sequence[object], files: Sequence[object]) -> int
 def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
     """What a group holds, or why it can't be read."""
     try:
-        return group.read()
+        result = group.read()
+        return result if isinstance(result, ReadJury) else [below_chance.noted(run) for run in result]
     except HedgeError as error:
         return refusal(group.names[0], error, files)
     except MemoryError:
@@ -163,10 +183,11 @@ def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refus
     text = " ".join(filter(None, map(str.strip, str(error).split("\n"))))
     for file in sorted(files, key=lambda file: -len(str(file.path))):
         text = text.replace(str(file.path), file.name)
+    text = re.sub(rf"^{re.escape(name)}(: |, )", "", text)
     for folder in sorted({file.path.parent for file in files}, key=lambda folder: -len(str(folder))):
         text = text.replace(f"{folder}/", "").replace(str(folder), "this folder")
     text = re.sub(rf"^{re.escape(name)} (?=is |has |can't )", "it ", text)
-    return Refusal(name, re.sub(rf"^{re.escape(name)}(: |, )", "", text))
+    return Refusal(name, text, isinstance(error, Undecided))
 
 
 def _without_copies(files: Sequence[DroppedFile]) -> tuple[list[DroppedFile], list[Refusal]]:

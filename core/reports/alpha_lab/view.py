@@ -103,7 +103,14 @@ def _without_extra(run: Evaluation) -> Evaluation:
         letters=tuple(letter for j, letter in enumerate(run.letters) if j not in places),
         counts=run.option_counts - len(places),
         letters_left_out=tuple(run.letters[j] for j in places),
+        samples=None if run.samples is None else _picks_of(run, kept=np.delete(np.arange(run.k), places)),
     )
+
+
+def _picks_of(run: Evaluation, *, kept: IntArray) -> IntArray:
+    """The number of picks of the options that are ``kept``, (n,)."""
+    counts = np.rint(run.probabilities[:, kept] * np.asarray(run.samples)[:, None])
+    return np.asarray(counts.sum(axis=1), dtype=np.int64)
 
 
 def _fewer(run: Evaluation, n: int) -> Evaluation:

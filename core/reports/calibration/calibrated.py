@@ -28,6 +28,7 @@ from core.conformal.probabilities import top_options
 from core.conformal.scores import score, true_scores
 from core.errors import InputError
 from core.records import IntArray
+from core.reports.caveats import NO_NLL
 from core.reports.evaluation import Evaluation
 from core.reports.p_values import p_said
 from core.reports.repeated import questions_of, standing_test_rows
@@ -148,6 +149,9 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
     bins, by, seed = drawn.bins, drawn.by, _seed(run)
     logs = run.lacking(run.log_probabilities)[stratum.rows]
     clusters = clusters_within(run.clusters, stratum.rows)
+    found = estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters)
+    if run.samples is not None:
+        found["nll"] = CalibrationEstimate(math.nan, math.nan, math.nan, len(y), reason=NO_NLL)
     return CalibrationFigures(
         run=drawn.run,
         stratum=drawn.stratum,
@@ -156,7 +160,7 @@ def _figures(run: Evaluation, stratum: Stratum, drawn: CalibrationDiagram) -> Ca
         bins=bins,
         by=by,
         diagram=drawn.diagram,
-        estimates=estimates(p, y, log_probabilities=logs, bins=bins, by=by, seed=seed, clusters=clusters),
+        estimates=found,
         brier_parts=brier_parts(p, y, bins=bins, by=by),
         test=calibration_test(top, rng=np.random.default_rng([seed, 5]), bins=bins, by=by, clusters=clusters),
     )

@@ -41,7 +41,8 @@ class Recalibrated:
     ``nll_infinite`` counts the test questions for which one of the fits gives the truth probability 0, which makes
     ``nll`` infinite. ``nll_change`` is the mean change of a question's NLL against ``none`` with its 95% interval over
     test questions for these two fits (:mod:`core.calibration.means`). It is NaN for ``none`` itself, infinite and
-    without an interval if the map makes some loss infinite, and NaN if losses are infinite before and after.
+    without an interval if the map makes some loss infinite, and NaN if losses are infinite before and after. The NLL
+    and its change are NaN for frequencies of picks (:data:`core.reports.caveats.NO_NLL`).
     ``nll_change_reason`` says why a change has no interval. ``parameters`` holds each fit's parameters that have names,
     and ``notes`` says which of them the questions of the fit do not determine.
     """
@@ -146,7 +147,10 @@ def _mean(
 ) -> Recalibrated:
     a, b = found
     losses = (a.losses + b.losses) / 2
-    change, reason = ((math.nan,) * 3, "") if method == BEFORE else _change(run, found, plain[0])
+    if run.samples is not None:  # frequencies have no NLL
+        losses = np.full_like(losses, math.nan)
+    no_change = method == BEFORE or run.samples is not None
+    change, reason = ((math.nan,) * 3, "") if no_change else _change(run, found, plain[0])
     return Recalibrated(
         method=method,
         n_fit=len(sides[0][0]),

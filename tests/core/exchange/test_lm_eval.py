@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.cli import main
 from core.errors import InputError
 from core.exchange import lm_eval
 from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
+from core.exchange.lm_eval_results import named_parts
 from core.exchange.lm_eval_sample import _gold
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -278,3 +280,198 @@ def test_details_on_the_hub_equal_the_direct_import(mirror, monkeypatch, logs, t
         assert np.array_equal(store.read_logits(run_id).logits, found.run.scored.logits, equal_nan=True)
     only = bring(of_link(name), only="*bank_letters*")
     assert [store.read_record(run).spec.task for run in only.runs] == ["bank_letters"]
+
+
+# ---------------------------------------------------------------- other forms of the same samples
+
+
+def _document(logs: Path, *tasks: str) -> dict:
+    """What ``simple_evaluate()`` returns, of what the harness wrote."""
+    about = json.loads(next(logs.glob("results_*.json")).read_text())
+    about.pop("model_name"), about.pop("model_name_sanitized", None)
+    return about | {"samples": {task: rows(samples(logs, task)) for task in tasks}}
+
+
+def test_a_document_of_simple_evaluate_holds_all_of_its_tasks(logs, tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text(json.dumps(_document(logs, "bank_letters", "bank_cloze"), indent=1))
+    reading = Drop([path], scratch=tmp_path / "scratch").read()
+    assert not reading.refused
+    first = {run.spec.task: run for run in lm_eval.read([logs])}
+    for found in reading.runs:
+        run = first.pop(found.run.spec.task)
+        assert found.run.spec.model.endswith("pocket-1m")
+        assert found.run.questions == run.questions
+        assert np.array_equal(found.run.scored.logits, run.scored.logits)
+        assert found.run.provenance["stated"] == run.provenance["stated"]
+    assert not first
+    path.write_text(json.dumps(_document(logs, "bank_letters")["samples"]))  # its samples alone, on one line
+    (run,) = lm_eval.read_file(path)
+    assert (run.spec.task, len(run.questions)) == ("bank_letters", QUESTIONS)
+
+
+def test_a_document_leaves_out_the_tasks_that_are_not_multiple_choice(logs, tmp_path):
+    document = _document(logs, "bank_letters")
+    generated = {"doc_id": 0, "doc": {}, "arguments": [["Q", {"until": ["\n"]}]], "resps": [["text"]], "target": "4"}
+    document["samples"]["gsm8k"] = [generated]
+    path = tmp_path / "out.json"
+    path.write_text(json.dumps(document))
+    (run,) = lm_eval.read_file(path)
+    assert run.provenance["left_out"] == ["gsm8k"]
+    del document["samples"]["bank_letters"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match="gsm8k, entry 1: expected the log-likelihoods of options, found a generation"):
+        lm_eval.read_file(path)
+
+
+def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path):
+    def of_2023(found: list[Row]) -> None:
+        for row in found:
+            row["arguments"] = [list(one.values()) for one in row["arguments"].values()]
+            for key in ("doc_hash", "prompt_hash", "target_hash", "filter", "metrics"):
+                del row[key]
+
+    written = rows(changed("bank_letters", of_2023))
+    folder = tmp_path / "output"
+    folder.mkdir()
+    path = folder / "pretrained__org__tiny_model-1b,dtype__bfloat16_bank_letters.jsonl"
+    path.write_text(json.dumps(written, indent=2))
+    (alone,) = lm_eval.read([path])
+    assert alone.provenance["lacks"] == ["model"]
+    about = _document(logs) | {"config": {"model": "hf", "model_args": "pretrained=org/tiny_model-1b,dtype=bfloat16"}}
+    (folder / "results.json").write_text(json.dumps(about))
+    (run,) = lm_eval.read([path])
+    assert (run.spec.model, run.spec.task, run.spec.dtype) == ("org/tiny_model-1b", "bank_letters", "bfloat16")
+    assert run.provenance["stated"]["acc"] == run.provenance["claims"]["acc"]
+    assert run.provenance["lacks"] == []
+    path.rename(folder / "mine.json")  # a name that says nothing: of several tasks it is not known which
+    (run,) = lm_eval.read_file(folder / "mine.json")
+    assert (run.spec.task, run.spec.model) == ("mine", "output")
+    about["results"] = {"bank_letters": about["results"]["bank_letters"]}
+    (folder / "results.json").write_text(json.dumps(about))
+    (run,) = lm_eval.read_file(folder / "mine.json")
+    assert (run.spec.task, run.spec.model) == ("bank_letters", "org/tiny_model-1b")
+    assert run.provenance["lacks"] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("pretrained__lmsys__vicuna-7b_mmlu_nutrition.jsonl", ("lmsys/vicuna-7b", "mmlu_nutrition")),
+        ("pretrained__org__open_llama_3b_arc_easy.jsonl", ("org/open_llama_3b", "arc_easy")),
+        ("pretrained__gpt2_my_task.jsonl", ("gpt2", "my_task")),
+        ("samples_arc_easy_2024-06-01T10-00-00.1.jsonl", ("", "arc_easy")),
+        ("notes.jsonl", ("", "notes")),
+    ],
+)
+def test_what_a_name_says_without_results(name, parts):
+    assert named_parts(Path(name)) == parts
+
+
+def test_one_file_is_imported_with_the_results_beside_it(home, changed, capsys):
+    path = changed("bank_letters", lambda found: None, results=True)
+    assert main(["import", str(path)]) == 0
+    record = store.read_record(capsys.readouterr().out.split()[0])
+    assert record.provenance["stated"] == {metric: record.provenance["claims"][metric] for metric in METRICS_OF_LETTERS}
+
+
+METRICS_OF_LETTERS = ("acc", "acc_norm", "acc_bytes")
+
+
+# ---------------------------------------------------------------- documents and claims
+
+
+def _cloze(found: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, before: str = " ") -> None:
+    """Other documents; the model was shown ``prompt`` with their values."""
+    for i, row in enumerate(found):
+        row["doc"] = doc(i, row["doc"])
+        row["doc_hash"] = f"{i:064x}"
+        for one in row["arguments"].values():
+            one["arg_0"] = prompt.format(**row["doc"])
+            one["arg_1"] = before + one["arg_1"].removeprefix(" ")
+
+
+@pytest.mark.parametrize(
+    ("doc", "prompt", "context", "question"),
+    [
+        (
+            lambda i, doc: {"context": f"Room {i} is empty.", "question": "Who is there?", "answers": 3},
+            "{context}\n\nQ: {question}",
+            "Room 0 is empty.",
+            "Who is there?",
+        ),
+        (
+            lambda i, doc: {"premise": f"It rained {i} times.", "hypothesis": "It was wet.", "idx": i},
+            "{premise}\nQuestion: {hypothesis} True or False?",
+            "It rained 0 times.",
+            "It was wet.",
+        ),
+        (
+            lambda i, doc: {"premise": f"Street {i} was wet.", "question": "cause", "choice1": "a", "choice2": "b"},
+            "{premise} because",
+            "Street 0 was wet.",
+            "What was the cause?",
+        ),
+        (
+            lambda i, doc: {
+                "support": "was not shown",
+                "query": f"Number {i}: he",
+                "ctx_a": "",
+                "ctx": f"number {i}: He",
+            },
+            "{query}",
+            "",
+            "Number 0: he",
+        ),
+    ],
+)
+def test_a_text_that_a_question_is_about_belongs_to_it(changed, doc, prompt, context, question):
+    path = changed("bank_cloze", lambda found: _cloze(found, doc, prompt=prompt))
+    (run,) = lm_eval.read([path])
+    assert (run.questions[0].context, run.questions[0].question) == (context, question)
+    assert len({(one.context, one.question) for one in run.questions}) == QUESTIONS
+    assert set(run.roles) == {"calibration", "test"}
+
+
+def test_another_delimiter_is_told_from_the_metrics(changed):
+    def of_lines(found: list[Row]) -> None:
+        _cloze(found, lambda i, doc: doc, prompt="{question}", before="\n")
+
+    (run,) = lm_eval.read([changed("bank_cloze", of_lines)])
+    assert "acc_norm" in run.provenance["recomputed"]
+    assert not any(option.startswith("\n") for one in run.questions for option in one.options)
+
+
+def test_a_delimiter_that_can_not_be_told_needs_the_results(changed):
+    def lie(found: list[Row]) -> None:
+        _cloze(found, lambda i, doc: doc, prompt="{question}", before="\n")
+        found[3]["acc_norm"] = 1 - found[3]["acc_norm"]
+
+    with pytest.raises(InputError, match=r"expected acc_norm [01] .*; if the task has a target_delimiter .* results_"):
+        lm_eval.read([changed("bank_cloze", lie)])
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_several_right_answers_are_named_as_such(changed, share):
+    def change(found: list[Row]) -> None:
+        for row in found:
+            del row["acc_norm"], row["acc_bytes"], row["acc_mutual_info"]
+        for row in found[5:9]:  # where the target was not taken, another right answer was
+            row["acc"] = 0.25 if share else 1.0
+
+    with pytest.raises(
+        InputError, match="its questions have several right answers each, as the metrics of 'bank_cloze'"
+    ):
+        lm_eval.read([changed("bank_cloze", change)])
+
+
+def test_a_question_s_own_none_of_the_above_can_be_right(changed):
+    def change(found: list[Row]) -> None:
+        for row in found:
+            row["doc"]["choices"][4:] = ["Both of them", "None of the above"]
+        found[2].update(target="F")
+        for metric in METRICS_OF_LETTERS:
+            found[2].pop(metric)
+
+    (run,) = lm_eval.read([changed("bank_letters", change)])
+    assert run.questions[2].options[run.questions[2].label] == "None of the above"

@@ -63,7 +63,11 @@ def test_an_archive_that_is_split_keeps_its_split(tmp_path):
     ("scores", "labels", "says"),
     [
         (P, LABELS[:-1], r"expected 30 labels, one for each row of scores, found the shape \(29,\)"),
-        (P, LABELS + 7, "row 1: expected a label from 0 to 3, found 7"),
+        (
+            P,
+            LABELS + 7,
+            r"row 1: expected one of 4 options that can be right \(A to D, or its number\) in 'labels', found '7'",
+        ),
         (np.where(np.eye(30, 4) == 1, np.nan, P), LABELS, "row 1: expected numbers"),
         (np.full((30, 4), 0.25), LABELS, "found all equal in each of 30"),
         (P.astype(complex), LABELS, r"expected scores of shape \(n, k\), found .* of type complex128"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.exchange import table, table_columns, table_values
 from core.exchange.imported import save
+from core.exchange.table_columns import Columns
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.evaluation import load
 from core.reports.report import report
@@ -178,8 +180,8 @@ GOOD = "id,A,B,C,label\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n"
         (GOOD + f"{'x' * 900},0.5,0.3,0.2,A\n" * 2, r"line 5: expected every id once, found 'x{79}…' again"),
         (GOOD + ",0.5,0.3,0.2,A\n", "line 4: expected an id in 'id', found an empty cell"),
         ("id,A,B,label\n1,0.5,0.5,A\n2,0.5,0.5,B\n", "found all equal in each of 2"),
-        ("id,x,y1,z\n1,2,3,4\n", "line 1: expected a column for each option"),
-        ("id,A,B\n1,0.5,0.5\n", "line 1: expected a column 'label'"),
+        ("id,x,y1,z\n1,2,3,4\n", "it is a table with 1 row and the columns 'id', 'x', 'y1', 'z'"),
+        ("id,A,B\n1,0.5,0.5\n", "it has figures of options and no right answers; add a column 'label'"),
         ("id,A,A,label\n1,0.5,0.5,A\n", "line 1: expected every column once, found 'A' again"),
         ("A,B,label,split\n0.5,0.5,A,cal\n0.6,0.4,A,demo\n", "found only calibration, demonstration"),
         (
@@ -277,3 +279,198 @@ def test_a_table_of_more_questions_than_are_read_of_one_file_is_refused(tmp_path
     path.write_text("A,B,label\n0.6,0.4,A\n0.3,0.7,B\n")
     with pytest.raises(InputError, match=r"two.csv: expected at most 1 questions, found 2"):
         table.read([path])
+
+
+# ---------------------------------------------------------------- which columns are options
+
+
+def rows_of(path, header, rows):
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+def test_tokens_beside_the_letters_are_no_options(tmp_path):
+    """Columns of the most probable tokens: e is one of them in the first row, and the questions have three options."""
+    path = rows_of(
+        tmp_path / "t.csv",
+        "question,choices,answer,a,b,c,d,e,the",
+        [
+            ("Q1","\"['x' 'y' 'z']\"", 2, 0.1, 0.2, 0.6, 0.05, 0.01, 0.02),
+            ("Q2","\"['u' 'v' 'w']\"", 0, 0.7, 0.1, 0.1, "", "", 0.05),
+        ],
+    )  # fmt: skip
+    (run,) = table.read([path])
+    assert [question.options for question in run.questions] == [("x", "y", "z"), ("u", "v", "w")]
+    assert run.scored.letter_mass == pytest.approx([0.9, 0.9])
+    assert "next-token probabilities" in run.read_as
+
+
+@pytest.mark.parametrize(
+    ("header", "labels", "texts", "right"),
+    [
+        ("p_cat,p_dog,p_bird,label", ("dog", "bird"), ("cat", "dog", "bird"), [1, 2]),
+        ("prob_cat,prob_dog,prob_bird,y", (1, 0), ("cat", "dog", "bird"), [1, 0]),
+        ("cat,dog,bird,label", ("dog", "bird"), ("cat", "dog", "bird"), [1, 2]),
+        ("A,B,other,label", ("B", "A"), ("A", "B", "other"), [1, 0]),  # the three sum to 1, and A and B do not
+    ],
+)
+def test_columns_are_named_after_classes(tmp_path, header, labels, texts, right):
+    rows = [(0.1, 0.5, 0.4, labels[0]), (0.2, 0.2, 0.6, labels[1])]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", header, rows)])
+    assert [question.options for question in run.questions] == [texts, texts]
+    assert [question.label for question in run.questions] == right
+
+
+def test_numbers_beside_the_classes_are_no_classes(tmp_path):
+    rows = [(7, 0.1, 0.5, 0.4, 0.5, "dog"), (8, 0.2, 0.2, 0.6, 0.6, "cat")]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "idx,cat,dog,bird,confidence,label", rows)])
+    assert [question.options for question in run.questions] == [("cat", "dog", "bird")] * 2
+
+
+@pytest.mark.parametrize("header", ["prob,label", "y_prob,y_true", "p_spam,label"])
+def test_a_binary_classifier_has_one_column(tmp_path, header):
+    labels = ("spam", "ham") if "spam" in header else (1, 0)
+    rows = [(0.9, labels[0]), (0.4, labels[1]), (0.2, labels[0])]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", header, rows)])
+    assert [question.label for question in run.questions] == [1, 0, 1]
+    assert run.scored.probabilities == pytest.approx(np.array([[0.1, 0.9], [0.6, 0.4], [0.8, 0.2]]))
+
+
+def test_one_option_of_several_is_no_binary_classifier(tmp_path):
+    rows = [(0.1, 0.5, 0.4, 1), (0.5, 0.3, 0.2, 0)]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "p0,p1,p2,label", rows)])
+    assert run.scored.probabilities.shape == (2, 3)
+
+
+@pytest.mark.parametrize("k", [27, 100])
+def test_up_to_a_hundred_columns_are_options(tmp_path, k):
+    rows = [[*np.roll([0.5, *[0.5 / (k - 1)] * (k - 1)], i), i] for i in (0, 5, k - 1)]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", ",".join([*(f"p{i}" for i in range(k)), "label"]), rows)])
+    assert run.scored.probabilities.shape == (3, k)
+    assert [question.label for question in run.questions] == [0, 5, k - 1]
+
+
+@pytest.mark.parametrize("form", ["columns", "lists"])
+def test_more_options_are_refused_with_the_limit(tmp_path, form):
+    shares = [0.5, *[0.5 / 100] * 100]
+    if form == "columns":
+        path = rows_of(tmp_path / "t.csv", ",".join([*(f"p{i}" for i in range(101)), "label"]), [[*shares, 0]] * 2)
+    else:
+        path = rows_of(tmp_path / "t.csv", "probs;label", [])
+        path.write_text(f"probs;label\n{shares};0\n{shares};3\n")
+    with pytest.raises(InputError, match="expected at most 100 options, found 101"):
+        table.read([path])
+
+
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("annot_id,ending0,ending1", [("test-0", 0.1, 0.9), ("test-1", 0.8, 0.2)]),
+        ("id,p_A,p_B,p_C", [(10, 0.1, 0.8, 0.1), (11, 0.2, 0.2, 0.6), (12, 0.3, 0.3, 0.4)]),
+    ],
+)
+def test_a_submission_has_no_right_answers(tmp_path, header, rows):
+    with pytest.raises(InputError, match="it has the options' figures, but no right answers"):
+        table.read([rows_of(tmp_path / "t.csv", header, rows)])
+
+
+# ---------------------------------------------------------------- splits
+
+
+def test_training_rows_are_left_out_and_counted(tmp_path):
+    rows = [
+        (0.6 + i / 100, 0.4 - i / 100, "A", split) for i, split in enumerate(["train", "fit", "cal", "test", "cal"])
+    ]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "A,B,label,split", rows)])
+    assert run.roles == ("calibration", "test", "calibration")
+    assert run.read_as.endswith("2 rows of training left out")
+
+
+def test_the_rows_that_are_left_are_split_where_one_side_trained(tmp_path):
+    rows = [(0.6 + i / 100, 0.4 - i / 100, "A", "train" if i < 4 else "test") for i in range(10)]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "A,B,label,split", rows)])
+    assert sorted(run.roles) == ["calibration"] * 3 + ["test"] * 3
+
+
+def test_a_table_of_training_rows_is_refused(tmp_path):
+    rows = [(0.6, 0.4, "A", "train"), (0.7, 0.3, "B", "train")]
+    with pytest.raises(InputError, match="found only training rows, which do neither"):
+        table.read([rows_of(tmp_path / "t.csv", "A,B,label,split", rows)])
+
+
+def test_columns_that_nobody_named_are_still_recognised(tmp_path):
+    """A person names the options and the label alone; the table's split, id, subject and texts stay."""
+    rows = [("q7", "law", "Who?", 0.6, 0.4, "ja", "cal"), ("q9", "art", "What?", 0.3, 0.7, "nein", "test")]
+    path = rows_of(tmp_path / "t.csv", "id,subject,question,ja,nein,antwort,split", rows)
+    (run,) = table.read([path], columns=Columns(("ja", "nein"), "antwort", partial=True))
+    assert run.roles == ("calibration", "test")
+    assert [(one.id, one.group, one.question) for one in run.questions] == [
+        ("q7", "law", "Who?"),
+        ("q9", "art", "What?"),
+    ]
+
+
+# ---------------------------------------------------------------- letters that are not listed
+
+
+@pytest.mark.parametrize("mark", ["", "-inf", "-100", "-9999", "NaN", "None"])
+def test_a_letter_that_is_not_listed_gets_an_upper_bound(tmp_path, mark):
+    """Of the first row, 0.6 and 0.25 are listed, so that B has at most 0.15; of the second at most 0.02, as D has."""
+    logs = np.log([[0.6, np.e, 0.25], [0.9, np.e, 0.02], [0.3, 0.3, 0.3]])
+    rows = [(a, mark if b == 1 else b, c, label) for (a, b, c), label in zip(logs, "ABC", strict=True)]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "logprob_A,logprob_B,logprob_C,answer", rows)])
+    assert np.exp(run.scored.logits[:2, 1]) == pytest.approx([0.15, 0.02])
+    assert run.provenance["bounded_questions"] == 2
+    assert run.scored.letter_mass == pytest.approx([0.85, 0.92, 0.9])
+    assert "some letters are not listed in 2 rows" in run.read_as
+
+
+def test_the_last_letter_is_an_option_if_it_is_right_somewhere(tmp_path):
+    """In the first row C is missing and right, so rows without it do not have fewer options."""
+    rows = [(-0.1, -3, "", "C"), (-2, -0.4, "", "B"), (-2, -3, -0.3, "C")]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "logprob_A,logprob_B,logprob_C,answer", rows)])
+    assert [len(question.options) for question in run.questions] == [3, 3, 3]
+
+
+def test_rows_without_any_letter_are_left_out_and_counted(tmp_path):
+    rows = [(-0.1, "", -3, "A"), ("", "", "", "B"), (-2, -0.4, -5, "B"), (-1, -1.2, -4, "C")]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "logprob_A,logprob_B,logprob_C,answer", rows)])
+    assert [question.id for question in run.questions] == ["1", "3", "4"]
+    assert run.provenance["counts"] == {"without a letter": 1}
+    assert "1 row without a listed letter left out" in run.read_as
+
+
+TOKENS = {"A": math.log(0.5), " A": math.log(0.1), "B": math.log(0.3), "The": math.log(0.04)}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"top_logprobs": TOKENS},
+        {"top_logprobs": [{"token": token, "logprob": value} for token, value in TOKENS.items()]},
+        {"logprobs": {"content": [{"token": "A", "logprob": -1, "top_logprobs": [
+            {"token": token, "logprob": value} for token, value in TOKENS.items()]}]}},
+        {"choices": [{"text": "A", "logprobs": {"tokens": ["A"], "top_logprobs": [TOKENS]}}]},
+        {"response": {"choices": [{"logprobs": {"content": [{"token": "A", "logprob": -1, "top_logprobs": [
+            {"token": token, "logprob": value} for token, value in TOKENS.items()]}]}}]}},
+    ],
+)  # fmt: skip
+def test_lists_of_the_most_probable_tokens(tmp_path, fields):
+    """A has 0.5 + 0.1, B 0.3, and the second row does not list B: at most 0.02, as the least token has."""
+    path = tmp_path / "t.jsonl"
+    text = json.dumps({"id": 1, "answer": "A", **fields})
+    second = text.replace('"id": 1', '"id": 2').replace('"B"', '"So"').replace("-3.2188", "-3.9120")
+    third = text.replace('"id": 1', '"id": 3').replace('"answer": "A"', '"answer": "B"')
+    path.write_text("\n".join([text, second, third]) + "\n")
+    (run,) = table.read([path])
+    assert np.exp(run.scored.logits[0]) == pytest.approx([0.6, 0.3])
+    assert np.exp(run.scored.logits[1]) == pytest.approx([0.6, 0.02], rel=1e-3)
+    assert run.provenance["bounded_questions"] == 1
+
+
+def test_what_a_table_was_read_as(tmp_path):
+    rows = [("Who?", 50, 30, 20, 1), ("What?", 20, 70, 10, 3), ("Who?", 50, 30, 20, 1), ("How?", 60, 40, "", 2)]
+    (run,) = table.read([rows_of(tmp_path / "t.csv", "question,A,B,C,label", rows)])
+    assert run.read_as == (
+        "4 questions, 2 to 3 options, answers as numbers from 1, probabilities in per cent, 1 row twice"
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import run_folder
-from core.exchange.dropped.kinds import kind_of
+from core.exchange.dropped.recognition import kind_of
 from core.runs import shared_questions, store
 from core.runs.shared_questions import FILE, LINK, copy_whole, questions_file, share
 from core.settings import ASSETS, settings

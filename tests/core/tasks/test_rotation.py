@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.tasks.rotation import (
     ABOUT,
+    answers_only,
     asked_order,
     moving,
     order_number,
@@ -78,3 +79,10 @@ def test_a_rotation_is_an_order_too():
     assert asked_order("q@r2", 4) == ("q", [2, 3, 0, 1])
     assert asked_order("mail@oslo", 4) == ("mail@oslo", [0, 1, 2, 3])
     assert asked_order("q@o24", 4) == ("q@o24", [0, 1, 2, 3])  # four options have orders 0 to 23
+
+
+def test_an_answer_of_the_question_s_own_stays_where_options_are_asked_as_texts():
+    own = Question("q", "qa", "g", "", "?", ("2", "3", NONE_OF_ABOVE), 0)
+    added = Question("q", "qa", "g", "", "?", ("2", NONE_OF_ABOVE, DONT_KNOW, NONE_OF_ABOVE), 0)
+    assert answers_only(own).options == ("2", "3", NONE_OF_ABOVE)
+    assert answers_only(added).options == ("2", NONE_OF_ABOVE)

@@ -25,7 +25,7 @@ from app.state.presented import PRESENTED_NAMES
 from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
-from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE
+from core.records import LETTERS, added_options
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues
 
@@ -113,7 +113,7 @@ def _bars(question: AskedQuestion, found: Sequence[OptionPValues], by: Calibrate
         "context": question.context,
         "truth": -1 if label is None else label,
         "top": found[0].top,
-        "extra": any(option in (DONT_KNOW, NONE_OF_ABOVE) for option in options),
+        "extra": added_options(options) > 0,
         "scores": [_score(one, by) for one in found],
         "thresholds": pa.table({one.name: by.scores[one.name].thresholds() for one in found}),
     }

@@ -166,7 +166,7 @@ RIGHT: dict[str, bytes | str] = {
     "utf16_without_mark.csv": GOOD.encode("utf-16-le"),
     "latin1.csv": csv(more=lambda i: ("é",), more_names=("täxt",)).encode("latin1"),
     "windows.jsonl": jsonl(json_rows(probs=lambda i: P[i], note=lambda i: "“smart”"), ascii=False).encode("cp1252"),
-    "line_separators.csv": csv(more=lambda i: ("one\u2028two\x85three",), more_names=("te\u2028xt",)),
+    "line_separators.csv": csv(more=lambda i: ("one\u2028two\x85three",), more_names=("no\u2028te",)),
     "header_of_two_lines.csv": csv(more=lambda i: ("x",), more_names=('"a\nnote"',)),
     "text_with_semicolons.csv": "a;b;c;d;note,p_A,p_B,p_C,label\n"
     + "".join(f"{'x;' * i},{','.join(map(str, P[i]))},{'ABC'[TRUE[i]]}\n" for i in range(6)),
@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         jsonl([{"question": "Which?", "pred": "A", "answer": "B"}] * 3),
         "found only the model's pick in 'pred'",
     ),
-    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds figures of whole runs"),
+    "accuracies.csv": ("model,mmlu_acc,arc_acc\nm,0.5,0.7\nn,0.6,0.8\n", "it holds scores of a whole run"),
     "means.json": (json.dumps({"results": {"arc": {"acc": 0.5}}, "configs": {}}), "it holds means over all questions"),
     "evil.pkl": (pickle.dumps(Path("x")), "a pickle can run code"),
     "numbers.pkl": (pickle.dumps([1, 2]), "expected a pickle that lists rows"),
@@ -326,7 +326,8 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "batch.jsonl": (
         jsonl([{"custom_id": i, "response": {"body": {"choices": []}}} for i in range(6)]),
-        "expected a column for each option .*, found 'custom_id, response'$",
+        "^it is a table with 6 rows and the columns 'custom_id', 'response': it has neither questions with options nor "
+        "a model's figures",
     ),
     "notebook.ipynb": (
         json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),

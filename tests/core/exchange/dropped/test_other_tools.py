@@ -170,11 +170,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "stats.json": (  # HELM
         json.dumps([{"name": {"name": "exact_match"}, "count": 1, "sum": 0.5, "mean": 0.5}]),
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "summary_20260304.csv": (  # OpenCompass
         "dataset,version,metric,mode,my-model\nARC-e,2ef631,accuracy,ppl,83.33\nhellaswag,47bff9,accuracy,ppl,-\n",
-        "it holds figures of whole runs",
+        "it holds scores of a whole run",
     ),
     "results.pt": (torch_file("probs", "labels"), "file of PyTorch.* save its arrays with numpy as npz"),
     "data-00000-of-00001.arrow": (stream(pa.Table.from_pandas(FRAME)), "Arrow.*save it as Parquet"),
@@ -192,7 +192,7 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "predictions.csv.bz2": (bz2.compress(GOOD.encode())[:-9], "expected a whole bzip2 file, found none"),
     "two_tokens_of_a_letter.jsonl": (
         jsonl(json_rows(top_logprobs=lambda i: tokens(i, (" A", -3.0)))),
-        "expected a column for each option",
+        "it has neither questions with options nor a model's figures",
     ),
 }
 

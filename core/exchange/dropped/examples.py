@@ -1,0 +1,437 @@
+"""Small whole drops of every kind of file that Hedge reads: the documentation shows them, tests read them, and the
+fuzzer changes them. Their questions and figures are made up."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from core.exchange.dropped.kind import FileExample, Files
+
+P = [(0.5, 0.3, 0.2), (0.1, 0.8, 0.1), (0.2, 0.2, 0.6), (0.6, 0.3, 0.1), (0.1, 0.3, 0.6), (0.3, 0.6, 0.1)]
+"""The probabilities of three options for six questions."""
+LABELS = "ABCABC"
+N = len(P)
+OPTIONS = ("red", "green", "blue")
+
+
+def as_json(value: Any) -> bytes:
+    """A value as a JSON document."""
+    return json.dumps(value).encode()
+
+
+def as_lines(rows: list[Any]) -> bytes:
+    """Rows as JSON lines."""
+    return b"".join(as_json(row) + b"\n" for row in rows)
+
+
+def as_csv(names: list[str], rows: list[list[Any]], separator: str = ",") -> bytes:
+    """Rows below their names; no cell needs quotes."""
+    return "".join(separator.join(map(str, row)) + "\n" for row in [names, *rows]).encode()
+
+
+def zipped(members: Files) -> bytes:
+    """A zip archive of these members."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return into.getvalue()
+
+
+def npz(**arrays: Any) -> bytes:
+    """Arrays as an npz archive."""
+    into = io.BytesIO()
+    np.savez_compressed(into, **arrays)
+    return into.getvalue()
+
+
+def npy(array: Any) -> bytes:
+    """An array as an npy file."""
+    into = io.BytesIO()
+    np.save(into, array)
+    return into.getvalue()
+
+
+def parquet(rows: list[dict[str, Any]]) -> bytes:
+    """Rows as a Parquet file."""
+    into = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), into)
+    return into.getvalue()
+
+
+def _example(title: str, name: str, content: Callable[[], bytes], sentence: str = "") -> FileExample:
+    return FileExample(title, lambda: {name: content()}, sentence)
+
+
+# ---------------------------------------------------------------- tables of results
+
+ROW_NAMES = ["id", "question", "subject", "split", "model", "p_A", "p_B", "p_C", "label"]
+
+
+def rows() -> list[list[Any]]:
+    """The cells of :data:`ROW_NAMES`."""
+    return [[i, f"Which is {i}?", "maths", ("cal", "test")[i % 2], "small", *P[i], LABELS[i]] for i in range(N)]
+
+
+def _objects() -> list[dict[str, Any]]:
+    return [dict(zip(ROW_NAMES, row, strict=True)) for row in rows()]
+
+
+def _lists() -> list[dict[str, Any]]:
+    return [{"id": i, "probs": list(P[i]), "options": list(OPTIONS), "label": LABELS[i]} for i in range(N)]
+
+
+def _listed() -> list[dict[str, Any]]:
+    return [
+        {
+            "question": f"Which is {i}?",
+            "logprobs": dict(zip("ABC", np.log(P[i]).round(4).tolist(), strict=True)),
+            "answer": LABELS[i],
+        }
+        for i in range(N)
+    ]
+
+
+def _pandas() -> dict[str, Any]:
+    return {name: {str(i): row[place] for i, row in enumerate(rows())} for place, name in enumerate(ROW_NAMES)}
+
+
+def _workbook() -> bytes:
+    from core.exchange.workbook import workbook
+
+    cells = [dict(zip(ROW_NAMES, row, strict=True)) for row in rows()]
+    return workbook({"results": pa.Table.from_pylist(cells)})
+
+
+TABLE = (
+    _example(
+        "A column for each option",
+        "results.csv",
+        lambda: as_csv(ROW_NAMES, rows()),
+        "Only the options and the label are needed. Columns may be separated by commas, semicolons, tabs or bars.",
+    ),
+    _example("A list of figures", "results.jsonl", lambda: as_lines(_lists())),
+    _example("Log-probabilities by letter", "logprobs.jsonl", lambda: as_lines(_listed())),
+    _example("A JSON list of rows", "results.json", lambda: as_json(_objects())),
+    _example("A frame as pandas writes it", "frame.json", lambda: as_json(_pandas())),
+    _example("Parquet", "results.parquet", lambda: parquet(_objects())),
+)
+WORKBOOK = (_example("A sheet with a column for each option", "results.xlsx", _workbook),)
+
+
+# ---------------------------------------------------------------- harnesses
+
+
+def _inspect() -> dict[str, Any]:
+    listed = [{"token": f" {letter}", "logprob": p} for letter, p in zip("ABC", (-0.5, -1.5, -2.0), strict=True)]
+    before: list[dict[str, Any]] = [{"token": token, "logprob": 0.0, "top_logprobs": []} for token in ("ANSWER", ":")]
+    content = [*before, listed[0] | {"top_logprobs": listed}]
+    choice = {"message": {"content": "ANSWER: A", "role": "assistant"}, "logprobs": {"content": content}}
+    samples = [
+        {
+            "id": f"q{i}",
+            "epoch": 1,
+            "input": f"Which is {i}?",
+            "choices": list(OPTIONS),
+            "target": "A" if i % 2 else "B",
+            "output": {"choices": [choice], "completion": "ANSWER: A"},
+            "scores": {"choice": {"value": "C" if i % 2 else "I", "answer": "A"}},
+        }
+        for i in range(4)
+    ]
+    return {"version": 2, "status": "success", "eval": {"task": "colours", "model": "mock/known"}, "samples": samples}
+
+
+def eval_log() -> bytes:
+    """A log of Inspect as an archive."""
+    log = _inspect()
+    samples = {f"samples/{sample['id']}_epoch_1.json": as_json(sample) for sample in log.pop("samples")}
+    return zipped({"header.json": as_json(log)} | samples)
+
+
+def _lm_eval() -> list[dict[str, Any]]:
+    return [
+        {
+            "doc_id": i,
+            "doc": {"question": f"Why {i}?", "choices": ["one", "two"], "answer": i % 2},
+            "target": i % 2,
+            "arguments": [[f"Why {i}?", " one"], [f"Why {i}?", " two"]],
+            "resps": [[[-1.0, False]], [[-2.0, False]]],
+            "filtered_resps": [[-1.0, False], [-2.0, False]],
+            "acc": float(i % 2 == 0),
+        }
+        for i in range(N)
+    ]
+
+
+def _lm_eval_results() -> dict[str, Any]:
+    return {
+        "results": {"mine": {"alias": "mine", "acc,none": 0.5}},
+        "configs": {"mine": {"task": "mine", "output_type": "multiple_choice", "num_fewshot": 0}},
+        "versions": {"mine": 1},
+        "n-shot": {"mine": 0},
+        "model_name": "org/model",
+    }
+
+
+def _helm() -> dict[str, Any]:
+    states = []
+    for i in range(N):
+        listed = {" A": -0.5, " B": -1.2, " C": -2.4}
+        options = [f"{word} {i}" for word in OPTIONS]
+        references = [{"output": {"text": t}, "tags": ["correct"] * (j == i % 3)} for j, t in enumerate(options)]
+        token = {"text": " A", "logprob": -0.5, "top_logprobs": listed}
+        states.append(
+            {
+                "instance": {"input": {"text": f"{i}?"}, "references": references, "split": "test", "id": f"id{i}"},
+                "train_trial_index": 0,
+                "result": {"success": True, "completions": [{"text": " A", "logprob": -0.5, "tokens": [token]}]},
+                "output_mapping": dict(zip("ABC", options, strict=True)),
+                "reference_index": None,
+            }
+        )
+    about = {"method": "multiple_choice_joint", "model": "openai/small", "max_train_instances": 5}
+    return {"adapter_spec": about, "request_states": states}
+
+
+def _opencompass() -> dict[str, Any]:
+    return {
+        str(i): {
+            f"label: {x}": {"testing input": f"Q{i}?", "prompt": f"Q{i}?", "PPL": 1.0 + j} for j, x in enumerate("ABC")
+        }
+        | {"in-context examples": "", "prediction": "A", "gold": LABELS[i]}
+        for i in range(N)
+    }
+
+
+def _lighteval() -> list[dict[str, Any]]:
+    return [
+        {
+            "doc": {"query": f"Which is {i}?", "choices": ["A", "B", "C"], "gold_index": [i % 3], "id": str(i)},
+            "model_response": {"logprobs": [-1.0, -2.0, -3.5], "text": [""]},
+            "metric": {"acc": 1.0},
+        }
+        for i in range(N)
+    ]
+
+
+LM_EVAL = (
+    FileExample(
+        "The samples, with the results file beside them",
+        lambda: {
+            "samples_mine_2026-01-01T00-00-00.jsonl": as_lines(_lm_eval()),
+            "results_2026-01-01T00-00-00.json": as_json(_lm_eval_results()),
+        },
+        "`lm_eval --log_samples --output_path FOLDER` writes both. The results file says the model and the shots.",
+    ),
+)
+INSPECT = (
+    _example("A log in JSON", "colours.json", lambda: as_json(_inspect())),
+    _example("A log as an archive", "colours.eval", eval_log),
+)
+HELM = (_example("The requests of a scenario", "scenario_state.json", lambda: as_json(_helm())),)
+OPENCOMPASS = (_example("The predictions of a data set", "ARC-c.json", lambda: as_json(_opencompass())),)
+LIGHTEVAL = (
+    _example("The details of a task", "details_arc_2025-05-01T10-00-00.parquet", lambda: parquet(_lighteval())),
+)
+
+
+# ---------------------------------------------------------------- arrays and pickles
+
+
+def _bench() -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    return [{"id": i, "logits_options": rng.normal(size=6).astype(np.float32)} for i in range(40)]
+
+
+def _vlm() -> list[dict[str, Any]]:
+    texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
+    return [
+        {"id": i, "question": f"{i}?", "answer": "ABCD"[i % 4], "logits": np.arange(6) * 1.5} | texts for i in range(8)
+    ]
+
+
+def _sides() -> dict[str, Any]:
+    labels = np.array(["ABC".index(letter) for letter in LABELS])
+    sides = ("cal", "test")
+    return {f"{side}_probs": np.array(P) for side in sides} | {f"{side}_labels": labels for side in sides}
+
+
+def _labels() -> Any:
+    return np.array([0, 1, 2, 0, 2, 1])
+
+
+BENCH = (
+    FileExample(
+        "Logits and the answers of their data set",
+        lambda: {
+            "Tiny_halu_dialogue_base_icl1.pkl": pickle.dumps(_bench()),
+            "halu_dialogue.labels.json": as_json({"labels": [{"id": i, "answer": "ABCD"[i % 4]} for i in range(40)]}),
+        },
+    ),
+)
+VLM = (_example("Logits of a data set", "oodcv.pkl", lambda: pickle.dumps(_vlm())),)
+BLUQ = (_example("Probabilities and labels of both sides", "probs_tiny_qa_float32_base.npz", lambda: npz(**_sides())),)
+NPZ = (
+    _example(
+        "Scores and labels in an archive",
+        "mine.npz",
+        lambda: npz(scores=np.array(P), labels=_labels(), model="small"),
+    ),
+)
+NPY = (
+    FileExample(
+        "Scores and labels as two files",
+        lambda: {"mine_scores.npy": npy(np.array(P)), "mine_labels.npy": npy(_labels())},
+    ),
+)
+
+
+# ---------------------------------------------------------------- juries
+
+
+def _jury() -> bytes:
+    cells = [
+        [f"q{i}", f"a{i}", juror, round(0.2 + 0.1 * i, 1), i % 2] for i in range(N) for juror in ("ann", "bob", "eve")
+    ]
+    return as_csv(["question", "answer", "juror", "p_true", "label"], cells)
+
+
+def _published_jury() -> bytes:
+    cells = [[f"q{i}", f"a{i}", ("Correct", "Incorrect")[i % 2], '"[[0.7, 0.3]]"'] for i in range(N)]
+    return as_csv(["question", "answer", "accurate_judgement", "logits"], cells)
+
+
+def _llmbar() -> list[dict[str, Any]]:
+    return [
+        {
+            "input": f"q{i}",
+            "output_1": "one",
+            "output_2": "two",
+            "label": 1 + i % 2,
+            "results": [{"swap = False": {"winner": "1"}, "swap = True": {"winner": "2"}}],
+        }
+        for i in range(N)
+    ]
+
+
+JURY = (
+    _example("A row for each verdict", "jury.csv", _jury),
+    FileExample(
+        "A file for each juror",
+        lambda: {"jury_logits_ann_test.csv": _published_jury(), "jury_logits_bob_test.csv": _published_jury()},
+    ),
+)
+JURY_TEXT = (
+    FileExample(
+        "A text for each juror, and what is right",
+        lambda: {
+            "ann.txt": b"q0\ta0\t[[0.7, 0.3]]\nq1\ta1\t[[0.4, 0.6]]\n",
+            "bob.txt": b"q0\ta0\t[[0.6, 0.4]]\nq1\ta1\t[[0.2, 0.8]]\n",
+            "truth.csv": b"question,label\nq0,1\nq1,0\n",
+        },
+    ),
+)
+PAIRS = (_example("The pairs of LLMBar", "Natural/evaluators/GPT/Base/result.json", lambda: as_json(_llmbar())),)
+
+
+# ---------------------------------------------------------------- for other pages
+
+
+def _bank() -> list[dict[str, Any]]:
+    return [{"question": f"Which is {i}?", "options": list(OPTIONS), "label": LABELS[i]} for i in range(N)]
+
+
+def _arc() -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"q{i}",
+            "question": f"Which is {i}?",
+            "choices": {"text": list(OPTIONS), "label": list("ABC")},
+            "answerKey": LABELS[i],
+        }
+        for i in range(N)
+    ]
+
+
+BANK = (
+    _example("JSON lines", "bank.jsonl", lambda: as_lines(_bank())),
+    _example(
+        "A table",
+        "bank.csv",
+        lambda: b"question,option_A,option_B,label\nWhich is it?,red,green,A\nWhich else?,red,blue,B\n",
+    ),
+    _example(
+        "Options that are numbers",
+        "sums.csv",
+        lambda: as_csv(
+            ["question", "A", "B", "C", "answer"],
+            [[f"{i} + {i}?", 2 * i, 2 * i + 1, 3 * i + 50, "A"] for i in range(N)],
+        ),
+    ),
+    _example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),
+    _example(
+        "MMLU's tables without a header",
+        "mmlu.csv",
+        lambda: b"Which is it?,red,green,blue,grey,A\nWhich else?,red,green,blue,grey,C\n",
+    ),
+)
+UNCLEAR = (
+    _example(
+        "Options that are numbers with decimals",
+        "prices.csv",
+        lambda: as_csv(
+            ["question", "A", "B", "C", "answer"],
+            [[f"Half of {i}?", i / 2, i + 0.5, 3 * i + 1.5, LABELS[i]] for i in range(N)],
+        ),
+        "Hedge asks whether these are questions or a model's results.",
+    ),
+)
+CONVERSATION = (
+    _example(
+        "JSON lines of messages",
+        "talk.jsonl",
+        lambda: as_lines(
+            [{"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}]
+        ),
+    ),
+    _example("Text", "talk.txt", lambda: b"user: I can't sleep.\nassistant: Since when?\n"),
+)
+CHOICES = (
+    _example(
+        "Contexts with their endings",
+        "choices.json",
+        lambda: as_json([{"context": "I can't sleep.", "endings": ["Since when?", "Go away."], "label": 0}]),
+    ),
+)
+
+
+# ---------------------------------------------------------------- files without anything to import
+
+RESULTS = (_example("A results file alone", "results.json", lambda: as_json(_lm_eval_results())),)
+SUMMARY = (
+    _example("Scores by task", "scores.json", lambda: as_json({"stem": 1.0, "humanities": 0.5, "score": 0.7})),
+    _example(
+        "A row for each model", "leaderboard.csv", lambda: b"model,arc_acc,mmlu_acc\nsmall,0.5,0.4\nbig,0.9,0.8\n"
+    ),
+)
+PICKS = (
+    _example(
+        "Answers that were right or wrong",
+        "test_run.json",
+        lambda: as_json({"testCases": [{"input": "Which?", "actualOutput": "A", "success": True}]}),
+    ),
+)
+CONFIG = (_example("Settings", "settings.json", lambda: as_json({"learning_rate": 0.1, "optimizer": "adam"})),)
+MODEL = (
+    _example("A model's configuration", "config.json", lambda: as_json({"model_type": "llama", "hidden_size": 8})),
+)

@@ -1,0 +1,122 @@
+"""The right options, read from all rows."""
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.tables.labels import Undecided, read_labels
+
+pytestmark = pytest.mark.quick
+
+
+def read(cells, counts=4, **more):
+    counts = np.full(len(cells), counts) if isinstance(counts, int) else np.array(counts)
+    return read_labels(cells, counts, where=lambda row: f"line {row + 2}", **more)
+
+
+@pytest.mark.parametrize(
+    ("cells", "counts", "more", "labels", "form"),
+    [
+        ("ABD", 4, {}, [0, 1, 3], "letters"),
+        (["(b)", "Answer: C", "A) Oslo", "D. Rome"], 4, {}, [1, 2, 0, 3], "letters"),
+        ("0132", 4, {}, [0, 1, 3, 2], "numbers from 0"),
+        ("1243", 4, {}, [0, 1, 3, 2], "numbers from 1"),
+        ("123", [4, 4, 3], {}, [0, 1, 2], "numbers from 1"),  # 3 is the last of three options
+        ("123", 4, {"start": 0}, [1, 2, 3], "numbers from 0"),
+        (["2.0", "0.0"], 4, {}, [2, 0], "numbers from 0"),
+        (["A", "4", "2"], 4, {}, [0, 3, 1], "numbers from 1 and letters"),  # as ARC has them
+        (["Oslo", "rome"], 2, {"texts": [("Oslo", "Rome")] * 2}, [0, 1], "texts"),
+        (["7", "12"], 2, {"texts": [("7", "9"), ("5", "12")]}, [0, 1], "texts"),  # options that are numbers
+        (["p_dog", "p_cat"], 2, {"names": ("p_cat", "p_dog")}, [1, 0], "names of columns"),
+        (["1", "3"], 3, {"names": ("1", "2", "3")}, [0, 2], "numbers of columns"),
+        (["0", "1"], 3, {"names": ("1", "2", "3")}, [0, 1], "numbers from 0"),  # 0 names no column
+        (["True", "False"], 2, {}, [1, 0], "true or false"),
+        (["AB", "C"], 28, {}, [27, 2], "letters"),
+    ],
+)
+def test_each_way_to_name_an_option(cells, counts, more, labels, form):
+    found = read(list(cells), counts, **more)
+    assert (found.labels.tolist(), found.form) == (labels, form)
+
+
+@pytest.mark.parametrize(
+    ("more", "first"),
+    [
+        ({"names": ("p_0", "p_1", "p_2", "p_3")}, 0),
+        ({"names": ("p_1", "p_2", "p_3", "p_4")}, 1),
+        ({"beside": {"answer_letter": ["B", "D", "C"]}}, 0),
+        ({"beside": {"answer_text": ["w", "y", "x"]}, "texts": [("w", "x", "y", "z")] * 3}, 1),
+        ({"beside": {"correct": ["True", "False", "True"]}, "picks": np.array([1, 2, 2])}, 0),
+        ({"beside": {"correct": ["1", "0", "1"]}, "picks": np.array([0, 0, 1])}, 1),
+        ({"beside": {"pred": ["3", "1", "2"]}, "picks": np.array([2, 0, 1])}, 1),  # the predictions count from 1
+    ],
+)
+def test_what_decides_where_numbers_count_from_if_they_do_not(more, first):
+    found = read(["1", "3", "2"], **more)
+    assert found.labels.tolist() == [1 - first, 3 - first, 2 - first]
+    assert found.form == f"numbers from {first}"
+    assert found.reason
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"names": ("A", "B", "C", "D")},
+        {"picks": np.array([1, 3, 2])},  # three hits of three may be chance
+        {"beside": {"correct": ["True", "False", "True"]}, "picks": np.array([1, 3, 1])},  # agrees with neither
+    ],
+)
+def test_a_person_is_asked_where_nothing_decides(more):
+    with pytest.raises(Undecided, match="line 2: the answer 1 in 'label' is option B if numbers count from 0 and A if"):
+        read(["1", "3", "2"], **more)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_hits_decide_where_a_model_is_right_under_one_reading_alone(first):
+    rng = np.random.default_rng(7)
+    numbers = rng.integers(1, 4, 200)
+    picks = np.where(rng.random(200) < 0.4, numbers - first, rng.integers(0, 4, 200))
+    found = read(list(map(str, numbers)), picks=picks)
+    assert found.form == f"numbers from {first}"
+    assert "are then right" in found.reason
+
+
+def test_a_model_that_always_takes_one_letter_decides_nothing():
+    """Read from 1, nine of ten are right; but shuffled labels are right as often."""
+    numbers = np.random.default_rng(7).choice([1, 2, 3], 500, p=[0.9, 0.05, 0.05])
+    with pytest.raises(Undecided, match="they run from 1 to 3, of 4 options"):
+        read(list(map(str, numbers)), picks=np.zeros(500, dtype=np.int64))
+
+
+def test_figures_that_contradict_the_columns_names_decide_nothing():
+    numbers = np.random.default_rng(7).integers(1, 4, 200)
+    with pytest.raises(Undecided):
+        read(list(map(str, numbers)), names=("p_0", "p_1", "p_2", "p_3"), picks=numbers - 1)
+
+
+def test_a_number_may_be_an_option_or_its_text():
+    with pytest.raises(Undecided, match="line 2: the answer 2 in 'label' may be the number of an option or the text"):
+        read(["2", "0"], texts=[("0", "2", "1", "3")] * 2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (["-1", "-1"], "line 2: .*found '-1' in every row, so the file has no right answers"),
+        (["", ""], "so the file has no right answers"),
+        (["0", "4"], "line 3: .*found both 0 and 4 of 4 options"),
+        (["1", "7"], r"line 3: expected one of 4 options that can be right \(A to D, or its number\)"),
+        (["A", "E"], "line 3: expected one of 4 options"),
+        (["A", "Paris"], "line 3: .*as a letter, a number, the name of its column or its text, found 'Paris'"),
+        (["A", ""], "line 3: .*found ''"),
+    ],
+)
+def test_a_cell_that_names_no_option_is_named(cells, says):
+    with pytest.raises(InputError, match=says):
+        read(cells)
+
+
+def test_a_persons_word_is_noted_only_where_the_file_does_not_say_it():
+    assert read(["1", "3"], start=1).told
+    assert not read(["0", "3"], start=0).told
