@@ -14,6 +14,7 @@ import pytest
 from core.cli import main
 from core.errors import InputError, Undecided
 from core.exchange.dropped import question_files
+from core.exchange.dropped.reading import Drop
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.settings import settings
 from core.tables.tabular import open_sheet
@@ -255,6 +256,20 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
         with pytest.raises(InputError, match=r"figures for the options .* bring it in as results \(hedge import\)"):
             loaded(tmp_path, text, "results.csv")
         assert not looks_like_bank(open_sheet(tmp_path / "results.csv"))
+
+
+def test_numbers_and_workbooks_are_banks_when_they_are_dropped(home, tmp_path):
+    book = openpyxl.Workbook()
+    for row in [["Question", "Option 1", "Option 2", "Answer"], *([asked(i), i, i + 2, i % 2 + 1] for i in range(6))]:
+        book.active.append(row)
+    book.save(tmp_path / "quiz.xlsx")
+    listed = each(question=asked, choices=lambda i: [str(i), str(i + 2), "99"], answer=lambda i: i % 3)
+    (tmp_path / "listed.jsonl").write_text(lines(listed))
+    reading = Drop([tmp_path / "quiz.xlsx", tmp_path / "listed.jsonl"], scratch=tmp_path / "scratch").read()
+    assert (reading.runs, reading.refused) == ((), ())
+    assert {one.kind for one in reading.elsewhere} == {"questions"}
+    for one in reading.elsewhere:
+        assert len(catalogue.load(question_files.keep(one.file.path, one.file.path.name)).questions) == 6
 
 
 @pytest.mark.quick
