@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.tables.labels import Undecided, read_labels
+from core.errors import InputError, Undecided
+from core.tables.labels import read_labels
 
 pytestmark = pytest.mark.quick
 
