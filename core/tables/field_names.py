@@ -19,6 +19,7 @@ LABEL_NAMES = (
     *("correct_answer_index", "correct_option_index", "correct_option_idx", "correct_option_letter", "correct_letter"),
     *("correct_answer_letter", "right_option", "right_choice", "answer_id", "answer_num", "answer_number"),
     *("answer_right_ending", "best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
+    *("correct_answers", "correct_options", "correct_choices", "right_answers"),
 )
 """The right option: its letter, its number or its text."""
 RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
@@ -31,7 +32,7 @@ ID_NAMES = ("id", "qid", "question_id", "doc_id", "sample_id", "item_id", "examp
 TEXT_NAMES = ("question", "text", "prompt", "query", "stem", "question_text", "input")
 QUESTION_NAMES = (
     *("question", "question_text", "question_stem", "stem", "prompt", "query", "question_content", "ques", "q"),
-    *("problem", "goal", "input", "sentence", "text"),
+    *("problem", "goal", "input", "sentence", "text", "questions", "instruction"),
 )
 """What is asked, in a question bank. ``text`` and ``input`` beside a question are its context."""
 HYPOTHESIS_NAMES = ("hypothesis", "sentence2", "claim")

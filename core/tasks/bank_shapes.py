@@ -70,21 +70,24 @@ INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
 ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
 FIGURE_NAMES = re.compile(
-    r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^scores?$", re.I
+    r"prob|logit|log_?p|softmax|likelihood|log_?lik|^lls?$|confidence|(^|_)(p|score)_?([a-z]|\d{1,2})$|^p_\w+$|^scores?$",
+    re.I,
 )
 """Names of columns of a model's figures."""
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
 LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
-MARK = re.compile(r"^\(?([A-Za-z])\s?[).:、．]\s*(?=\S)", re.DOTALL)
-"""The letter in front of an option's text: "(A) …", "A. …", "a) …"."""
+SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
+"""What separates options in one text, other than commas."""
+MARK = re.compile(r"^[(\[]?([A-Za-z])(?:\s?[).:、．\]]|\s[-–])\s*(?=\S)", re.DOTALL)
+"""The letter in front of an option's text: "(A) …", "A. …", "a) …", "A - …"."""
 
 
 IN_TURN = "right answers put at A, B, C … in turn"
 
 
-class Row(NamedTuple):
+class RowOptions(NamedTuple):
     """The options of a row: their texts, the marks that the file gives them, and the place of the right one, if the
     options say it themselves."""
 
@@ -95,8 +98,8 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class Options:
-    """The options of all rows, as :class:`Row` has them for one; ``marks`` and ``rights`` are empty if no row has any.
-    ``names`` are their fields, ``remark`` what else was done to them."""
+    """The options of all rows, as :class:`RowOptions` has them for one; ``marks`` and ``rights`` are empty if no row
+    has any. ``names`` are their fields, ``remark`` what else was done to them."""
 
     texts: list[Texts]
     marks: list[Texts] = field(default_factory=list)
@@ -105,7 +108,7 @@ class Options:
     remark: str = ""
 
     @classmethod
-    def of_rows(cls, rows: Sequence[Row], names: tuple[str, ...] = (), remark: str = "") -> Options:
+    def of_rows(cls, rows: Sequence[RowOptions], names: tuple[str, ...] = (), remark: str = "") -> Options:
         marks = [row.marks for row in rows] if any(row.marks for row in rows) else []
         rights = [row.right for row in rows] if any(row.right >= 0 for row in rows) else []
         return cls([row.texts for row in rows], marks, rights, names, remark)
@@ -296,7 +299,8 @@ def _options(columns: Columns, taken: set[str]) -> Options | None:
     own = option_columns(columns, names)
     if own:
         return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
-    return _right_and_wrong(columns, names)
+    single = (options_of_cells(columns[name], name, least=1) for name in matching(names, OPTIONS_NAMES))
+    return _right_and_wrong(columns, names) or next(filter(None, single), None)
 
 
 def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
@@ -346,7 +350,7 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     rows = []
     for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
         texts = (text, *(other for cell in given if (other := _text(cell))))
-        rows.append(Row(_with_first_at(texts, i), right=i % len(texts) if text else -1))
+        rows.append(RowOptions(_with_first_at(texts, i), right=i % len(texts) if text else -1))
     return Options.of_rows(rows, (right, *own), IN_TURN)
 
 
@@ -358,7 +362,7 @@ def _with_first_at(texts: Texts, row: int) -> Texts:
 
 def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
     """Options of questions whose answers name them: yes and no, or whether a statement follows."""
-    for cells in answers.values():
+    for cells in [] if len(answers) > 1 else answers.values():  # a label beside an answer may say whether it is right
         given = {str(cell).strip().lower() for cell in cells if not is_missing(cell)}
         words = next((options for options in ANSWER_WORDS if given and given <= set(options)), ())
         if words and asked:
@@ -366,7 +370,9 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
             if words == ("true", "false") and all(isinstance(cell, bool) or cell is None for cell in cells):
                 words = ("yes", "no")
             texts = tuple(word.replace("_", " ").capitalize() for word in words)
-            return Options.of_rows([Row(texts, right=places.get(str(cell).strip().lower(), -1)) for cell in cells])
+            return Options.of_rows(
+                [RowOptions(texts, right=places.get(str(cell).strip().lower(), -1)) for cell in cells]
+            )
     raise InputError(
         "expected options: a list, or a column for each option (A, B … or option_a, option_b …), found the columns "
         f"{listed(columns)}"
@@ -376,24 +382,37 @@ def _own_words(columns: Columns, answers: Columns, asked: str) -> Options:
 # ---------------------------------------------------------------- options in one field
 
 
-def options_of_cells(cells: Sequence[Any], name: str = "") -> Options | None:
-    """The options of a field's cells; None if the field holds something else in any row that is not empty."""
+def options_of_cells(cells: Sequence[Any], name: str = "", *, least: int = 2) -> Options | None:
+    """The options of a field's cells; None if the field holds something else in any row that is not empty, or if no row
+    has the ``least`` number of options."""
     cells = _parsed_at_once(cells)
     try:
         if all(type(cell) is list for cell in cells):
             texts = [tuple(map(str.strip, cell)) for cell in cells]
-            return Options(texts, names=(name,)) if max(map(len, texts), default=0) > 1 else None
+            return Options(texts, names=(name,)) if max(map(len, texts), default=0) >= least else None
     except TypeError:
         pass
-    rows = [Row(()) if is_missing(cell) else _options_of(cell) for cell in cells]
+    if pieces := _split_at_commas(cells):
+        return Options(pieces, names=(name,), remark="options split at commas")
+    rows = [RowOptions(()) if is_missing(cell) else _options_of(cell) for cell in cells]
     known = [row for row in rows if row is not None]
-    if len(known) < len(rows) or not any(len(row.texts) > 1 for row in known):
+    if len(known) < len(rows) or not any(len(row.texts) >= least for row in known):
         return None
     rights = {row.right for row in known if row.texts}
     if rights == {0} and len(known) > 1:  # TruthfulQA has the right one first
-        known = [Row(_with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)]
+        known = [
+            RowOptions(_with_first_at(row.texts, i), right=i % max(len(row.texts), 1)) for i, row in enumerate(known)
+        ]
         return Options.of_rows(known, (name,), IN_TURN)
     return Options.of_rows(known, (name,))
+
+
+def _split_at_commas(cells: Sequence[Any]) -> list[Texts]:
+    """The options of texts with commas between them, if all rows have as many and nothing else separates them."""
+    if not all(isinstance(cell, str) and "," in cell and not SEPARATORS.search(cell) for cell in cells):
+        return []
+    pieces = [tuple(piece.strip() for piece in cell.split(",")) for cell in cells]
+    return pieces if len(set(map(len, pieces))) == 1 and all(map(all, pieces)) else []
 
 
 def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
@@ -407,12 +426,12 @@ def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
     return lists if len(lists) == len(cells) else cells
 
 
-def _options_of(cell: Any) -> Row | None:
+def _options_of(cell: Any) -> RowOptions | None:
     if isinstance(cell, str):
         value = parsed(cell)
         if value is None:
             texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
-            return Row(texts) if texts else None
+            return RowOptions(texts) if texts else None
         cell = value
     if isinstance(cell, dict):
         return _of_object(cell)
@@ -420,14 +439,14 @@ def _options_of(cell: Any) -> Row | None:
         if cell and all(isinstance(one, dict) for one in cell):
             return _of_objects(cell)
         if cell and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in cell):
-            return Row(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
+            return RowOptions(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
         if any(isinstance(one, (list, dict)) for one in cell):
             return None
-        return Row(tuple(_text(one) for one in cell))
+        return RowOptions(tuple(_text(one) for one in cell))
     return None
 
 
-def _of_object(cell: dict[Any, Any]) -> Row | None:
+def _of_object(cell: dict[Any, Any]) -> RowOptions | None:
     """Options as the hub has them (lists of texts and labels), by their marks, or as texts that are right or not."""
     lower = {plain_name(str(key)): value for key, value in cell.items()}
     texts = next(
@@ -438,15 +457,15 @@ def _of_object(cell: dict[Any, Any]) -> Row | None:
         marks = tuple(str(mark).strip() for mark in given) if len(given) == len(texts) else ()
         plain = tuple(_text(text) for text in texts)
         if len(marks) > 1 and sorted(marks) == [*["0"] * (len(marks) - 1), "1"]:  # TruthfulQA
-            return Row(plain, right=marks.index("1"))
-        return Row(plain, marks)
+            return RowOptions(plain, right=marks.index("1"))
+        return RowOptions(plain, marks)
     values = list(cell.values())
     if any(isinstance(value, (list, dict)) for value in values) or len(cell) < 2:
         return None
     keys = tuple(str(key).strip() for key in cell)
     lettered = all(key.upper() == letter for key, letter in zip(keys, LETTERS, strict=False))
     if not lettered and all(isinstance(value, (bool, int, float)) and value in (0, 1) for value in values):
-        return Row(keys, right=[int(value) for value in values].index(1)) if values.count(1) == 1 else None
+        return RowOptions(keys, right=[int(value) for value in values].index(1)) if values.count(1) == 1 else None
     pairs = list(zip(keys, values, strict=True))
     if all(re.fullmatch(r"[A-Za-z]|\d{1,2}", key) for key in keys):  # in the order of the marks, and not of the file
         pairs.sort(
@@ -454,10 +473,10 @@ def _of_object(cell: dict[Any, Any]) -> Row | None:
         )
     while len(pairs) > 2 and is_missing(pairs[-1][1]):
         pairs.pop()  # Parquet gives every row the keys of all rows
-    return Row(tuple(_text(value) for _, value in pairs), tuple(key for key, _ in pairs))
+    return RowOptions(tuple(_text(value) for _, value in pairs), tuple(key for key, _ in pairs))
 
 
-def _of_objects(cells: Sequence[dict[Any, Any]]) -> Row | None:
+def _of_objects(cells: Sequence[dict[Any, Any]]) -> RowOptions | None:
     """Options as objects with a text, and maybe a mark and whether it is right."""
     lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
     text = next((key for key in TEXT_KEYS if all(isinstance(one.get(key), (str, int, float)) for one in lower)), "")
@@ -467,7 +486,9 @@ def _of_objects(cells: Sequence[dict[Any, Any]]) -> Row | None:
     flag = next((key for key in FLAGS if key in lower[0]), "")
     flags = [str(one.get(flag)).lower() in ("true", "1") for one in lower] if flag else []
     marks = tuple(_text(one.get(mark)) for one in lower) if mark else ()
-    return Row(tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1)
+    return RowOptions(
+        tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1
+    )
 
 
 def parsed(cell: str) -> Any:
@@ -606,8 +627,8 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     sums = sorted(sum(row) for row in numbers)
     middle = sums[len(sums) // 2]
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
-    varied = len(sums) > 2 and len({tuple(row) for row in numbers}) > 1
-    whole = varied or abs(middle - 1) <= 0.02 or abs(middle - 100) <= 2
+    varied = len(sums) > 2 and len({tuple(sorted(row)) for row in numbers}) > 1
+    whole = varied or abs(middle - 1) <= 0.02
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
     flat = [text for row in rows for text in row if text]

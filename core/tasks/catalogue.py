@@ -25,7 +25,7 @@ from core.files.names import named
 from core.records import Question
 from core.settings import settings
 from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
-from core.tasks.rows import download, ending_of, read_columns, read_dataset, read_file
+from core.tasks.rows import download, ending_of, no_collection, read_columns, read_dataset, read_file
 
 RECIPE_VERSION = 2
 
@@ -99,8 +99,9 @@ def _version(path: Path) -> tuple[Path, int, int]:
 # A launch asks for the same questions four times: to pin them, to check the run twice, and to ask them.
 @functools.lru_cache(maxsize=1)
 def _own(path: Path, stamp: int, size: int) -> TaskData:
-    columns, encoding = read_columns(path)
-    bank_file = local_file.read(columns, path=path, encoding=encoding)
+    with no_collection():
+        columns, encoding = read_columns(path)
+        bank_file = local_file.read(columns, path=path, encoding=encoding)
     return TaskData(bank_file.questions, source=str(path), left_out=bank_file.left_out, read_as=bank_file.read_as)
 
 

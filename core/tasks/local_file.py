@@ -47,6 +47,8 @@ SEVERAL = "several right answers"
 MOST_UNFIT = 0.05
 """The largest share of rows that are left out because they are no sound questions. Where more are, the file is
 probably another one than it seems, so the first of them is named."""
+MARKED = ("(", "[", "A", "a")
+"""How an option's text begins that may have its letter in front."""
 DOCUMENTED = {"question", "options", "label"}
 SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
 """A cell that names several options: "A,C"."""
@@ -95,9 +97,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     made.remarks += (f"read as {encoding}",) if encoding else ()
-    options = [
-        without_marks(texts) if texts and texts[0][:1] in ("(", "A", "a") else texts for texts in made.options.texts
-    ]
+    options = [without_marks(texts) if texts and texts[0][:1] in MARKED else texts for texts in made.options.texts]
     if behave_like_scores(options):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,18 @@ def read_columns(path: Path) -> tuple[Columns, str]:
     if not path.stat().st_size:
         raise InputError(f"{path} holds no questions")
     return open_columns(path)
+
+
+@contextmanager
+def no_collection() -> Iterator[None]:
+    """Pause the search for reference cycles: a large file's rows are many objects without any."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def read_file(path: Path) -> list[Row]:

@@ -649,3 +649,13 @@ def test_a_table_of_results_as_a_task_is_hinted_to_data(open_page: Open, tmp_pat
     app.run()
     assert not app.exception
     assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)
+
+
+@pytest.mark.quick
+def test_a_file_of_questions_says_how_it_is_read(open_page: Open, tmp_path: Path):
+    path = tmp_path / "mine.csv"
+    path.write_text("question,A,B,answer\n" + "".join(f"Is it {i}?,yes,no,{'AB'[i % 2]}\n" for i in range(6)))
+    app = open_page("new_run")
+    app.session_state["launch_tasks"] = [str(path)]
+    app.run()
+    assert "mine.csv: 6 questions, 2 options, answers as letters" in said(app)

@@ -11,9 +11,10 @@ from app import navigation
 from app.components.data.dropped_files import carry
 from app.formatting import plain
 from core import access
-from core.errors import AccessError, HedgeError, InputError
+from core.errors import AccessError, HedgeError, InputError, Undecided
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.question_files import read_as
 from core.exchange.dropped.recognition import kind_of
 from core.files.names import cut_name, named
 from core.tasks import catalogue
@@ -48,7 +49,7 @@ def hint(name: str, content: bytes, *, here: str) -> bool:
 
 
 def hint_of_task(task: str) -> None:
-    """Say what a file is that was entered as a task but has no questions."""
+    """Say how a file of questions is read, or what a file is that was entered as a task but has no questions."""
     if not catalogue.is_file(task):
         return
     try:
@@ -61,6 +62,21 @@ def hint_of_task(task: str) -> None:
     kind = _kind(path)
     if kind and KINDS[kind].place != "new_run" and kind != "answers":
         _say(kind, path.name, path.read_bytes() if path.stat().st_size <= LARGEST_CARRIED else None)
+    elif kind == "questions" and "@" not in task:
+        is_read, line = _read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
+        (st.caption if is_read else st.warning)(plain(line))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
+    """Whether a file of questions is read, and how, or why not; ``written`` and ``size`` are those of this version."""
+    try:
+        return True, f"{path.name}: {apart(read_as, path, name=path.name)}"
+    except HedgeError as error:
+        line = str(error).replace(str(path), path.name)
+        if isinstance(error, Undecided):
+            line = f"{line.partition('; say ')[0]}; bring it in on the page Data, which asks"
+        return False, line
 
 
 def _say(kind: str, name: str, content: bytes | None) -> bool:

@@ -63,7 +63,9 @@ class SheetView:
     def has_figures_as_options(self) -> bool:
         """Whether the columns of numbers are what a bank's questions offer, and not beside the options' texts."""
         columns = with_header(cells_of(self.sheet))
-        return self.figures is not None and set(parts(columns).options.names) <= set(self.figures.options)
+        figures = set(self.figures.options) if self.figures else set()
+        made_of_lists = not figures & set(self.sheet.names)  # as widened() makes them of a field with all options
+        return bool(figures) and (made_of_lists or bool(figures & set(parts(columns).options.names)))
 
     @cached_property
     def has_whole_figures(self) -> bool:

@@ -12,6 +12,7 @@ from core.access import UserRole
 from core.errors import HedgeError, InputError, Undecided
 from core.exchange.dropped.apart import apart
 from core.files.names import cut_name
+from core.records import DONT_KNOW
 from core.settings import settings
 from core.tables.tabular import open_sheet
 from core.tasks import catalogue, finished, local_file
@@ -85,8 +86,8 @@ def task_of(path: Path, name: str) -> str:
     try:
         rows = read_file(path)
         task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= rows[0].keys()), str(path))
-        if finished.is_finished(rows):
-            data = {Path(file).stem: task for task, file in finished.FILES.items()}
+        data = {Path(file).stem: task for task, file in finished.FILES.items()}
+        if finished.is_finished(rows) and (path.stem in data or DONT_KNOW in rows[0]["choices"].values()):
             task = f"{data.get(path.stem, 'qa')}@{path}"
         catalogue.load(task)
     except Undecided as error:

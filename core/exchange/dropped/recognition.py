@@ -17,6 +17,7 @@ from core.errors import InputError
 from core.exchange.archive import DAMAGED
 from core.exchange.dropped.kind import Kind, SheetView
 from core.exchange.dropped.kinds import KINDS
+from core.exchange.dropped.marks import is_bank
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
@@ -40,7 +41,8 @@ def kind_of(path: Path) -> str:
     if kind := _first(lambda kind: begin.startswith(kind.begins)):
         return kind
     if head.startswith(b"PK"):
-        return archive_kind(path) or "workbook"
+        kind = archive_kind(path) or "workbook"
+        return "questions" if kind == "workbook" and _is_bank_workbook(path) else kind
     if head.startswith(b"PAR1"):
         return _of_sheets(open_sheets(path), path)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -60,6 +62,13 @@ def archive_kind(path: Path) -> str:
     if not names:
         raise InputError("the archive is empty")
     return _first(lambda kind: kind.archive and kind.archive(names, path))
+
+
+def _is_bank_workbook(path: Path) -> bool:
+    try:
+        return is_bank(SheetView(open_sheets(path)[0]))
+    except InputError:
+        return False  # which is said where it is read
 
 
 def _first(recognises: Callable[[Kind], object]) -> str:

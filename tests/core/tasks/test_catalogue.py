@@ -98,7 +98,7 @@ def test_broken_files(tmp_path):
         catalogue.load(str(tmp_path / "other.jsonl"))
     broken = tmp_path / "mine.parquet"
     broken.write_bytes(b"no parquet")
-    with pytest.raises(InputError, match=r"mine.parquet, line 1: expected a header with several columns, found 'no parquet'"):
+    with pytest.raises(InputError, match=r"mine.parquet, line 1: expected a header with several columns"):
         catalogue.load(str(broken))
     with pytest.raises(InputError, match=r"none of .json, .jsonl, .ndjson, .csv, .tsv, .xlsx, .parquet"):
         catalogue.load(f"qa@{tmp_path / 'mine.txt'}")
