@@ -114,7 +114,7 @@ def test_a_table_says_what_it_is_and_lacks(home, tmp_path, content, sentence):
 @pytest.mark.parametrize(
     "content",
     [
-        b'{"alpha-easy": 0.75, "alpha-hard": 0.5, "model": "org/judge", "model_type": "Custom Classifier"}',
+        b'{"chat-easy": 0.75, "chat-hard": 0.5, "model": "org/judge", "model_type": "Custom Classifier"}',
         b'{"stem": 1.0, "humanities": 0.5, "score": 0.7}',
         b'{"results": {"arc": {"acc,none": 0.5}}, "config_general": {"model_name": "m"}}',
         b'{"_step": 3, "eval/accuracy": 0.5}',
