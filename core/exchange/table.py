@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import InputError
+from core.errors import InputError, Undecided
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.option_columns import class_names
@@ -50,7 +50,7 @@ from core.records import (
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
-from core.tables.labels import Labels, Undecided, read_labels
+from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
