@@ -160,7 +160,7 @@ def _may_be_bank(view: SheetView) -> bool:
     they behave so."""
     if view.figures is None or view.figures.kind or not matching(view.sheet.names, QUESTION_NAMES):
         return False
-    return view.is_bank and view.has_figures_as_options
+    return not view.has_probabilities and view.is_bank and view.has_figures_as_options
 
 
 def is_bank(view: SheetView) -> bool:
