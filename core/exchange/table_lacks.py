@@ -101,12 +101,12 @@ def figure_columns(sheet: Sheet, numeric: Sequence[str]) -> tuple[str, ...]:
 
 
 def _may_be_label(sheet: Sheet, name: str) -> bool:
-    """Whether a column may name the right option: it has few values, of which at least two differ."""
+    """Whether a column may name the right option: it has few values, which come again, or those of columns."""
     if pa.types.is_nested(sheet.table[name].type):
         return False
     values = set(sheet.texts(name)) - {""}
-    few = 1 < len(values) <= min(MOST_OPTIONS, max(sheet.table.num_rows // 2, 3))
-    return few or bool(matching([name], LABEL_NAMES))
+    few = 1 < len(values) <= min(MOST_OPTIONS, sheet.table.num_rows - 1)  # some come again
+    return few or (bool(values) and values <= set(sheet.names)) or bool(matching([name], LABEL_NAMES))
 
 
 def bank_options(sheet: Sheet) -> bool:

@@ -191,6 +191,23 @@ def test_import_prints_its_runs(home, tmp_path, capsys):
     assert main(["report", name, "--threshold", "bluq", "--empty", "top1", "--json"]) == 0
 
 
+def test_a_mixed_import_prints_refusals_on_standard_error_and_says_so_in_its_status(home, tmp_path, capsys):
+    good, notes = tmp_path / "good.csv", tmp_path / "notes.md"
+    good.write_text("A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n")
+    notes.write_text("Nothing to see here.\n")
+    assert main(["import", str(good), str(notes)]) == 1
+    out, err = capsys.readouterr()
+    assert "4 questions, accuracy 1.000 on the 2 test questions" in out
+    assert "notes.md" not in out
+    assert err == f"hedge: {notes}: it is text without results\nhedge: read 1 of 2 files\n"
+    others = [tmp_path / f"{'long' * 20} {i}.md" for i in range(40)]
+    for i, path in enumerate(others):
+        path.write_text(f"Nothing to see in {i}.\n")
+    assert main(["import", *map(str, others)]) == 2
+    err = capsys.readouterr().err
+    assert all(f"{path}: it is text without results" in err for path in others)  # none is cut off
+
+
 def test_a_run_here_and_now(home, capsys, monkeypatch):
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
     assert main(["run", "--model", "fake", "--task", "qa", "--mode", "short", "--json"]) == 0

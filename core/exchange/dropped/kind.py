@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.errors import InputError
 from core.exchange.cited_work import CitedWork
 from core.exchange.imported import ImportedRun
 from core.exchange.option_columns import OptionColumns
@@ -66,6 +67,16 @@ class SheetView:
         figures = set(self.figures.options) if self.figures else set()
         made_of_lists = not figures & set(self.sheet.names)  # as widened() makes them of a field with all options
         return bool(figures) and (made_of_lists or bool(figures & set(parts(columns).options.names)))
+
+    @cached_property
+    def has_probabilities(self) -> bool:
+        """Whether the columns of numbers sum to 1 in each row."""
+        names = self.figures.options if self.figures else ()
+        try:
+            sums = np.sum([np.nan_to_num(self.wide.numbers(name)) for name in names], axis=0)
+        except InputError:
+            return False
+        return bool((np.abs(sums - 1) <= 0.01).all())
 
     @cached_property
     def has_whole_figures(self) -> bool:

@@ -88,10 +88,10 @@ def holds_scores(values: dict[str, Any]) -> bool:
         return True
     if values.keys() & SETTINGS or not _is_flat(values):
         return False
-    shares = [
-        key for key, value in values.items() if isinstance(value, float) and 0 <= value <= 1 and not SETTING.search(key)
-    ]
-    return any(MEASURES.search(key) for key in _all_keys(values)) or 2 * len(shares) > len(values) > 1
+    numbers = [key for key, value in values.items() if isinstance(value, (int, float))]
+    shares = [key for key in numbers if isinstance(values[key], float) and 0 <= values[key] <= 1]
+    shares = [key for key in shares if not SETTING.search(key)]
+    return any(MEASURES.search(key) for key in _all_keys(values)) or 2 * len(shares) > max(len(numbers), 3)
 
 
 def is_settings(values: dict[str, Any]) -> bool:
@@ -163,7 +163,7 @@ def _may_be_bank(view: SheetView) -> bool:
     they behave so."""
     if view.figures is None or view.figures.kind or not matching(view.sheet.names, QUESTION_NAMES):
         return False
-    return view.is_bank and view.has_figures_as_options
+    return not view.has_probabilities and view.is_bank and view.has_figures_as_options
 
 
 def is_bank(view: SheetView) -> bool:

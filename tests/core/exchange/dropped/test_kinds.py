@@ -70,3 +70,63 @@ def test_every_kind_says_what_becomes_of_its_files():
 
 def test_names_of_banks_belong_to_origins_of_records():
     assert set(ORIGINS) <= {kind.origin for kind in KINDS.values()}
+
+
+def dropped(folder: Path, **more: bytes) -> Reading:
+    for name, content in more.items():
+        (folder / name.replace("_dot_", ".")).write_bytes(content)
+    return Drop(sorted(folder.iterdir()), scratch=folder, name=lambda path: path.name).read()
+
+
+def said(reading: Reading) -> dict[str, str]:
+    return {name: sentence for sentence, names in refusals(reading) for name in names}
+
+
+def test_a_person_says_whether_numbers_are_options_or_figures(home, tmp_path):
+    (prices,) = KINDS["unclear"].examples
+    path = tmp_path / "prices.csv"
+    path.write_bytes(prices.files()["prices.csv"])
+    (tmp_path / "scratch").mkdir()
+    drop = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name)
+    assert "--as questions or --as results" in said(drop.read())["prices.csv"]
+    (found,) = drop.read(meant={"prices.csv": "questions"}).elsewhere
+    assert found.kind == "questions"
+    (run,) = drop.read(meant={"": "results"}).runs
+    assert run.run.scored.logits.shape == (6, 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"annot,one,two\na,0.2,0.8\nb,0.9,0.1\nc,0.7,0.3\n", "no right answers"),
+        (b"question,option_A,option_B\nWhich?,x,y\nWho?,x,z\n", "question bank without right answers"),
+        (b"question,answer\nWhich is it?,It is red\nWho is it?,It is Ann\n", "neither options to choose from nor"),
+        (b"name,place\nAnn,Rome\nBob,Oslo\n", "neither questions with options nor a model's figures"),
+    ],
+)
+def test_a_table_says_what_it_is_and_lacks(home, tmp_path, content, sentence):
+    reading = dropped(tmp_path, t_dot_csv=content)
+    assert reading.unmapped == ()
+    assert sentence in said(reading)["t.csv"]
+    assert "--options" not in said(reading)["t.csv"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"chat-easy": 0.75, "chat-hard": 0.5, "model": "org/judge", "model_type": "Custom Classifier"}',
+        b'{"stem": 1.0, "humanities": 0.5, "score": 0.7}',
+        b'{"results": {"arc": {"acc,none": 0.5}}, "config_general": {"model_name": "m"}}',
+        b'{"_step": 3, "eval/accuracy": 0.5}',
+    ],
+)
+def test_scores_are_no_models_and_no_settings(home, tmp_path, content):
+    assert "scores of a whole run" in said(dropped(tmp_path, s_dot_json=content))["s.json"]
+
+
+def test_numbers_that_count_from_0_or_1_are_asked_about(home, tmp_path):
+    rows = b"".join(
+        b'{"question": "Q%d?", "options": ["a%d", "b%d", "c%d"], "answer": 1}\n' % (i, i, i, i) for i in range(6)
+    )
+    (found,) = dropped(tmp_path, bank_dot_jsonl=rows).elsewhere
+    assert (found.kind, found.undecided) == ("questions", True)
