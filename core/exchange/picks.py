@@ -33,7 +33,7 @@ from core.errors import InputError
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import looks_scored, option_text_columns, says_right
-from core.prompting.written import CLOSES, NOT_FOUND, OPENS, find_answer
+from core.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
 from core.runs.spec import MAX_FOREIGN_PICKS, RunSpec
@@ -77,39 +77,10 @@ TEMPERATURES = ("temperature", "temp")
 NUMBER = re.compile(r"\d{1,3}(?:\.0)?")
 LETTERS_ALONE = re.compile(r"[A-Z?*_.-]{2,}")
 PARTS = re.compile(r"[,;|/\s]+")
-FINAL = re.compile(
-    r"(?:answer|choice|option|antwort|respuesta|réponse|答案)(?:\s+is|\s*ist|是)?\s*[:：]?\s*(?:\\boxed\{)?[\s*(\[$\"']*"
-    r"(?P<letter>[A-Z])(?![A-Za-z])",
-    re.IGNORECASE,
-)
-"""An answer that is announced anywhere in a text, as at the end of a chain of thought."""
-SHORT = 40
-"""Characters of a first line that is an answer and no thought."""
 EXACT_WITHIN = 1e-6
 
 Cells = list[tuple[str, int]]
 """Answers as text, with how often each was given."""
-
-
-def read_pick(text: str, options: Sequence[str]) -> int:
-    """The option that a written answer names, -1 if none can be found: its first line if that is short, or what the
-    text announces last, or its first or last line (:func:`core.prompting.written.find_answer`).
-
-    >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
-    (1, 1)
-    """
-    closing = [found.end() for found in CLOSES.finditer(text)]
-    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
-    lines = [line.strip() for line in rest.splitlines() if line.strip()]
-    if not lines:
-        return NOT_FOUND
-    at = find_answer(lines[0], options)
-    if (len(lines) == 1 and len(lines[0]) <= SHORT) or (at != NOT_FOUND and len(lines[0]) <= SHORT):
-        return at
-    announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
-    if announced:
-        return announced[-1] if announced[-1] < len(options) else NOT_FOUND
-    return at if at != NOT_FOUND else find_answer(lines[-1], options)
 
 
 # ---------------------------------------------------------------- a table of picks as a table of counts

@@ -95,6 +95,16 @@ DENIED = re.compile(
 )
 
 
+FINAL = re.compile(
+    r"(?:answer|choice|option|antwort|respuesta|réponse|答案)(?:\s+is|\s*ist|是)?\s*[:：]?\s*(?:\\boxed\{)?[\s*(\[$\"']*"
+    r"(?P<letter>[A-Z])(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""An answer that is announced anywhere in a text, as at the end of a chain of thought."""
+SHORT = 40
+"""Characters of a first line that is an answer and no thought."""
+
+
 def answer_line(text: str) -> str:
     """What counts of a written answer: the first line that has text, whatever kind of line break and blanks there are.
 
@@ -149,6 +159,27 @@ def find_answer(text: str, options: Sequence[str]) -> int:
         named = whole or [i for i, option in enumerate(texts) if _holds(line, option)]
         return named[0] if len(named) == 1 else NOT_FOUND
     return letters.pop() if len(letters) == 1 and set(whole) <= letters else NOT_FOUND
+
+
+def read_pick(text: str, options: Sequence[str]) -> int:
+    """The option that a written answer names, -1 if none can be found: its first line if that is short, or what the
+    text announces last, or its first or last line (:func:`find_answer`).
+
+    >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
+    (1, 1)
+    """
+    closing = [found.end() for found in CLOSES.finditer(text)]
+    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
+    lines = [line.strip() for line in rest.splitlines() if line.strip()]
+    if not lines:
+        return NOT_FOUND
+    at = find_answer(lines[0], options)
+    if (len(lines) == 1 and len(lines[0]) <= SHORT) or (at != NOT_FOUND and len(lines[0]) <= SHORT):
+        return at
+    announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
+    if announced:
+        return announced[-1] if announced[-1] < len(options) else NOT_FOUND
+    return at if at != NOT_FOUND else find_answer(lines[-1], options)
 
 
 def _plain(line: str) -> str:

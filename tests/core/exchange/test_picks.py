@@ -14,8 +14,8 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import inspect_log, lm_eval, score_arrays, table, writing
 from core.exchange.imported import save
-from core.exchange.picks import read_pick
 from core.exchange.run_table import run_table
+from core.prompting.written import read_pick
 from core.reports.calibration.calibrated import calibrated
 from core.reports.caveats import of_run
 from core.reports.evaluation import load
