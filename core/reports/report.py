@@ -340,6 +340,7 @@ def set_estimates(
         empty=empty,
         clusters=clusters,
         redraw_counts=by == "class",
+        coarse=run.samples is not None,
     )
 
 
