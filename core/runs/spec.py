@@ -203,11 +203,6 @@ class RunSpec:
         most_picks = MAX_FOREIGN_PICKS if self.is_imported else MAX_PICKS
         if self.picks and not 2 <= self.picks <= most_picks:
             raise InputError(f"picks must lie from 2 to {most_picks:,}, got {self.picks}; one pick can't form sets")
-        if self.picks and not (self.servers or self.is_imported):
-            raise InputError(
-                "picks are for models on a server (--server): a model that is loaded here gives the probability of "
-                "every option"
-            )
         if self.picks and (self.form != "letters" or self.rotations or self.orders or self.repeats):
             raise InputError(
                 "picks are answers in writing, each question in one order of its options; leave out the other forms, "

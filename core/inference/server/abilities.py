@@ -196,20 +196,20 @@ def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -
     first = plain or chat
     context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
     version, quantisation = told(client, url, model, entry)
-    if first is None and not lists_needed:
-        return Abilities(
-            kind=clean(entry.get("owned_by")),
-            version=version,
-            context=context,
-            listed=0,
-            chat_listed=0,
-            echo=False,
-            root=clean(entry.get("root")),
-            quantisation=quantisation,
-        )
     if first is None:
         for error in failing.values():
             raise error
+        if not lists_needed:
+            return Abilities(
+                kind=clean(entry.get("owned_by")),
+                version=version,
+                context=context,
+                listed=0,
+                chat_listed=0,
+                echo=False,
+                root=clean(entry.get("root")),
+                quantisation=quantisation,
+            )
         raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "

@@ -28,6 +28,13 @@ CHECKED = 4
 SHOWN = 80
 
 
+def most_tokens(*, chat: bool, context: int = 0) -> int:
+    """The most tokens of an answer; with the prompt they must fit the ``context`` (0: not known)."""
+    if not chat:
+        return WRITTEN
+    return max(WRITTEN, min(REASONED, context // 2)) if context else REASONED
+
+
 class PickEngine(ServerEngine):
     """Scores questions by the frequencies of ``picks`` answers."""
 
@@ -94,11 +101,9 @@ class PickEngine(ServerEngine):
 
     def _written(self, prompts: Sequence[Prompt], *, repeats: int) -> Iterator[tuple[int, list[str]]]:
         """The answers to each prompt. Its seed is that of its question, whatever is asked beside it."""
-        most = WRITTEN
-        if prompts and prompts[0].chat:
-            most = min(REASONED, self.able.context // 2) if self.able.context else REASONED
+        most = most_tokens(chat=self.endpoint == "chat", context=self.able.context)
         seeds = [zlib.crc32(prompt.question_id.encode()) % 2**20 for prompt in prompts]
-        return self.write(prompts, repeats=repeats, seeds=seeds, most=max(most, WRITTEN))
+        return self.write(prompts, repeats=repeats, seeds=seeds, most=most)
 
     def _place(self, prompt: Prompt, text: str) -> int:
         read = read_pick if prompt.chat else find_answer  # a plain text may go on with questions of its own

@@ -23,6 +23,7 @@ from core.devices.slots import Slot, slots
 from core.errors import (
     BudgetReachedError,
     HedgeError,
+    InputError,
     RunBusyError,
     RunCancelled,
     RunError,
@@ -137,6 +138,11 @@ def preflight(spec: RunSpec) -> None:
     empty side, or a model of this machine where Hedge is installed without models. Loads no model.
     """
     kind_of(spec).check(spec)
+    if spec.picks and not spec.servers:
+        raise InputError(
+            "picks are for models on a server (--server): a model that is loaded here gives the probability of every "
+            "option"
+        )
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.

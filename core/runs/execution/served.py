@@ -39,7 +39,9 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
         model = spec.asked_model, spec.key_variable
         if model not in now:
             try:
-                now[model] = abilities_of(spec.model, spec.servers, key=spec.key_variable).weights
+                now[model] = abilities_of(
+                    spec.model, spec.servers, key=spec.key_variable, lists_needed=not spec.picks
+                ).weights
             except HedgeError as error:
                 now[model] = None
                 notes.append(
