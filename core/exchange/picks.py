@@ -237,10 +237,11 @@ def _counted(cell: Any) -> dict[str, int] | None:
             cell = ast.literal_eval(cell.strip())  # an object of texts and numbers alone is the same in JSON
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
-    if isinstance(cell, dict):
-        cell = {str(key): value for key, value in cell.items() if value is not None}
-        if cell and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cell.values()):
-            return cell
+    if not isinstance(cell, dict):
+        return None
+    counts = {str(key): n for key, n in cell.items() if n is not None}
+    if counts and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts.values()):
+        return counts
     return None
 
 

@@ -193,6 +193,7 @@ def _built(
         raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
     kind = recognised_values(values.reshape(-1, k))
     drawn = np.full(n, np.nan)
+    shares: FloatArray | None
     if whole or kind == COUNTS:
         kind, mass = COUNTS, np.full(n, np.nan)
         counts = values.sum(axis=0) if values.ndim == 3 else values

@@ -113,6 +113,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     if kind == "next-token probabilities" and not columns.mass:
         mass = np.where(np.isnan(values), 0, values).sum(axis=1)
     drawn = np.full(len(values), np.nan)
+    probabilities: FloatArray | None
     if kind == COUNTS:
         logits, probabilities, drawn = shares_of(values, sheet.where)
     else:
