@@ -76,8 +76,13 @@ COUNT_LISTS = ("counts", "vote_counts", "votes", "pick_counts", "answer_counts",
 TEMPERATURES = ("temperature", "temp")
 NUMBER = re.compile(r"\d{1,3}(?:\.0)?")
 LETTERS_ALONE = re.compile(r"[A-Z?*_.-]{2,}")
+NUMBERED = re.compile(r"(?P<begin>[^\d]*?)[\s_.-]*\d{1,4}[\s_.-]*(?P<end>[^\d]*)")
+"""A name with one number, as ``pick_1`` and ``seed_1_pred``."""
 PARTS = re.compile(r"[,;|/\s]+")
 EXACT_WITHIN = 1e-6
+MOST_INFERRED = 1_000
+FREQUENCIES = re.compile(r"freq", re.IGNORECASE)
+"""What the name of an option's column says if it holds frequencies of picks."""
 
 Cells = list[tuple[str, int]]
 """Answers as text, with how often each was given."""
@@ -124,6 +129,12 @@ def tallied(sheet: Sheet) -> Sheet:
                 unread[i] += n
             else:
                 counts[i, place] += n
+    if counts.sum(axis=1).max() < 2:
+        example = next((cell for of in cells for cell, _ in of if cell), "")
+        raise InputError(
+            f"{sheet.path}: expected answers that name an option, found one in {counts.sum():,} of "
+            f"{counts.sum() + unread.sum():,}; the first answer is {shown(example)}"
+        )
     return _table_of(rest, rows, _constant(rest, groups), label, labels, counts, own, unread)
 
 
@@ -155,15 +166,16 @@ def _numbered(sheet: Sheet) -> _Answers | None:
     """The answers of a column for each sample."""
     stems: dict[str, list[str]] = defaultdict(list)
     for name in sheet.names:
-        if parts := re.fullmatch(r"(?P<stem>.*?)[\s_.-]*\d{1,4}", name.strip()):
-            stems[plain_name(parts["stem"])].append(name)
+        if parts := NUMBERED.fullmatch(name.strip()):
+            stems[plain_name(parts["begin"]) + "\0" * bool(parts["end"]) + plain_name(parts["end"])].append(name)
     known, doubtful = ({plain_name(word) for word in words} for words in (OF_SAMPLES, OF_OPTIONS_TOO))
     for stem, names in stems.items():
         single = stem.removesuffix("s") if stem.endswith("s") and stem[:-1] in known else stem
-        if len(names) < 2 or single not in known | doubtful:
+        words = set(single.split("\0"))
+        if len(names) < 2 or not words <= known | doubtful:
             continue
         rows = list(zip(*(sheet.texts(name) for name in names), strict=True))
-        if single in doubtful and not _repeat_themselves(rows):
+        if words & doubtful and not _repeat_themselves(rows):
             continue
         if not _are_counts(rows) and _look_like_picks(sheet, rows):
             return _Answers([[(cell, 1) for cell in row] for row in rows], tuple(names))
@@ -499,6 +511,33 @@ def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArr
     shares, drawn = frequencies(np.where(empty[:, None], ~np.isnan(values), counts))
     with np.errstate(divide="ignore"):
         return np.log(shares).astype(np.float32), shares, np.where(empty, 0.0, drawn)
+
+
+def samples_of(values: FloatArray, path: Path) -> FloatArray:
+    """The number of samples (n,) of frequencies (n, k) that do not say it: the smallest one that gives all of them.
+
+    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`.
+    """
+    for m in range(2, MOST_INFERRED + 1):
+        samples = np.full(len(values), float(m))
+        if are_frequencies(values, samples, counted=False):
+            return samples
+    raise InputError(
+        f"{path}: expected frequencies that are shares of a number of samples, found others; add a column 'samples' "
+        "with their number, or call the columns p_A, p_B … if they are probabilities"
+    )
+
+
+def check_not_counts(values: FloatArray, path: Path) -> None:
+    """Raise :class:`InputError` where cells of options that nobody named are whole numbers, and may count picks."""
+    filled = np.where(np.isnan(values), 0.0, values)
+    if (filled >= 0).all() and (filled == np.rint(filled)).all() and filled.max(initial=0) > 1:
+        sums = filled.sum(axis=1)
+        raise InputError(
+            f"{path}: the options' columns hold whole numbers that sum to {sums.min():g} to {sums.max():g}, which may "
+            "be counts of picks or scores; say --values counts or --values logits, or call the columns votes_A, "
+            "votes_B … or logit_A, logit_B …"
+        )
 
 
 def are_frequencies(values: FloatArray, samples: FloatArray, *, counted: bool) -> bool:

@@ -20,7 +20,17 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
-from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
+from core.exchange.picks import (
+    FREQUENCIES,
+    SAMPLES,
+    UNREAD,
+    are_frequencies,
+    check_not_counts,
+    sampled,
+    samples_of,
+    shares_of,
+    tallied,
+)
 from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
@@ -108,7 +118,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     kind = told_values or refined(columns.values, recognised_values(values))
     if kind not in VALUES:
         raise InputError(f"unknown kind of values {kind!r}; choose from {', '.join(VALUES)}")
-    columns = replace(columns, values=kind)
+    columns_say, columns = columns.values, replace(columns, values=kind)
     mass = sheet.numbers(columns.mass) if columns.mass else np.full(len(values), np.nan)
     if kind == "next-token probabilities" and not columns.mass:
         mass = np.where(np.isnan(values), 0, values).sum(axis=1)
@@ -117,9 +127,13 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     if kind == COUNTS:
         logits, probabilities, drawn = shares_of(values, sheet.where)
     else:
+        if kind == "logits" and not told_values and not columns_say:
+            check_not_counts(values, sheet.path)
         logits, probabilities = logits_of(sheet, values, counts, kind)
         if probabilities is not None and (name := first(sheet.names, SAMPLES)):
             drawn = sheet.numbers(name)
+        elif probabilities is not None and FREQUENCIES.search(columns.options[0]):
+            drawn = samples_of(values, sheet.path)
     ours = set(RUN_COLUMNS) <= set(sheet.names)
     texts = _Texts.of(sheet, columns, ours)
     read_as = _labels(sheet, columns, counts, texts, logits)

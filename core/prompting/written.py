@@ -101,8 +101,10 @@ FINAL = re.compile(
     re.IGNORECASE,
 )
 """An answer that is announced anywhere in a text, as at the end of a chain of thought."""
+BEGINS = re.compile(r"[\W_]*[A-Z](?![\w'])")
+"""A line that begins with a letter."""
 SHORT = 40
-"""Characters of a first line that is an answer and no thought."""
+"""Characters of an answer that is no chain of thought."""
 
 
 def answer_line(text: str) -> str:
@@ -162,8 +164,8 @@ def find_answer(text: str, options: Sequence[str]) -> int:
 
 
 def read_pick(text: str, options: Sequence[str]) -> int:
-    """The option that a written answer names, -1 if none can be found: its first line if that is short, or what the
-    text announces last, or its first or last line (:func:`find_answer`).
+    """The option that an answer of any length names, -1 if none can be found: the one of its first line if that begins
+    with a letter, else what the text announces last, else that of its first or last line (:func:`find_answer`).
 
     >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
     (1, 1)
@@ -174,12 +176,12 @@ def read_pick(text: str, options: Sequence[str]) -> int:
     if not lines:
         return NOT_FOUND
     at = find_answer(lines[0], options)
-    if (len(lines) == 1 and len(lines[0]) <= SHORT) or (at != NOT_FOUND and len(lines[0]) <= SHORT):
+    if at != NOT_FOUND and BEGINS.match(lines[0]):
         return at
     announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
-    if announced:
+    if announced and (len(lines) > 1 or len(lines[0]) > SHORT):
         return announced[-1] if announced[-1] < len(options) else NOT_FOUND
-    return at if at != NOT_FOUND else find_answer(lines[-1], options)
+    return at if at != NOT_FOUND or len(lines) == 1 else find_answer(lines[-1], options)
 
 
 def _plain(line: str) -> str:
