@@ -40,7 +40,7 @@ def picked_run() -> str:
     shares, samples = frequencies(rng.multinomial(5, rng.dirichlet(np.ones(4), 60)))
     with np.errstate(divide="ignore"):
         logits = np.log(shares).astype(np.float32)
-    spec = RunSpec(model="picker", task="qa", picks=5)
+    spec = RunSpec(model="picker", task="qa", picks=5, dtype="served", servers=("http://gpu-3:8000/v1",))
     folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
     store.write_questions(folder, questions, ["calibration" if i < 30 else "test" for i in range(60)])
     mass = np.full(60, np.nan, np.float32)

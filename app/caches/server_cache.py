@@ -22,9 +22,10 @@ class Asked:
     problem: str = ""
 
 
-def asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
-    """What the servers can do with ``model``; ``key`` names the environment variable of their key."""
-    return _asked(model, servers, key)
+def asked(model: str, servers: tuple[str, ...], key: str, *, lists_needed: bool = True) -> Asked:
+    """What the servers can do with ``model``; ``key`` names the environment variable of their key. Without
+    ``lists_needed``, it is no problem that they give no log-probabilities."""
+    return _asked(model, servers, key, lists_needed)
 
 
 def ask_again() -> None:
@@ -33,12 +34,12 @@ def ask_again() -> None:
 
 
 @st.cache_resource(max_entries=128, ttl=ASKED_AGAIN_S, show_spinner="Asking the server what it can do …")  # 1 kB each
-def _asked(model: str, servers: tuple[str, ...], key: str) -> Asked:
+def _asked(model: str, servers: tuple[str, ...], key: str, lists_needed: bool) -> Asked:
     from core.inference.server.connect import (
         abilities_of,
     )  # imports an HTTP client
 
-    return _told(lambda: abilities_of(model, servers, key=key))
+    return _told(lambda: abilities_of(model, servers, key=key, lists_needed=lists_needed))
 
 
 def _told(ask: Callable[[], Abilities]) -> Asked:

@@ -171,6 +171,7 @@ def specs_of(arguments: Namespace) -> list[RunSpec]:
         orders=arguments.orders,
         system=arguments.system,
         repeats=arguments.repeats,
+        picks=arguments.picks,
         batch_size=arguments.batch_size,
         device=arguments.device,
         seed=arguments.seed,

@@ -25,7 +25,7 @@ KIND_WORDS = (
             r"(?:n|votes?|counts?|picks?|tally|tallies)[_ .:()-]*$"
         ),
     ),
-    ("probabilities", re.compile(r"prob|softmax|(?<![a-z])p(?![a-z])|conf")),
+    ("probabilities", re.compile(r"prob|freq|softmax|(?<![a-z])p(?![a-z])|conf")),
     ("", re.compile(r"^[_ .:()-]*+(score|class|option|opt|choice|ans|answer)?s?[_ .:()-]*$")),
 )
 """What the words around an option's letter or number say of its cells, the first that fit; "" says nothing."""

@@ -33,7 +33,7 @@ from core.errors import InputError
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import looks_scored, option_text_columns, says_right
-from core.prompting.written import CLOSES, NOT_FOUND, OPENS, find_answer
+from core.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
 from core.runs.spec import MAX_FOREIGN_PICKS, RunSpec
@@ -76,40 +76,16 @@ COUNT_LISTS = ("counts", "vote_counts", "votes", "pick_counts", "answer_counts",
 TEMPERATURES = ("temperature", "temp")
 NUMBER = re.compile(r"\d{1,3}(?:\.0)?")
 LETTERS_ALONE = re.compile(r"[A-Z?*_.-]{2,}")
+NUMBERED = re.compile(r"(?P<begin>[^\d]*?)[\s_.-]*\d{1,4}[\s_.-]*(?P<end>[^\d]*)")
+"""A name with one number, as ``pick_1`` and ``seed_1_pred``."""
 PARTS = re.compile(r"[,;|/\s]+")
-FINAL = re.compile(
-    r"(?:answer|choice|option|antwort|respuesta|réponse|答案)(?:\s+is|\s*ist|是)?\s*[:：]?\s*(?:\\boxed\{)?[\s*(\[$\"']*"
-    r"(?P<letter>[A-Z])(?![A-Za-z])",
-    re.IGNORECASE,
-)
-"""An answer that is announced anywhere in a text, as at the end of a chain of thought."""
-SHORT = 40
-"""Characters of a first line that is an answer and no thought."""
 EXACT_WITHIN = 1e-6
+MOST_INFERRED = 1_000
+FREQUENCIES = re.compile(r"freq", re.IGNORECASE)
+"""What the name of an option's column says if it holds frequencies of picks."""
 
 Cells = list[tuple[str, int]]
 """Answers as text, with how often each was given."""
-
-
-def read_pick(text: str, options: Sequence[str]) -> int:
-    """The option that a written answer names, -1 if none can be found: its first line if that is short, or what the
-    text announces last, or its first or last line (:func:`core.prompting.written.find_answer`).
-
-    >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
-    (1, 1)
-    """
-    closing = [found.end() for found in CLOSES.finditer(text)]
-    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
-    lines = [line.strip() for line in rest.splitlines() if line.strip()]
-    if not lines:
-        return NOT_FOUND
-    at = find_answer(lines[0], options)
-    if (len(lines) == 1 and len(lines[0]) <= SHORT) or (at != NOT_FOUND and len(lines[0]) <= SHORT):
-        return at
-    announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
-    if announced:
-        return announced[-1] if announced[-1] < len(options) else NOT_FOUND
-    return at if at != NOT_FOUND else find_answer(lines[-1], options)
 
 
 # ---------------------------------------------------------------- a table of picks as a table of counts
@@ -153,6 +129,12 @@ def tallied(sheet: Sheet) -> Sheet:
                 unread[i] += n
             else:
                 counts[i, place] += n
+    if counts.sum(axis=1).max() < 2:
+        example = next((cell for of in cells for cell, _ in of if cell), "")
+        raise InputError(
+            f"{sheet.path}: expected answers that name an option, found one in {counts.sum():,} of "
+            f"{counts.sum() + unread.sum():,}; the first answer is {shown(example)}"
+        )
     return _table_of(rest, rows, _constant(rest, groups), label, labels, counts, own, unread)
 
 
@@ -184,15 +166,16 @@ def _numbered(sheet: Sheet) -> _Answers | None:
     """The answers of a column for each sample."""
     stems: dict[str, list[str]] = defaultdict(list)
     for name in sheet.names:
-        if parts := re.fullmatch(r"(?P<stem>.*?)[\s_.-]*\d{1,4}", name.strip()):
-            stems[plain_name(parts["stem"])].append(name)
+        if parts := NUMBERED.fullmatch(name.strip()):
+            stems[plain_name(parts["begin"]) + "\0" * bool(parts["end"]) + plain_name(parts["end"])].append(name)
     known, doubtful = ({plain_name(word) for word in words} for words in (OF_SAMPLES, OF_OPTIONS_TOO))
     for stem, names in stems.items():
         single = stem.removesuffix("s") if stem.endswith("s") and stem[:-1] in known else stem
-        if len(names) < 2 or single not in known | doubtful:
+        words = set(single.split("\0"))
+        if len(names) < 2 or not words <= known | doubtful:
             continue
         rows = list(zip(*(sheet.texts(name) for name in names), strict=True))
-        if single in doubtful and not _repeat_themselves(rows):
+        if words & doubtful and not _repeat_themselves(rows):
             continue
         if not _are_counts(rows) and _look_like_picks(sheet, rows):
             return _Answers([[(cell, 1) for cell in row] for row in rows], tuple(names))
@@ -266,10 +249,11 @@ def _counted(cell: Any) -> dict[str, int] | None:
             cell = ast.literal_eval(cell.strip())  # an object of texts and numbers alone is the same in JSON
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             return None
-    if isinstance(cell, dict):
-        cell = {str(key): value for key, value in cell.items() if value is not None}
-        if cell and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in cell.values()):
-            return cell
+    if not isinstance(cell, dict):
+        return None
+    counts = {str(key): n for key, n in cell.items() if n is not None}
+    if counts and all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts.values()):
+        return counts
     return None
 
 
@@ -527,6 +511,33 @@ def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArr
     shares, drawn = frequencies(np.where(empty[:, None], ~np.isnan(values), counts))
     with np.errstate(divide="ignore"):
         return np.log(shares).astype(np.float32), shares, np.where(empty, 0.0, drawn)
+
+
+def samples_of(values: FloatArray, path: Path) -> FloatArray:
+    """The number of samples (n,) of frequencies (n, k) that do not say it: the smallest one that gives all of them.
+
+    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`.
+    """
+    for m in range(2, MOST_INFERRED + 1):
+        samples = np.full(len(values), float(m))
+        if are_frequencies(values, samples, counted=False):
+            return samples
+    raise InputError(
+        f"{path}: expected frequencies that are shares of a number of samples, found others; add a column 'samples' "
+        "with their number, or call the columns p_A, p_B … if they are probabilities"
+    )
+
+
+def check_not_counts(values: FloatArray, path: Path) -> None:
+    """Raise :class:`InputError` where cells of options that nobody named are whole numbers, and may count picks."""
+    filled = np.where(np.isnan(values), 0.0, values)
+    if (filled >= 0).all() and (filled == np.rint(filled)).all() and filled.max(initial=0) > 1:
+        sums = filled.sum(axis=1)
+        raise InputError(
+            f"{path}: the options' columns hold whole numbers that sum to {sums.min():g} to {sums.max():g}, which may "
+            "be counts of picks or scores; say --values counts or --values logits, or call the columns votes_A, "
+            "votes_B … or logit_A, logit_B …"
+        )
 
 
 def are_frequencies(values: FloatArray, samples: FloatArray, *, counted: bool) -> bool:

@@ -22,7 +22,17 @@ from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.joined_subjects import named_by_folder
 from core.exchange.option_columns import class_names
-from core.exchange.picks import SAMPLES, UNREAD, are_frequencies, sampled, shares_of, tallied
+from core.exchange.picks import (
+    FREQUENCIES,
+    SAMPLES,
+    UNREAD,
+    are_frequencies,
+    check_not_counts,
+    sampled,
+    samples_of,
+    shares_of,
+    tallied,
+)
 from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
     ASKED,
@@ -202,6 +212,8 @@ def _figures(
     Where a label names an option whose log-probability is missing, missing letters are options that are not listed.
     """
     cells = option_cells(sheet, columns, told=told)
+    if cells.kind == "logits" and not told and not columns.values:
+        check_not_counts(cells.values, sheet.path)
     for _ in range(2):
         probabilities: FloatArray | None
         drawn = np.full(len(cells.values), np.nan)
@@ -211,6 +223,8 @@ def _figures(
             logits, probabilities = logits_of(sheet, cells.values, cells.counts, cells.kind)
             if probabilities is not None and (name := first(sheet.names, SAMPLES)):
                 drawn = sheet.numbers(name)
+            elif probabilities is not None and FREQUENCIES.search(columns.options[0]):
+                drawn = samples_of(cells.values, sheet.path)
         try:
             return cells, _labels(sheet, columns, cells.counts, texts, logits), logits, probabilities, drawn
         except Undecided:

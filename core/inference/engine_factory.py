@@ -24,12 +24,15 @@ def load_server_engine(
     spending: Spending | None = None,
     timeout_s: float = TIMEOUT_S,
     all_needed: bool = True,
+    picks: int = 0,
     on_wait: Callable[[str], None] = lambda reason: None,
 ) -> ServerEngine:
-    """The engine of a model on servers; see :meth:`~core.inference.server.engine.ServerEngine.load`."""
+    """The engine of a model on servers; see :meth:`~core.inference.server.engine.ServerEngine.load`. With ``picks``, it
+    asks each question so many times."""
     from core.inference.server.engine import ServerEngine
+    from core.inference.server.picks import PickEngine
 
-    return ServerEngine.load(
+    return (PickEngine.of(picks) if picks else ServerEngine).load(
         model,
         servers=servers,
         key_variable=key_variable,

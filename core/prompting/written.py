@@ -95,6 +95,18 @@ DENIED = re.compile(
 )
 
 
+FINAL = re.compile(
+    r"(?:answer|choice|option|antwort|respuesta|réponse|答案)(?:\s+is|\s*ist|是)?\s*[:：]?\s*(?:\\boxed\{)?[\s*(\[$\"']*"
+    r"(?P<letter>[A-Z])(?![A-Za-z])",
+    re.IGNORECASE,
+)
+"""An answer that is announced anywhere in a text, as at the end of a chain of thought."""
+BEGINS = re.compile(r"[\W_]*[A-Z](?![\w'])")
+"""A line that begins with a letter."""
+SHORT = 40
+"""Characters of an answer that is no chain of thought."""
+
+
 def answer_line(text: str) -> str:
     """What counts of a written answer: the first line that has text, whatever kind of line break and blanks there are.
 
@@ -149,6 +161,27 @@ def find_answer(text: str, options: Sequence[str]) -> int:
         named = whole or [i for i, option in enumerate(texts) if _holds(line, option)]
         return named[0] if len(named) == 1 else NOT_FOUND
     return letters.pop() if len(letters) == 1 and set(whole) <= letters else NOT_FOUND
+
+
+def read_pick(text: str, options: Sequence[str]) -> int:
+    """The option that an answer of any length names, -1 if none can be found: the one of its first line if that begins
+    with a letter, else what the text announces last, else that of its first or last line (:func:`find_answer`).
+
+    >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
+    (1, 1)
+    """
+    closing = [found.end() for found in CLOSES.finditer(text)]
+    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
+    lines = [line.strip() for line in rest.splitlines() if line.strip()]
+    if not lines:
+        return NOT_FOUND
+    at = find_answer(lines[0], options)
+    if at != NOT_FOUND and BEGINS.match(lines[0]):
+        return at
+    announced = [LETTERS.index(found["letter"].upper()) for found in FINAL.finditer(rest)]
+    if announced and (len(lines) > 1 or len(lines[0]) > SHORT):
+        return announced[-1] if announced[-1] < len(options) else NOT_FOUND
+    return at if at != NOT_FOUND or len(lines) == 1 else find_answer(lines[-1], options)
 
 
 def _plain(line: str) -> str:

@@ -145,8 +145,13 @@ def work_of(spec: RunSpec) -> Work | None:
 
 def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int]:
     """The tokens that a server reads and writes: it writes one token after each text, and all tokens of a written
-    answer."""
+    answer. Of picks, the tokens written are the most that they may have."""
     read = [estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in prompt.continuations or ("",)]
+    if spec.picks:
+        from core.inference.server.picks import most_tokens  # imports an HTTP client that nothing else here needs
+
+        written = most_tokens(chat=spec.prompt_format == "chat")
+        return spec.picks * sum(read), spec.picks * len(read) * written
     tests = drawn.roles.count("test") * spec.repeats
     if not tests:
         return sum(read), len(read)

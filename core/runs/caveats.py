@@ -175,7 +175,7 @@ def _of_engine(spec: RunSpec, engine: Mapping[str, Any]) -> list[Caveat]:
         caveats.append(Caveat("base", f"{clause[0].upper()}{clause[1:]}.", way_out))
     if isinstance(notes := engine.get("template_notes"), list):
         caveats += [Caveat("template", _text(note)) for note in notes]
-    if spec.repeats and (unstated := _text(engine.get("sampling_unstated"))):
+    if (spec.repeats or spec.picks) and (unstated := _text(engine.get("sampling_unstated"))):
         caveats.append(
             Caveat(
                 "sampling",

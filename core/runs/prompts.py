@@ -34,6 +34,7 @@ class Combination:
     orders: bool = False
     system: str = ""
     repeats: int = 0
+    picks: int = 0
     batch_size: int | None = None
     device: str = ""
     seed: int = 0
@@ -70,6 +71,7 @@ class Combination:
                 rotations=self.rotations and form not in TEXT_FORMS,
                 orders=self.orders and form not in TEXT_FORMS,
                 repeats=0 if form in TEXT_FORMS else self.repeats,
+                picks=self.picks,
                 shots=shots,
                 **kept,
             )

@@ -27,7 +27,7 @@ from core.conformal.coverage import (
 from core.conformal.curve import thresholds
 from core.conformal.draws import first_part, hashes, uniforms
 from core.conformal.mondrian import BY
-from core.conformal.probabilities import top_options
+from core.conformal.probabilities import frequencies, top_options
 from core.conformal.published import scores_for
 from core.conformal.redraw import PROCEDURES, redraw
 from core.conformal.scores import SCORE_NAMES, SCORES, Parameters, true_scores
@@ -57,7 +57,7 @@ class Case:
     ``most`` makes its probabilities of counts from 0 to that, full of ties, zeros and ones; without it they are
     continuous. Every fourth question has a twin, which differs in punctuation alone. Subjects are unlike in size,
     one is never calibrated and one never tested, and rows that neither calibrate nor test lie between the others.
-    ``extra`` are the places of E and F.
+    ``votes`` makes its probabilities of so many picks for each question. ``extra`` are the places of E and F.
     With ``fewest`` questions have from ``fewest`` to k options. A normal run takes the first ``short`` views.
     """
 
@@ -66,6 +66,7 @@ class Case:
     k: int
     seed: int
     most: int | None = None
+    votes: int = 0
     extra: tuple[int, ...] = ()
     fewest: int | None = None
     views: tuple[SplitView, ...] = (SplitView(),)
@@ -80,7 +81,12 @@ class Case:
         answers = [j for j in range(self.fewest or self.k) if j not in self.extra]
         labels = rng.choice(answers, n)
         own = np.full(n, self.k) if self.fewest is None else rng.integers(self.fewest, self.k + 1, n)
-        if self.most is None:
+        samples = None
+        if self.votes:
+            picks = rng.multinomial(self.votes, rng.dirichlet(np.full(self.k, 0.6), n))
+            shares, samples = frequencies(picks)
+            logits = np.log(picks, out=np.full((n, self.k), -np.inf), where=picks > 0)
+        elif self.most is None:
             logits = rng.normal(0, 2, (n, self.k))
             logits[np.arange(n), labels] += 1.5
         else:
@@ -93,7 +99,8 @@ class Case:
         folder = store.create(RunRecord(spec=spec, state="queued", created=time.time()))
         store.write_questions(folder, questions, roles.tolist())
         ids = tuple(question.id for question in questions)
-        store.write_logits(folder, OptionLogits(ids, logits.astype(np.float32), np.ones(n, dtype=np.float32)))
+        given = {} if samples is None else {"probabilities": shares, "samples": samples}
+        store.write_logits(folder, OptionLogits(ids, logits.astype(np.float32), np.ones(n, dtype=np.float32), **given))
         store.update_record(spec.run_id, state="done", ended=time.time())
         return load(spec.run_id)
 
@@ -119,6 +126,7 @@ CASES = {
         short=2,
     ),
     "ones and zeros": Case(40, 33, 4, 4, most=1, extra=(1,), views=(SplitView(), SplitView(drop_extra=True)), short=2),
+    "thirty votes": Case(70, 60, 5, 21, votes=30),
     "two options": Case(5, 20, 2, 5, views=(SplitView(), SplitView(n_calibration=5), SplitView(split_seed=7))),
     "four calibrated": Case(4, 9, 3, 6, views=(SplitView(), SplitView(n_calibration=4))),
     "twenty-six options": Case(80, 40, 26, 2**33 + 7, extra=(24, 25), views=(SplitView(), SplitView(True, 30, 4))),

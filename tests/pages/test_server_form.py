@@ -149,7 +149,6 @@ def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback
         ({}, "", "", "Type the server's address first"),
         ({"key": "sk-right"}, None, "", "asks for a key"),
         ({}, None, "sk-1234567", "a key is given by the name of its environment variable"),
-        ({"logprobs": False}, None, "", "gives no log-probabilities"),
     ],
 )
 def test_what_is_wrong_is_one_sentence(
@@ -162,6 +161,20 @@ def test_what_is_wrong_is_one_sentence(
     ]
     assert next(button for button in app.button if button.label == "Launch").disabled
     assert not any("sk-1234567" in str(error.value) for error in app.error)
+
+
+def test_a_server_without_log_probabilities_is_asked_for_picks(open_page: Open, server: Loopback, asked: list[Any]):
+    app = connected(open_page, server.url)
+    assert not [one for one in app.number_input if one.key == "launch_picks"]
+    server.reset(logprobs=False)
+    press(app, "Connect")
+    assert "gives no log-probabilities. It can be asked each question several times" in said(app)
+    assert "Each question is 20 requests." in said(app)
+    app.number_input(key="launch_picks").set_value(5).run()
+    assert not app.exception
+    press(app, "Launch")
+    (spec,) = asked
+    assert (spec.picks, spec.form, spec.prompt_format, spec.servers) == (5, "letters", "chat", (server.url,))
 
 
 def test_a_server_of_before_is_one_click_away_and_a_changed_address_is_said(open_page: Open, server: Loopback, home):

@@ -242,10 +242,11 @@ def calibration(law: Law, n: int, seed: int) -> Measured:
         out[TITLES[name]] = Interval(estimate.value, estimate.low, estimate.high, truth, 0, most, rounding)
     if law.calibrated:
         out["p of the ECE"], out["p of Spiegelhalter's z"] = found.test.p_value, found.test.z_p_value
-    filled = [one for one in found.diagram.bins if one.n]
-    one = filled[int(np.random.default_rng([seed, 3]).integers(len(filled)))]
+    filled = [number for number, one in enumerate(found.diagram.bins) if one.n]
+    number = filled[int(np.random.default_rng([seed, 3]).integers(len(filled)))]
+    one = found.diagram.bins[number]
     top = top_label(run.probabilities[run.test], run.labels[run.test])
-    inside = (top.confidence > one.low) & (top.confidence <= one.high)
+    inside = place(top.confidence, edges(np.zeros(1))) == number  # a share of votes may be the end of a bin
     share = float(_top_share(run.probabilities[run.test], rows.shares[n:])[inside].mean())
     out["accuracy of a bin"] = Interval(one.accuracy, one.accuracy_low, one.accuracy_high, share, 0, 1)
     if law.calibrated:

@@ -93,7 +93,7 @@ def form() -> Combination | None:
     """Show the form and return its current request, or None if it has no model or no task."""
     served = None
     if on_server := server_form.is_on_server("launch"):
-        served = server_form.served_models("launch")
+        served = server_form.served_models("launch", may_pick=True)
         chosen = list(served.models) if served else []
     else:
         chosen = _models()

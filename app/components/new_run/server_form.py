@@ -20,7 +20,7 @@ from core.inference.server.spending import MILLION, Price
 from core.letter_mass import way_out
 from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
-from core.runs.spec import RunSpec
+from core.runs.spec import MAX_PICKS, RunSpec
 
 HERE, SERVER = "here", "server"
 PLACES = {HERE: "Loaded by Hedge", SERVER: "On a server"}
@@ -48,6 +48,11 @@ TIMEOUT_HELP = (
     "How many seconds the server may take for one answer. Then the question is asked again. A large model that answers "
     "slowly needs more."
 )
+PICKS_HELP = (
+    "How many answers are sampled of each question, at temperature 1, with a request for each. The share of the "
+    "answers that name an option stands for its probability. More picks give finer frequencies."
+)
+USUAL_PICKS = 20
 SHOWN_BEFORE = 4
 UNTOLD_KIND = "me"
 """What llama-cpp-python's server answers to who owns its models."""
@@ -64,6 +69,8 @@ class ServedModels:
     price_written: float = 0.0
     budget: float | None = None
     timeout_s: float = TIMEOUT_S
+    picks: int = 0
+    """How often each question is asked, if a model has no log-probabilities."""
 
     @property
     def asked_models(self) -> tuple[str, ...]:
@@ -83,7 +90,9 @@ class ServedModels:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The prompt formats that can be asked for letters."""
+        """The prompt formats that can be asked for letters, or for picks."""
+        if self.picks:
+            return ("chat", "plain")
         able = {
             "plain": all(one.listed and not one.letters_fault(chat=False) for one in self.able),
             "chat": all(one.chat_listed and not one.letters_fault(chat=True) for one in self.able),
@@ -93,7 +102,7 @@ class ServedModels:
     @property
     def forms(self) -> tuple[str, ...]:
         """The forms that can be asked."""
-        texts = all(one.echo for one in self.able) and "plain" in self.formats
+        texts = not self.picks and all(one.echo for one in self.able) and "plain" in self.formats
         return tuple(name for name in FORMS if texts or name not in TEXT_FORMS)
 
     def fields(self) -> dict[str, Any]:
@@ -106,6 +115,7 @@ class ServedModels:
             "price_written": self.price_written,
             "budget": self.budget,
             "timeout_s": self.timeout_s,
+            "picks": self.picks,
         }
 
 
@@ -142,6 +152,7 @@ def fill(prefix: str, spec: RunSpec) -> None:
             f"{prefix}_budget": spec.budget if spec.price.is_known else None,
             f"{prefix}_budget_tokens": None if spec.budget is None else round(spec.budget * MILLION),
             f"{prefix}_timeout": spec.timeout_s,
+            f"{prefix}_picks": spec.picks or USUAL_PICKS,
         }
     )
     _fill_address(prefix, RememberedServers(spec.servers, spec.key_variable))
@@ -159,13 +170,14 @@ def offer(prefix: str, spec: RunSpec) -> None:
 
 
 def served_models(
-    prefix: str, *, most: int | None = None, without_texts: str = "", priced: bool = True
+    prefix: str, *, most: int | None = None, without_texts: str = "", priced: bool = True, may_pick: bool = False
 ) -> ServedModels | None:
     """Show the address, the models of the server that is connected, what it can do, and prices. None without a model
     that can be asked.
 
     At most ``most`` models can be chosen. If the page needs a server that scores texts, ``without_texts`` says what is
-    not possible with another one. Prices and limits are shown only if ``priced``.
+    not possible with another one. Prices and limits are shown only if ``priced``. With ``may_pick``, a model without
+    log-probabilities can be asked for picks.
     """
     with st.container(border=True, gap="small"):
         _address(prefix)
@@ -189,7 +201,10 @@ def served_models(
             persist_state="session",
             help=MODELS_HELP,
         )
-        asked = [server_cache.asked(model, connection.servers, connection.key_variable) for model in chosen]
+        asked = [
+            server_cache.asked(model, connection.servers, connection.key_variable, lists_needed=not may_pick)
+            for model in chosen
+        ]
         for problem in dict.fromkeys(one.problem for one in asked if one.problem):
             st.error(plain(sentence(problem)))
         able = [one.able for one in asked if one.able]
@@ -206,6 +221,8 @@ def served_models(
         if lacking:
             return None
         limits = _limits(prefix) if priced else {}
+        if any(not _lists(one) for one in able):
+            limits["picks"] = _picks(prefix)
     if not chosen or len(able) < len(chosen):
         return None
     found = ServedModels(tuple(map(str, chosen)), connection, tuple(able), **limits)
@@ -231,10 +248,28 @@ def letters_warning(served: ServedModels | None, combination: Combination) -> No
                 st.warning(plain(f"{words}. {sentence(way_out(mass.first, chat=chat))}{stops}"))
 
 
+def _lists(able: Abilities) -> bool:
+    return bool(able.listed or able.chat_listed)
+
+
+def _picks(prefix: str) -> int:
+    """Show how often each question is asked. Such a server is usually asked in chat format."""
+    if f"{prefix}_picks" not in st.session_state:
+        st.session_state.update({f"{prefix}_picks": USUAL_PICKS, f"{prefix}_format": "chat"})
+    picks = st.number_input("Picks of each question", 2, MAX_PICKS, key=f"{prefix}_picks", help=PICKS_HELP)
+    st.caption(f"Each question is {picks:,} requests.")
+    return int(picks)
+
+
 def able_words(able: Abilities) -> str:
     """What a server can do, in a sentence or two."""
     kind = "" if able.kind == UNTOLD_KIND else able.kind
     who = " ".join(filter(None, (kind, able.version, able.quantisation)))
+    if not _lists(able):
+        return (
+            f"This server{f' ({who})' if who else ''} gives no log-probabilities. It can be asked each question "
+            "several times, and the shares of its answers stand for probabilities."
+        )
     texts = "scores texts and writes answers" if able.echo else "writes answers, but can't score texts"
     context = f" It reads at most {able.context:,} tokens." if able.context else ""
     sure = able.echo or -1 in (able.listed, able.chat_listed)

@@ -71,6 +71,14 @@ def run(made: argparse.ArgumentParser) -> None:
         metavar="N",
         help="also let the model write N sampled answers to each question",
     )
+    made.add_argument(
+        "--picks",
+        type=int,
+        default=0,
+        metavar="K",
+        help="for a server without log-probabilities: ask each question K times at temperature 1 (questions x K "
+        "requests), and take the shares of its answers as probabilities",
+    )
     server_arguments(made)
     made.add_argument("--batch-size", type=int, help="questions in a batch; free memory decides if this is not given")
     made.add_argument(

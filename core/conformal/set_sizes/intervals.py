@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -168,6 +168,7 @@ def strata_intervals(
     empty: str = "allow",
     clusters: IntArray | None = None,
     redraw_counts: bool = False,
+    coarse: bool = False,
 ) -> SetEstimates:
     """Mean set size and UAcc at alpha thousandths if each stratum has its own exact threshold.
 
@@ -176,6 +177,8 @@ def strata_intervals(
     threshold in some draws and not in others. ``clusters`` (m,) number the questions that test rows repeat. The sizes
     are those of the sets, s, and not their average s̃ over calibration draws, because a stratum has no set size of its
     own if letters have thresholds. A redrawn threshold between two calibration scores is interpolated.
+    ``coarse`` says that scores take few values, as frequencies of few samples do, so that a stratum of few questions
+    may seldom leave its step in resamples (:func:`_beyond_the_steps`).
     """
     codes = range(int(max(strata.calibration.max(initial=0), strata.test.max(initial=0))) + 1)
     drawn, limits = np.empty((RESAMPLES, len(codes))), np.empty(len(codes))
@@ -205,6 +208,13 @@ def strata_intervals(
         widened = few_clusters(max(2, m)) ** 2
         covariance = widened * covariance_of_mean(np.stack([sizes, right], axis=1), clusters)
     found = _estimates(resampled, float(sizes.mean()), accuracy, covariance, options)
+    if coarse and redrawn is None:
+        by_stratum = [np.sort(calibration_scores[strata.calibration == code]) for code in codes]
+
+        def size_at(changed: FloatArray) -> float:
+            return float(sizes_at(test_scores, changed[None, :], strata.test, empty=empty).mean())
+
+        found = _beyond_the_steps(found, by_stratum, limits, alpha, size_at, accuracy, options)
     return _never_a_point(found, m, accuracy, options, full=bool(np.isinf(drawn[:, np.unique(strata.test)]).all()))
 
 
@@ -222,6 +232,48 @@ def _mean_sizes(scores: FloatArray, limits: FloatArray, strata: IntArray, *, emp
         parts = np.array_split(limits, max(1, len(limits) * len(may) // CHUNK))
         totals += np.concatenate([(sizes_at(scores[may], part, strata[may]) == 0).sum(axis=1) for part in parts])
     return np.asarray(totals / len(scores), dtype=np.float64)
+
+
+def _beyond_the_steps(
+    found: SetEstimates,
+    scores: Sequence[FloatArray],
+    limits: FloatArray,
+    alpha: Alpha,
+    size_at: Callable[[FloatArray], float],
+    accuracy: float,
+    options: int,
+) -> SetEstimates:
+    """As :func:`_beyond_the_step`, for each stratum's sorted ``scores`` and its threshold among ``limits``.
+
+    ``size_at`` gives the mean set size at other thresholds. Strata are independent, so their squares are added.
+    """
+    size = size_at(limits)
+    down, up = 0.0, 0.0
+    for code, (ordered, limit) in enumerate(zip(scores, limits, strict=True)):
+        n = len(ordered)
+        if not math.isfinite(limit):
+            continue
+        wanted = rank(n, alpha)
+        first, after = (int(np.searchsorted(ordered, limit, side)) for side in ("left", "right"))
+        if first > 0:
+            below = 1 - bdtr(wanted - 1, n, share_interval(first, n)[1])
+            down += (below * (size - size_at(_with(limits, code, ordered[first - 1])))) ** 2
+        above = bdtr(wanted - 1, n, share_interval(after, n)[0])
+        up += (above * (size_at(_with(limits, code, ordered[after] if after < n else math.inf)) - size)) ** 2
+    low = min(found.mean_set_size.low, round(max(0.0, size - math.sqrt(down)), DIGITS))
+    high = max(found.mean_set_size.high, round(min(float(options), size + math.sqrt(up)), DIGITS))
+    both = found.uacc
+    ends = uacc(accuracy, np.array([high, low]), options)
+    return SetEstimates(
+        Estimate(found.mean_set_size.value, low, high),
+        Estimate(both.value, min(both.low, float(ends[0])), max(both.high, float(ends[1]))) if low > 0 else both,
+    )
+
+
+def _with(limits: FloatArray, code: int, limit: float) -> FloatArray:
+    changed = limits.copy()
+    changed[code] = limit
+    return changed
 
 
 def _redrawn_numbers(numbers: IntArray) -> IntArray:

@@ -66,6 +66,10 @@ SPACES = re.compile("[\u0120\u2581]")
 """The characters with which tokenizers write a space."""
 
 
+class NoListsError(InputError):
+    """A server gives no log-probabilities, so it can only be asked for picks (:mod:`core.inference.server.picks`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Abilities:
     """What one server does for one model.
@@ -130,17 +134,18 @@ def models(client: ServerClient) -> list[str]:
     return sorted({one["id"] for one in _listed(client, client.urls[0])[1]})[:MOST_MODELS]
 
 
-def abilities(client: ServerClient, model: str, *, all_needed: bool = True) -> Abilities:
+def abilities(client: ServerClient, model: str, *, all_needed: bool = True, lists_needed: bool = True) -> Abilities:
     """What the servers do for ``model``. Each is asked, and all must do the same.
 
-    With ``all_needed`` off, a server that can't be reached is dropped if another can. Raises :class:`InputError` if one
+    With ``all_needed`` off, a server that can't be reached is dropped if another can; with ``lists_needed`` off, one
+    that gives no log-probabilities will do. Raises :class:`InputError` if one
     of them has no such model, gives no log-probabilities at all, or is unlike the first;
     :class:`~core.errors.ServerError` if one that is needed can't be reached, or fails on all that it is asked.
     """
     by_url: dict[str, Abilities] = {}
     for url in client.urls:
         try:
-            by_url[client.corrected.get(url, url)] = _abilities(client, url, model)
+            by_url[client.corrected.get(url, url)] = _abilities(client, url, model, lists_needed)
         except PassingError:
             if all_needed or len(client.hosts) == 1:
                 raise
@@ -180,7 +185,7 @@ def failure(url: str, what: str, how: str) -> str:
     )
 
 
-def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
+def _abilities(client: ServerClient, url: str, model: str, lists_needed: bool) -> Abilities:
     url, entry = _entry(client, url, model)
     failing: dict[str, PassingError | UnreadableError] = {}
     refused: dict[str, str] = {}
@@ -189,10 +194,23 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     trusted = plain.check if plain and plain.check.compared and not plain.check.fault else None
     chat = chat_endpoint.findings(temperature=trusted.temperature if trusted else None)
     first = plain or chat
+    context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
+    version, quantisation = told(client, url, model, entry)
     if first is None:
         for error in failing.values():
             raise error
-        raise InputError(
+        if not lists_needed:
+            return Abilities(
+                kind=clean(entry.get("owned_by")),
+                version=version,
+                context=context,
+                listed=0,
+                chat_listed=0,
+                echo=False,
+                root=clean(entry.get("root")),
+                quantisation=quantisation,
+            )
+        raise NoListsError(
             f"the server {url} gives no log-probabilities of next tokens, neither on its completions nor on its chat "
             f"endpoint{quoted(refused.items(), COMPLETIONS, CHAT)}; "
             f"{hint(' '.join(refused.values())) or WAYS_OUT[any(refused.values())]}"
@@ -200,8 +218,6 @@ def _abilities(client: ServerClient, url: str, model: str) -> Abilities:
     lists, chat_lists = (each.check if each else UNCHECKED for each in (plain, chat))
     if lists.fault and lists.compared and not lists.fault.by_spelling:  # one sampler writes for both endpoints
         chat_lists = replace(chat_lists, fault=chat_lists.fault or lists.fault)
-    context = count(entry.get("max_model_len")) or count(mapping(entry.get("meta")).get("n_ctx_train"))
-    version, quantisation = told(client, url, model, entry)
     return Abilities(
         kind=clean(entry.get("owned_by")),
         version=version,

@@ -88,14 +88,14 @@ def _models(client: ServerClient) -> tuple[tuple[str, ...], list[str]]:
 
 
 @access.needs(UserRole.LAUNCHER, "connect to servers")
-def abilities_of(model: str, servers: Sequence[str], *, key: str = "") -> Abilities:
-    """What the servers can do with ``model``.
+def abilities_of(model: str, servers: Sequence[str], *, key: str = "", lists_needed: bool = True) -> Abilities:
+    """What the servers can do with ``model``. Without ``lists_needed``, one that gives no log-probabilities will do.
 
     Raises :class:`InputError` as :func:`models_on` does, if one of the servers has no such model or fails on all that
     it is asked, and if the first gives no log-probabilities.
     """
     try:
-        return _asked(servers, key, lambda client: abilities.abilities(client, model))
+        return _asked(servers, key, lambda client: abilities.abilities(client, model, lists_needed=lists_needed))
     except UnreadableError as error:
         raise InputError(f"{error}, then check again") from error
 

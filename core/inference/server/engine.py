@@ -87,6 +87,9 @@ SPELLINGS = (" {}", "{}", "▁{}", "Ġ{}")
 class ServerEngine:
     """One model on one or several servers."""
 
+    lists_needed = True
+    """Whether the server has to give log-probabilities."""
+
     def __init__(self, client: ServerClient, model: str, able: Abilities) -> None:
         self.client = client
         self.model = model
@@ -98,6 +101,8 @@ class ServerEngine:
         self.lists = UNCHECKED
         self.lettered = False
         self.left_out = LeftOut()
+        self.options: Mapping[str, Sequence[str]] = {}
+        """The texts of each question's options, by its id, for reading answers in writing."""
 
     @classmethod
     def load(
@@ -128,7 +133,8 @@ class ServerEngine:
             on_wait=on_wait,
         )
         try:
-            return cls(client, model, abilities(client, model, all_needed=all_needed))
+            able = abilities(client, model, all_needed=all_needed, lists_needed=cls.lists_needed)
+            return cls(client, model, able)
         except BaseException:
             client.close()
             raise
@@ -341,15 +347,15 @@ class ServerEngine:
         return any(found.joined for _, found in self.echo(asked))
 
     def write(
-        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int]
+        self, prompts: Sequence[Prompt], *, repeats: int, seeds: Sequence[int], most: int = WRITTEN
     ) -> Iterator[tuple[int, list[str]]]:
-        """The index of each prompt with ``repeats`` answers of at most :data:`WRITTEN` tokens, sampled at temperature 1
+        """The index of each prompt with ``repeats`` answers of at most so many tokens, sampled at temperature 1
         from the whole distribution. All prompts are asked at the same time."""
         if not prompts:
             return
         chat = prompts[0].chat
         bodies: list[Body] = [
-            sampled_body(self.model, self._asked(prompt), most=WRITTEN, seed=seed * repeats + i)
+            sampled_body(self.model, self._asked(prompt), most=most, seed=seed * repeats + i)
             for prompt, seed in zip(prompts, seeds, strict=True)
             for i in range(repeats)
         ]

@@ -23,6 +23,7 @@ from core.devices.slots import Slot, slots
 from core.errors import (
     BudgetReachedError,
     HedgeError,
+    InputError,
     RunBusyError,
     RunCancelled,
     RunError,
@@ -42,6 +43,7 @@ from core.inference.unconditional import score_bare
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
 from core.runs.agent import liveness
+from core.runs.caveats import PICKS, picked
 from core.runs.execution import jury_run, perplexity_run
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
@@ -136,6 +138,11 @@ def preflight(spec: RunSpec) -> None:
     empty side, or a model of this machine where Hedge is installed without models. Loads no model.
     """
     kind_of(spec).check(spec)
+    if spec.picks and not spec.servers:
+        raise InputError(
+            "picks are for models on a server (--server): a model that is loaded here gives the probability of every "
+            "option"
+        )
     if spec.servers:
         check_key(spec.key_variable)
     # The base model of a jury may be on a server, too.
@@ -211,6 +218,10 @@ class _Execution:
             return
         with server_engine(spec, self.reporter) as engine:
             self.served = engine
+            if self.spec.picks:
+                engine.options = {question.id: question.options for question in self.drawn.scored}
+                requests = len(self.drawn.scored) * self.spec.picks
+                self.reporter.log(f"{self.spec.picks} picks a question are {requests:,} requests")
             yield engine
 
     def _shared(self) -> AbstractContextManager[SharedScoring | None]:
@@ -277,6 +288,8 @@ class _Execution:
         notes = letter_mass.noted(scored, np.flatnonzero([name in tests for name in scored.ids]))
         if scored.bounded is not None:
             notes["bounded_questions"] = int(scored.bounded.any(axis=1).sum())
+        if scored.samples is not None:
+            notes[PICKS] = picked(scored.samples, unread=int((self.spec.picks - scored.samples).sum()))
         return notes
 
     def _note_missing(self, asked: Sequence[Prompt]) -> None:

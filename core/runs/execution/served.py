@@ -39,7 +39,9 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
         model = spec.asked_model, spec.key_variable
         if model not in now:
             try:
-                now[model] = abilities_of(spec.model, spec.servers, key=spec.key_variable).weights
+                now[model] = abilities_of(
+                    spec.model, spec.servers, key=spec.key_variable, lists_needed=not spec.picks
+                ).weights
             except HedgeError as error:
                 now[model] = None
                 notes.append(
@@ -58,6 +60,21 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
 
 
 @contextmanager
+def _picks_offered(spec: RunSpec) -> Iterator[None]:
+    """Names the other way to ask a server that gives no log-probabilities."""
+    from core.inference.server.abilities import NoListsError
+
+    try:
+        yield
+    except NoListsError as error:
+        if spec.form != "letters":
+            raise
+        raise InputError(
+            f"{error}; or ask it for picks (--picks 20), whose frequencies stand for probabilities"
+        ) from error
+
+
+@contextmanager
 def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerEngine]:
     """The engine that asks the run's servers. At its end connections are closed, and what was paid is noted.
 
@@ -67,7 +84,7 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
     """
     record = store.read_record(spec.run_id)
     begun = (store.folder_of(spec.run_id) / "chunks").exists()
-    with access.acting_as(access.launcher(record.launched_by)):
+    with access.acting_as(access.launcher(record.launched_by)), _picks_offered(spec):
         engine = load_server_engine(
             spec.model,
             servers=spec.servers,
@@ -75,6 +92,7 @@ def server_engine(spec: RunSpec, reporter: ProgressReporter) -> Iterator[ServerE
             spending=Spending(spec.price, record.spent),
             timeout_s=spec.timeout_s,
             all_needed=not begun,
+            picks=spec.picks,
             on_wait=reporter.wait_for_server,
         )
     with closing(engine):

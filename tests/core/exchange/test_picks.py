@@ -14,8 +14,8 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import inspect_log, lm_eval, score_arrays, table, writing
 from core.exchange.imported import save
-from core.exchange.picks import read_pick
 from core.exchange.run_table import run_table
+from core.prompting.written import read_pick
 from core.reports.calibration.calibrated import calibrated
 from core.reports.caveats import of_run
 from core.reports.evaluation import load
@@ -78,6 +78,12 @@ SHAPES: dict[str, list[dict[str, object]]] = {
     "letters with commas": [question(i, picks=",".join(map(letter, PICKS[i]))) for i in range(N)],
     "columns of counts": [question(i, **{f"votes_{letter(j)}": COUNTS[i, j] for j in range(K)}) for i in range(N)],
     "columns of whole numbers": [question(i, **{letter(j): COUNTS[i, j] for j in range(K)}) for i in range(N)],
+    "frequencies without their number": [
+        question(i, **{f"freq_{letter(j)}": COUNTS[i, j] / SAMPLES for j in range(K)}) for i in range(N)
+    ],
+    "columns named by seed and answer": [
+        question(i, **{f"seed_{s}_pred": letter(PICKS[i, s]) for s in range(SAMPLES)}) for i in range(N)
+    ],
     "rounded frequencies": [
         question(i, samples=SAMPLES, **{f"p_{letter(j)}": round(COUNTS[i, j] / SAMPLES, 8) for j in range(K)})
         for i in range(N)
@@ -195,6 +201,24 @@ def test_rows_that_contradict_each_other_are_refused(tmp_path, change, says):
         table.read([csv(tmp_path, [{**row, **change(row)} for row in a_row_a_sample()])])
 
 
+def test_whole_numbers_of_differing_sums_are_asked_about(tmp_path):
+    rows = [question(i, **{letter(j): COUNTS[i, j] + (i % 2) for j in range(K)}) for i in range(N)]
+    path = csv(tmp_path, rows)
+    with pytest.raises(
+        InputError, match=r"sum to 7 to 11, which may be counts of picks or scores; say --values counts"
+    ):
+        table.read([path])
+    named = table.Columns(tuple("ABCD"), "label", values="counts", id="id")
+    (run,) = table.read([path], columns=named)
+    assert run.provenance["picks"] == {"least": 7, "most": 11, "unread": 0}
+
+
+def test_answers_without_an_option_are_refused_with_the_first(tmp_path):
+    rows = [{**row, "pick": "It depends on many things."} for row in a_row_a_sample()]
+    with pytest.raises(InputError, match=r"found one in 0 of 280; the first answer is 'It depends on many things\.'"):
+        table.read([csv(tmp_path, rows)])
+
+
 def test_options_in_columns_are_no_picks(tmp_path):
     rows = [
         question(i, question=f"Q{i}", **{f"answer_{j}": f"{text} {i}" for j, text in enumerate(TEXTS)})
@@ -213,6 +237,8 @@ def test_options_in_columns_are_no_picks(tmp_path):
         ("First, A is impossible.\n\n**ANSWER: D**", 3),
         ("Let me think about option A and option B in turn, as both are near.\nThe answer is (B)", 1),
         ("I am not sure", -1),
+        ("So B? Hardly.\nAnswer: C", 2),
+        ("B. green\nQuestion: and the sky?\nAnswer: A", 1),
         ("", -1),
         ("<think>B, or maybe C", -1),
         ("The answer is (Z).\nI hope that helps you.", -1),

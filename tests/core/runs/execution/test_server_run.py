@@ -165,7 +165,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
 
 
 def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, impatient, capsys):
-    server.reset(fault=lambda number: "cut" if number > 110 else "")
+    server.reset(fault=lambda number: "cut" if number > 60 else "")
     run("--server", server.url, status=1)
     (record,) = own_runs().values()
     assert record.state == "paused"
@@ -432,3 +432,43 @@ def test_a_spec_with_servers_is_another_run_and_older_ids_stay():
         with pytest.raises(InputError):
             RunSpec(**{**there.to_json(), **wrong})
     assert execution.memory_gib(there) == 0.0
+
+
+def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient, capsys):
+    """The frequencies of 8 picks come near the model's probabilities. A run that stops goes on where it was."""
+    server.reset(logprobs=False)
+    run("--server", server.url, "--samples", 10, status=2)
+    assert "or ask it for picks (--picks 20), whose frequencies stand for probabilities" in capsys.readouterr().err
+    picks = ["--server", server.url, "--samples", 10, "--picks", 8]
+    server.reset(logprobs=False, fault=lambda number: "cut" if number > 60 else "")
+    run(*picks, status=1)
+    capsys.readouterr()
+    server.reset(logprobs=False)
+    run(*picks)
+    record = own_runs()[(server.url,)]
+    log = "\n".join(store.read_log(record.run_id))
+    assert "8 picks a question are 80 requests" in log
+    assert "goes on after" in log
+    found = load(record.run_id)
+    assert found.samples.max() <= 8
+    unread = record.provenance["picks"]["unread"]
+    assert found.samples.sum() + unread == 8 * len(found.ids)
+    (caveat,) = [one for one in of_run_record(record) if one.kind == "frequencies"]
+    assert "8 samples" in caveat.sentence
+    server.reset()
+    run("--server", server.url, "--samples", 10)
+    (letters,) = [name for name in store.run_ids() if not store.is_bundled(name) and name != record.run_id]
+    exact = dict(zip(load(letters).ids, load(letters).probabilities, strict=True))
+    gaps = np.array([found.probabilities[i] - exact[name] for i, name in enumerate(found.ids)])
+    assert np.abs(gaps).mean() < 0.1
+
+
+def test_answers_that_name_no_option_stop_a_run_of_picks_before_it_is_paid(server, capsys):
+    server.reset(logprobs=False, before="No idea at all.\n")
+    run("--server", server.url, "--picks", 3, "--samples", 8, status=1)
+    assert "none of 4 answers names an option; the first begins with 'No idea at all.'" in capsys.readouterr().err
+
+
+def test_picks_are_for_servers(home, capsys):
+    run("--picks", 5, status=2)
+    assert "picks are for models on a server (--server)" in capsys.readouterr().err
