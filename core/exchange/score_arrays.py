@@ -228,7 +228,6 @@ def _built(
     kind = recognised_values(values.reshape(-1, k))
     shares: FloatArray | None
     drawn = np.full(n, np.nan)
-    shares: FloatArray | None
     if whole or kind == COUNTS:
         kind, mass = COUNTS, np.full(n, np.nan)
         counts = values.sum(axis=0) if values.ndim == 3 else values
