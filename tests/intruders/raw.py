@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
+from typing import Any, TypeVar
 
+Value = TypeVar("Value")
 TEXT, BINARY, CONTINUES, PING, PONG = 0x1, 0x2, 0x0, 0x9, 0xA
 STREAM = "/_stcore/stream"
+
+
+def run(work: Coroutine[Any, Any, Value]) -> Value:
+    """Run ``work`` in a thread of its own: the browser's tests leave an event loop running in the one of the tests."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(asyncio.run, work).result()
 
 
 class Wire:

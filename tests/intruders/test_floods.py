@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from tests.intruders.client import BackMsg
-from tests.intruders.raw import BINARY, CONTINUES, PING, PONG, TEXT, Wire
+from tests.intruders.raw import BINARY, CONTINUES, PING, PONG, TEXT, Wire, run
 
 TOO_LARGE, BROKEN, REFUSED = 1009, 1002, 1008
 COMPRESSED = 0x40
@@ -32,10 +32,10 @@ def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[obje
         async with Wire(port) as wire:
             return await asyncio.wait_for(attempt(wire), 60)
 
-    async def run() -> list[object]:
+    async def attempted() -> list[object]:
         return list(await asyncio.gather(*map(one, attempts)))
 
-    return asyncio.run(run())
+    return run(attempted())
 
 
 def number(value: int) -> bytes:

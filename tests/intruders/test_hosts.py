@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.intruders.raw import Wire
+from tests.intruders.raw import Wire, run
 
 PORT = "{port}"
 """In a host or an origin: the server's port."""
@@ -41,14 +41,14 @@ NOBODYS = [
 def play(port: int, *attempts: Callable[[Wire], Awaitable[object]]) -> list[object]:
     """What each attempt got, each on a connection of its own."""
 
-    async def run() -> list[object]:
+    async def attempted() -> list[object]:
         results = []
         for attempt in attempts:
             async with Wire(port) as wire:
                 results.append(await asyncio.wait_for(attempt(wire), 30))
         return results
 
-    return asyncio.run(run())
+    return run(attempted())
 
 
 def opens(port: int, host: str) -> tuple[int, int]:
@@ -190,7 +190,7 @@ def test_no_handshake_lets_the_server_ask_the_internet(public: int, attacked: Pa
             status, _ = await wire.request(f"Host: localhost:{public}")
         return list(await asyncio.gather(*handshakes)), status
 
-    assert asyncio.run(all_at_once()) == ([403] * 20 + [101] * 2, 200)
+    assert run(all_at_once()) == ([403] * 20 + [101] * 2, 200)
     log = (attacked / "public" / "server.log").read_text()
     assert "external IP" not in log
     assert "External URL" not in log
