@@ -15,9 +15,9 @@ from typing import Literal
 import numpy as np
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray
+from core.tables.cells import value_of
 from core.tables.field_names import CLUSTER_NAMES, ID_NAMES, QUESTION_NAMES, first, matching, plain_name
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, as_number, meant
@@ -168,23 +168,14 @@ def _check_truth(sheet: Sheet, candidates: Sequence[str]) -> None:
 def unfolded(sheet: Sheet) -> Sheet:
     """The table with a column for each judge of a column of objects, such as ``judges: {"gpt4": true}``."""
     for name in matching(sheet.names, ("judges", "judgements", "judgments", "verdicts", "votes", "jurors")):
-        cells = [_object(cell) for cell in sheet.table[name].to_pylist()]
-        if all(cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
+        cells = [value_of(cell) for cell in sheet.table[name].to_pylist()]
+        if all(isinstance(cell, dict) and cell for cell in cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
             table = sheet.table.drop_columns([name])
             for judge in cells[0]:
                 if judge not in table.column_names:
                     table = table.append_column(str(judge), [[str(cell[judge]) for cell in cells]])
             return replace(sheet, table=table)
     return sheet
-
-
-def _object(cell: object) -> dict[str, object]:
-    if isinstance(cell, str):
-        try:
-            cell = loads(cell)
-        except ValueError:
-            return {}
-    return cell if isinstance(cell, dict) else {}
 
 
 def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:

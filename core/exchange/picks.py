@@ -15,7 +15,6 @@ is no frequency.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +36,7 @@ from core.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
 from core.runs.spec import MAX_FOREIGN_PICKS, RunSpec
+from core.tables.cells import value_of
 from core.tables.field_names import (
     ID_NAMES,
     LABEL_NAMES,
@@ -49,7 +49,7 @@ from core.tables.field_names import (
     plain_name,
 )
 from core.tables.labels import read_labels
-from core.tables.list_columns import LONGEST_CELL, listed, widened
+from core.tables.list_columns import listed, widened
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
 
@@ -244,11 +244,7 @@ def _parted(cells: Sequence[Any], *, is_count: bool) -> list[Cells] | None:
 
 def _counted(cell: Any) -> dict[str, int] | None:
     """A cell as an object of counts by option; None for others."""
-    if isinstance(cell, str) and cell.lstrip()[:1] == "{" and len(cell) <= LONGEST_CELL:
-        try:
-            cell = ast.literal_eval(cell.strip())  # an object of texts and numbers alone is the same in JSON
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
+    cell = value_of(cell)
     if not isinstance(cell, dict):
         return None
     counts = {str(key): n for key, n in cell.items() if n is not None}

@@ -20,8 +20,8 @@ from core.errors import InputError, plain
 from core.files.json_text import loads
 from core.perplexity.conversations import COUNSELOR, PERSON, Conversation, Message
 from core.perplexity.roles import SYSTEM_MESSAGE, is_role, plain_role, roles_of
+from core.tables.cells import value_of
 from core.tables.encodings import COMPRESSIONS, LINE_END, Source, opened
-from core.tables.list_columns import parsed
 from core.tables.safe_read import LARGEST_JSON, check_size, reason, shown
 from core.tables.tabular import Sheet, source_sheets
 
@@ -478,7 +478,7 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
     """All messages of a conversation in one field of an object: a list of objects, or a text with roles; else empty."""
     for name in MESSAGES:
         values = lower.get(name)
-        values = _parsed(values) if isinstance(values, str) else values
+        values = value_of(values) if isinstance(values, str) else values
         values = values.get("messages") if isinstance(values, dict) else values
         if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
             if any(_raw_message(one) for one in values):
@@ -582,12 +582,6 @@ def _message_of(values: Any, where: str) -> _Raw:
     return raw
 
 
-def _parsed(cell: str) -> Any:
-    """A cell that is a list or an object in JSON or as Python writes it; other text as it is."""
-    value = parsed(cell) if cell.lstrip()[:1] in ("[", "{") else None
-    return cell if value is None else value
-
-
 def _text(value: Any) -> str:
     return "" if value is None else str(value).strip()
 
@@ -606,7 +600,7 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
         if name in lower:
             column = sheet.nested.get(lower[name]) or sheet.table[lower[name]].slice(0, CELLS).to_pylist()
             cells = [cell for cell in column[:CELLS] if cell not in (None, "")]
-            values = [_parsed(cell) if isinstance(cell, str) else cell for cell in cells]
+            values = [value_of(cell) for cell in cells]
             if values and all(is_messages(one) or is_talk(one) for one in values):
                 return "whole", lower[name]
     asked, reply = _sides(lower)

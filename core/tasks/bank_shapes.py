@@ -7,7 +7,6 @@ like probabilities, log-probabilities or logits over the whole file.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 import re
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS
+from core.tables.cells import LONGEST_CELL, value_of
 from core.tables.field_names import (
     CONTEXT_BEGINNINGS,
     CONTEXT_NAMES,
@@ -74,9 +74,6 @@ FIGURE_NAMES = re.compile(
     re.I,
 )
 """Names of columns of a model's figures."""
-QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
-LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
 SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
 """What separates options in one text, other than commas."""
@@ -151,10 +148,10 @@ def flattened(columns: Columns) -> Columns:
     """The fields with nested questions as fields of their own, and a row for each question of a passage."""
     made = dict(columns)
     for name, cells in columns.items():
-        inner = [_value(cell) for cell in cells[:1]]
+        inner = [value_of(cell) for cell in cells[:1]]
         nested = isinstance(inner[0], dict) if inner else False
         if nested and (matching(inner[0], QUESTION_NAMES) and (len(columns) == 1 or plain_name(name) in ASKED)):
-            rows = [row if isinstance(row := _value(cell), dict) else {} for cell in made.pop(name)]
+            rows = [row if isinstance(row := value_of(cell), dict) else {} for cell in made.pop(name)]
             made |= {
                 str(key): [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)
             }
@@ -171,10 +168,10 @@ def _a_row_a_question(columns: Columns, name: str) -> Columns:
     rows: list[dict[str, Any]] = []
     beside = [key for key in columns if key != name]
     for i in range(n):
-        cell = _value(columns[name][i])
+        cell = value_of(columns[name][i])
         if not isinstance(cell, list):
             return columns
-        own = {key: _value(columns[key][i]) for key in beside}
+        own = {key: value_of(columns[key][i]) for key in beside}
         whole = {key: value for key, value in own.items() if not (isinstance(value, list) and len(value) == len(cell))}
         passage = str(own.get("id") or own.get("example_id") or i + 1)
         for j, asked in enumerate(cell):
@@ -186,10 +183,6 @@ def _a_row_a_question(columns: Columns, name: str) -> Columns:
             rows.append(row)
     names = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in names}
-
-
-def _value(cell: Any) -> Any:
-    return parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{") else cell
 
 
 # ---------------------------------------------------------------- what is asked
@@ -303,9 +296,16 @@ def _options(columns: Columns, taken: set[str]) -> Options | None:
     return _right_and_wrong(columns, names) or next(filter(None, single), None)
 
 
-def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the options, in order: ``A`` to ``D``, ``option_a``, ``opa``, ``choice1``, ``ans0`` …; texts come
-    before numbers, and the letters alone before other names. None if there are not two of them."""
+def option_columns(columns: Columns, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the options, in order; texts come before numbers. None if there are not two of them."""
+    sets = option_runs(names)
+    texts = (run for run in sets if not all(_is_number(columns[name]) for name in run))
+    return next(texts, next(iter(sets), ()))
+
+
+def option_runs(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names of options' fields, each time two or more in order: ``A`` to ``D``, ``option_a``, ``opa``, ``choice1``,
+    ``ans0`` …; the letters alone come before other names."""
     runs: dict[str, dict[int, str]] = {}
     for name in names:
         plain = plain_name(name)
@@ -323,8 +323,7 @@ def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
         start = 1 if begin.endswith("#") and 0 not in places else 0
         run = tuple(places[place] for place in itertools.takewhile(places.__contains__, itertools.count(start)))
         sets += [run] if len(run) >= 2 else []
-    texts = [run for run in sets if not all(_is_number(columns[name]) for name in run)]
-    return next(iter([*texts, *sets]), ())
+    return sets
 
 
 def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
@@ -343,7 +342,7 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         return None
     if list_name:
         own = (list_name,)
-        cells = [_value(cell) for cell in columns[list_name]]
+        cells = [value_of(cell) for cell in columns[list_name]]
         wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
     else:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
@@ -427,12 +426,9 @@ def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def _options_of(cell: Any) -> RowOptions | None:
-    if isinstance(cell, str):
-        value = parsed(cell)
-        if value is None:
-            texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
-            return RowOptions(texts) if texts else None
-        cell = value
+    if isinstance(cell, str) and isinstance(cell := value_of(cell), str):
+        texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
+        return RowOptions(texts) if texts else None
     if isinstance(cell, dict):
         return _of_object(cell)
     if isinstance(cell, (list, tuple)):
@@ -491,32 +487,6 @@ def _of_objects(cells: Sequence[dict[Any, Any]]) -> RowOptions | None:
     )
 
 
-def parsed(cell: str) -> Any:
-    """The list or object that a cell writes down in JSON, as Python or as numpy does; None for other texts."""
-    text = cell.strip()
-    if text[:1] not in ("[", "{") or len(text) > LONGEST_CELL:
-        return None
-    try:
-        return loads(text)
-    except ValueError:
-        pass
-    text = ARRAY.sub(lambda found: _with_commas(found[1]), text)
-    if text.startswith("["):
-        text = _with_commas(text)
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-
-
-def _with_commas(text: str) -> str:
-    """A list of texts as numpy writes it (``['Paris' 'Oslo']``) with commas between the texts. Python would join the
-    texts into one."""
-    quoted = QUOTED.findall(text)
-    between = QUOTED.sub("", text)
-    return f"[{', '.join(quoted)}]" if len(quoted) > 1 and not between.strip("[] \n\t") else text
-
-
 def split_text(text: str) -> Texts:
     """The options of one text with marks ("A. Paris B. Oslo", "a ) 38 , b ) 27"), or with a line or a bar between
     them; empty if it has no options.
@@ -564,9 +534,6 @@ def without_marks(texts: Texts) -> Texts:
 # ---------------------------------------------------------------- banks and results
 
 
-MISSING = ("", "nan", "none", "null", "n/a", "?")
-
-
 def is_missing(cell: Any) -> bool:
     """Whether a cell holds nothing."""
     if cell is None or cell == "":
@@ -606,7 +573,7 @@ def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
     """Whether a column holds a model's figures, by its name and its first cells."""
     if not FIGURE_NAMES.search(name.strip()):
         return False
-    there = [_value(cell) for cell in cells[:50] if not is_missing(cell)]
+    there = [value_of(cell) for cell in cells[:50] if not is_missing(cell)]
     return bool(there) and all(
         isinstance(cell, (list, dict)) or as_number(cell, percent=str(cell).strip().endswith("%")) is not None
         for cell in there
