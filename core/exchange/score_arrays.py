@@ -23,12 +23,12 @@ from core.exchange.array_sides import Arrays, sides, without_side
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
-from core.exchange.read_as import described, kind_words, line
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
 from core.option_names import OF_CLASSES, are_classes
 from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.labels import Labels, read_labels
+from core.tables.read_as import kind_words, line
 from core.tables.safe_read import check_count
 from core.tasks.identity import cluster_name
 
@@ -282,7 +282,7 @@ def _built(
             "averaged_over": values.shape[0] if values.ndim == 3 else 1,
             "lacks": [name for name in ("model", "task") if name not in about],
         },
-        read_as=line(questions, described(read), kind_words(kind), left_out=left_out),
+        read_as=line(questions, read.words, kind_words(kind), left_out=left_out),
     )
     if kind != COUNTS:
         return run

@@ -33,7 +33,6 @@ from core.exchange.picks import (
     shares_of,
     tallied,
 )
-from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
     ASKED,
     BANK,
@@ -65,6 +64,7 @@ from core.runs.spec import RunSpec
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
 from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
+from core.tables.read_as import kind_words, line, repeats
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
 from core.tasks.identity import cluster_name
@@ -200,7 +200,7 @@ def _read_as(
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
-    return line(run.questions, described(read), values, encoding, repeated=repeated, left_out=left_out)
+    return line(run.questions, read.words, values, encoding, repeated=repeated, left_out=left_out)
 
 
 def _figures(

@@ -22,6 +22,7 @@ from core.perplexity.conversations import COUNSELOR, PERSON, Conversation, Messa
 from core.perplexity.roles import SYSTEM_MESSAGE, is_role, plain_role, roles_of
 from core.tables.cells import value_of
 from core.tables.encodings import COMPRESSIONS, LINE_END, Source, opened
+from core.tables.read_as import counted
 from core.tables.safe_read import LARGEST_JSON, check_size, reason, shown
 from core.tables.tabular import Sheet, source_sheets
 
@@ -110,10 +111,13 @@ BETWEEN = re.compile(
     r"^\s*(?:[-=*_~]{3,}|#+\s.*|(?:conversation|dialogue|session|chat)\s+\S{1,20}:?)\s*$", re.IGNORECASE
 )
 """A line between two conversations of a text."""
+NO_REPLY = "conversation without a reply"
 EXPECTED = (
     "expected a conversation (lines such as “user: …” and “assistant: …”, JSON with “messages”, or a table with a "
     "column for each side)"
 )
+MANY = {NO_REPLY: "conversations without a reply", "note on reasoning": "notes on reasoning"}
+"""The plurals of what is left out, where it takes more than an s."""
 MOST_CONVERSATIONS = 100_000
 LONGEST_NAME = 80
 
@@ -663,9 +667,7 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
         except InputError as error:
             said = str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
             first = first or InputError(said)
-            left_out[
-                "conversation without a reply" if not messages or len(messages) < 2 or "no message" in said else ""
-            ] += 1
+            left_out[NO_REPLY if not messages or len(messages) < 2 or "no message" in said else ""] += 1
     if not conversations:
         raise first or InputError(f"{path}: {EXPECTED}, found none")
     if left_out.pop("", 0) and first:
@@ -700,19 +702,16 @@ def _file_roles(talks: Sequence[_Talk]) -> dict[str, str]:
 
 def _read_as(conversations: Sequence[Conversation], left_out: Mapping[str, int], guessed: str) -> str:
     """How a file was read: "3 conversations of 12 messages; 3 system messages and 1 empty turn are left out"."""
-    messages = sum(len(one.messages) for one in conversations)
-    said = [f"{_counted(len(conversations), 'conversation')} of {_counted(messages, 'message')}"]
-    counts = [_counted(n, what) for what, n in sorted(left_out.items()) if n and what != SYSTEM_MESSAGE]
+    messages = sum(len(conversation.messages) for conversation in conversations)
+    parts = [f"{counted(len(conversations), 'conversation')} of {counted(messages, 'message')}"]
+    counts = [
+        counted(n, what, MANY.get(what, "")) for what, n in sorted(left_out.items()) if n and what != SYSTEM_MESSAGE
+    ]
     if counts:
         listed = " and ".join(filter(None, (", ".join(counts[:-1]), counts[-1])))
-        said.append(f"{listed} left out")
+        parts.append(f"{listed} left out")
     if systems := left_out.get(SYSTEM_MESSAGE, 0):
-        said.append(f"{_counted(systems, SYSTEM_MESSAGE)} left out, because the prompts compared take their place")
+        parts.append(f"{counted(systems, SYSTEM_MESSAGE)} left out, because the prompts compared take their place")
     if guessed:
-        said.append(f"read as {guessed}")
-    return "; ".join(said)
-
-
-def _counted(n: int, what: str) -> str:
-    many = {"conversation without a reply": "conversations without a reply", "note on reasoning": "notes on reasoning"}
-    return f"{n:,} {what if n == 1 else many.get(what, f'{what}s')}"
+        parts.append(f"read as {guessed}")
+    return "; ".join(parts)

@@ -17,6 +17,7 @@ import numpy as np
 from core.errors import InputError, Undecided
 from core.records import LETTERS, OPTION_NAMES, BoolArray, IntArray
 from core.tables.field_names import PICK_NAMES, RIGHT_NAMES
+from core.tables.read_as import span
 from core.tables.safe_read import shown
 
 LETTER_AMONG_WORDS = re.compile(
@@ -44,6 +45,11 @@ class Labels:
     form: str
     reason: str = ""
     told: bool = False
+
+    @property
+    def words(self) -> str:
+        """What the answers were taken for, and why where the numbers alone do not say it."""
+        return f"answers as {self.form}" + (f" ({self.reason})" if self.reason else "")
 
 
 def read_labels(
@@ -228,17 +234,12 @@ def _question(
 ) -> str:
     first, last = OPTION_NAMES[numbers[0] - 1], OPTION_NAMES[numbers[0]]
     least, most = int(numbers.min()), int(numbers.max())
-    span = f"all are {least}" if least == most else f"they run from {least} to {most}"
+    range_of_all = f"all are {least}" if least == most else f"they run from {least} to {most}"
     return (
         f"{where(0)}: the answer {cells[0]} in {column!r} is option {last} if numbers count from 0 and {first} if they "
-        f"count from 1, and no row decides which ({span}, of {_span(counts)} options); say --labels-from 0 or "
-        "--labels-from 1"
+        f"count from 1, and no row decides which ({range_of_all}, of {span(counts.tolist())} options); say "
+        "--labels-from 0 or --labels-from 1"
     )
-
-
-def _span(counts: IntArray) -> str:
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _all_texts(cells: Sequence[str], texts: Sequence[Sequence[str]]) -> IntArray | None:

@@ -25,6 +25,7 @@ from core.records import LETTERS, MOST_ASKED, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
 from core.tables.json_table import Columns
 from core.tables.labels import read_labels
+from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import open_columns
 from core.tasks import file_stem
@@ -213,7 +214,7 @@ def _places(
         if len(letters) > 1 or name != "label" or not made.columns.keys() >= DOCUMENTED:
             raise
         read = read_from(start=0)  # one number alone, in the shape that is documented to count from 0
-    return read.labels.tolist(), f"answers as {read.form}{f' ({read.reason})' if read.reason else ''}"
+    return read.labels.tolist(), read.words
 
 
 def _cell(cell: Any) -> str:
@@ -323,18 +324,14 @@ def _read_as(
 ) -> str:
     """One line on how a file was read: ``again`` rows are left out because they repeat others, ``renamed`` rows repeat
     others under other ids."""
-    counts = [len(question.options) for question in questions]
-    least, most = min(counts), max(counts)
-    words = [
-        f"{len(questions):,} question{'s' * (len(questions) != 1)}",
-        f"{least} options" if least == most else f"{least} to {most} options",
+    return line(
+        questions,
         form,
         *made.remarks,
-        f"{again:,} row{'s' * (again != 1)} twice, asked once" if again else "",
-        f"{renamed:,} row{'s' * (renamed != 1)} twice under other ids" if renamed else "",
+        f"{counted(again, 'row')} twice, asked once" if again else "",
+        f"{counted(renamed, 'row')} twice under other ids" if renamed else "",
         *(f"{count:,} left out: {reason}" for reason, count in left_out.items()),
-    ]
-    return ", ".join(filter(None, words))
+    )
 
 
 def canonical(questions: Sequence[Question]) -> str:
