@@ -72,7 +72,7 @@ def option_columns(
     wide = text_columns(texts, len(options))
     if wide:
         return OptionColumns(options, kind, wide)
-    fewer = max((text_columns(texts, k) for k in range(2, len(options))), key=len, default=())
+    fewer = text_columns(texts)
     if fewer and _are_tokens(sheet, options, len(fewer), others):
         cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
         shares = ((cells >= 0) & (cells <= 1)).all()
@@ -82,14 +82,15 @@ def option_columns(
     return OptionColumns(options, kind)
 
 
-def text_columns(names: Sequence[str], k: int) -> tuple[str, ...]:
-    """The columns of the options' texts, those of ``option`` in their name first; none if there are not k of them."""
+def text_columns(names: Sequence[str], k: int = 0) -> tuple[str, ...]:
+    """The columns of the options' texts, those of ``option`` in their name first: k of them, or as many as there are;
+    none if there are not k, or two."""
     fitting = [
-        (words, run[:k])
+        (words, run[: k or MOST_OPTIONS])
         for words, run in _runs(names)
-        if len(run) >= k and KIND_WORDS[-1][1].match(words.replace("\0", "").lower())
+        if len(run) >= (k or 2) and KIND_WORDS[-1][1].match(words.replace("\0", "").lower())
     ]
-    return max(fitting, key=lambda one: "option" in one[0].lower(), default=("", ()))[1]
+    return max(fitting, key=lambda pair: (len(pair[1]), "option" in pair[0].lower()), default=("", ()))[1]
 
 
 def class_names(options: Sequence[str]) -> list[str]:
@@ -108,13 +109,13 @@ def class_names(options: Sequence[str]) -> list[str]:
 
 def _marks(name: str) -> Iterator[tuple[str, int]]:
     """Every way to read a name as a letter or a number (from 0) between other words: the words with a place for it."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=[a-z])[A-Z](?![A-Za-z])|(?<![A-Za-z])[A-C][A-Z](?![A-Za-z])"
         r"|(?<!\d)\d{1,4}(?!\d)",
         name,
     ):
-        mark = found[0]
-        words = f"{name[: found.start()]}\0{name[found.end() :]}"
+        mark = match[0]
+        words = f"{name[: match.start()]}\0{name[match.end() :]}"
         if mark.isdecimal():
             yield f"0{words}", int(mark)
             yield f"1{words}", int(mark) - 1
@@ -173,8 +174,8 @@ def _check_number(sheet: Sheet, options: Sequence[str]) -> None:
 
 
 def _around(name: str) -> str:
-    found = OF_CLASS.match(name.lower())
-    return name[: found.end()] if found else ""
+    match = OF_CLASS.match(name.lower())
+    return name[: match.end()] if match else ""
 
 
 def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:

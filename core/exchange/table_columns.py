@@ -16,7 +16,7 @@ from core.errors import InputError
 from core.exchange import table_lacks
 from core.exchange.option_columns import OptionColumns, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
-from core.records import MOST_OPTIONS, Role
+from core.records import MOST_OPTIONS
 from core.tables import field_names
 from core.tables.field_names import (
     CLUSTER_NAMES,
@@ -24,12 +24,15 @@ from core.tables.field_names import (
     GROUP_NAMES,
     ID_NAMES,
     LABEL_NAMES,
+    LABELS_NAMES,
     MODEL_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
+    ROLES,
     SPLIT_NAMES,
     TASK_NAMES,
     TEXT_NAMES,
+    TRAINING,
     first,
     matching,
 )
@@ -44,17 +47,6 @@ BANK = "bank"
 """The column that names the bank of its questions; tables that Hedge wrote before there were banks lack it."""
 PRECISION = "precision"
 """The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
-ROLES: dict[str, Role] = {
-    **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
-    **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
-    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
-    "rotation": "rotation",
-}
-"""From a word in the split's column to what a question is for."""
-TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
-"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
-LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
-"""The right options, in a file with a list for each column."""
 PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
@@ -119,7 +111,7 @@ def read_mapping(path: Path) -> Columns:
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
-    numeric = [name for name in names if _is_numeric(sheet, name)]
+    numeric = _numeric(sheet)
     label = label or _label(sheet)
     if hendrycks := _hendrycks(names, numeric):
         k = len(hendrycks)
@@ -206,7 +198,7 @@ def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
 
 def figure_columns(sheet: Sheet) -> OptionColumns | None:
     """The columns of numbers that may be those of options."""
-    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "")
+    return _options(sheet, _numeric(sheet), Columns((), ""), "")
 
 
 def looks_scored(sheet: Sheet) -> bool:
@@ -216,22 +208,17 @@ def looks_scored(sheet: Sheet) -> bool:
 
 def can_be_mapped(sheet: Sheet) -> bool:
     """Whether a person could say which columns are the options: some have figures, in a row for each question."""
-    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    numeric = _numeric(sheet)
     return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
     """The columns that hold the options' texts; none if there are not two of them."""
-    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
-    return text_option_columns(texts, 2)
+    return text_option_columns(_words(sheet, _numeric(sheet)))
 
 
-def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
-    """All columns that hold the options' texts; none if there are not two of them."""
-    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
-    return next(
-        (found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := text_option_columns(texts, k))), ()
-    )
+def _numeric(sheet: Sheet) -> list[str]:
+    return [name for name in sheet.names if _is_numeric(sheet, name)]
 
 
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
@@ -250,7 +237,7 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
-    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    numeric = _numeric(sheet)
     return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
+from core.records import Role
+
 LABEL_NAMES = (
     *("label", "answer", "gold", "target", "truth", "correct", "y", "answer_key", "answerkey", "correct_answer"),
     *("right_answer", "correct_option", "gold_label", "gold_index", "gold_idx", "label_idx", "label_index"),
@@ -22,6 +24,8 @@ LABEL_NAMES = (
     *("correct_answers", "correct_options", "correct_choices", "right_answers"),
 )
 """The right option: its letter, its number or its text."""
+LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
+"""The right options, in a file with a list for each column."""
 RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
 """Columns that may say whether the model was right, which is not which option is."""
 PICK_NAMES = (
@@ -65,10 +69,34 @@ CLUSTER_NAMES = ("cluster",)
 """A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
 GROUP_NAMES = ("group", "subject", "category", "topic", "subject_name", "activity_label")
 SPLIT_NAMES = ("split", "role", "set", "fold", "part")
+ROLES: dict[str, Role] = {
+    **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
+    **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
+    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
+    "rotation": "rotation",
+}
+"""From a word in the split's column to what a question is for."""
+TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
+"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
 OPTION_NAMES = ("option", "choice", "letter", "option_letter", "choice_letter", "option_id", "choice_id", "label")
 """Columns that say of which option a row is, in a table with a row for each option."""
+CLASS_NAMES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
+"""The names of the options once for all rows, beside arrays of their figures."""
+JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")
+VERDICT_NAMES = ("p_true", "verdict", "judgement", "judgment", "vote", "decision", "probability")
+"""Columns of a table with a row for each verdict: who gave it, and what it is."""
+JUDGED_NAMES = (
+    *("answer", "response", "output", "completion", "claim", "statement", "model_answer", "candidate", "reply"),
+)
+"""In the table of a jury, the answer that is judged."""
+TRUTH_NAMES = (
+    *("human", "human_label", "human_verdict", "human_judgement", "human_judgment", "human_preference", "human_winner"),
+    *("human_annotation", "human_choice", "expert", "gold", "gold_label", "ground_truth", "truth", "label"),
+    *("accurate_judgement", "correctness", "is_correct", "correct", "target", "preferred"),
+)
+"""In the table of a jury, columns that say what is right."""
 
 
 @functools.lru_cache(maxsize=4096)

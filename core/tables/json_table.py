@@ -9,6 +9,7 @@ from typing import Any
 from core.errors import InputError
 from core.files.json_text import loads
 from core.tables.encodings import Source
+from core.tables.field_names import CLASS_NAMES, ROLES, TRAINING
 from core.tables.safe_read import reason, shown, source_lines, source_text
 
 MOST_COLUMNS = 500
@@ -18,9 +19,7 @@ LABELLED = {"label", "answer", "gold", "target", "correct_answer", "answerkey", 
 """Keys by which an object of objects is one of questions by their ids."""
 VIEWER_KEYS = {"row_idx", "row"}
 """Keys of a row as the data viewer of the Hugging Face hub answers."""
-SPLITS = {"train", "training", "validation", "valid", "val", "dev", "calibration", "cal", "calib", "test"}
-"""Keys by which an object of tables is one of a data set's parts."""
-SHARED_NAMES = {"classes", "class_names", "options", "choices", "names", "label_names", "labels_names", "target_names"}
+SHARED_NAMES = {*CLASS_NAMES, "choices", "names", "labels_names"}
 """Keys of the options' names beside arrays of their figures."""
 
 
@@ -89,7 +88,7 @@ def _columns_of_object(document: dict[str, Any]) -> Columns | None:
     if not lists and len(inner) == 1:  # {"data": {"items": [...]}}
         return _columns(inner[0])
     tables = {name: value for name, value in lists.items() if value and all(isinstance(row, dict) for row in value)}
-    splits = {name: rows for name, rows in tables.items() if name.strip().lower() in SPLITS}
+    splits = {name: rows for name, rows in tables.items() if name.strip().lower() in {*ROLES, *TRAINING}}
     if len(splits) > 1 and len(splits) == len(tables):
         return _columns([about | {"split": name} | row for name, rows in splits.items() for row in rows])
     if {"features", "rows"} <= tables.keys():  # as the data viewer of the Hugging Face hub answers

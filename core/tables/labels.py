@@ -29,7 +29,7 @@ LETTER_AMONG_WORDS = re.compile(
 NUMBER = re.compile(r"-?\d{1,9}")
 AROUND = "()[]. '\""
 TRUE_FALSE = {"false": 0, "true": 1}
-NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
+UNANSWERED = {"", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown"}
 """Cells of test sets whose answers are not published."""
 SURE_Z, CHANCE_Z = 6.0, 2.0
 """One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
@@ -75,7 +75,7 @@ def read_labels(
     """
     cells = [cell.strip().removesuffix(".0") for cell in cells]
     distinct = set(cells)
-    if {cell.lower() for cell in distinct} <= NO_ANSWER:
+    if {cell.lower() for cell in distinct} <= UNANSWERED:
         raise InputError(
             f"{where(0)}: expected the right option in {column!r}, found {shown(cells[0])} in every row, so the file "
             "has no right answers"
@@ -161,8 +161,8 @@ def _marked(cell: str, names: Sequence[str], most: int) -> tuple[int, str] | Non
     """The option (from 0) that a cell names by its column or its letter, and which of them it is."""
     if cell in names:
         return names.index(cell), "letters" if cell in OPTION_NAMES else "names of columns"
-    said = LETTER_AMONG_WORDS.fullmatch(cell)
-    mark = ((said["after"] or said["before"]) if said else cell.strip(AROUND)).upper()
+    among_words = LETTER_AMONG_WORDS.fullmatch(cell)
+    mark = ((among_words["after"] or among_words["before"]) if among_words else cell.strip(AROUND)).upper()
     if len(mark) == 1 and mark in LETTERS:
         return LETTERS.index(mark), "letters"
     return (OPTION_NAMES.index(mark), "letters") if most > len(LETTERS) and mark in OPTION_NAMES else None
@@ -216,10 +216,10 @@ def _numbers(
     if fits[0] != fits[1]:
         return Labels(numbers - fits[1], f"numbers from {int(fits[1])}")
     if fits[0]:
-        found = _decided(numbers, counts, texts, names, beside, picks)
-        if found is None:
+        decision = _decided(numbers, counts, texts, names, beside, picks)
+        if decision is None:
             raise Undecided(_question(numbers, cells, counts, where, column))
-        return Labels(numbers - found[0], f"numbers from {found[0]}", found[1])
+        return Labels(numbers - decision[0], f"numbers from {decision[0]}", decision[1])
     if (bad := (numbers == counts)).any() and (numbers == 0).any():
         row = int(np.argmax(bad))
         raise InputError(
@@ -316,8 +316,8 @@ def _of_predictions(numbers: IntArray, cells: Sequence[str], picks: IntArray, na
 
 def _first_number(names: Sequence[str]) -> int | None:
     """The number of the first column, where columns count from 0 or from 1."""
-    found = [re.search(r"\d+(?=\D*$)", name) for name in names]
-    numbers = [int(one[0]) for one in found if one and len(one[0]) < 10]
+    marks = [re.search(r"\d+(?=\D*$)", name) for name in names]
+    numbers = [int(mark[0]) for mark in marks if mark and len(mark[0]) < 10]
     first = numbers[0] if numbers else -1
     return first if first in (0, 1) and numbers == list(range(first, first + len(names))) else None
 

@@ -53,13 +53,7 @@ ANSWER_WORDS = (
 )
 """Answers that name their own options, where a file has no options."""
 RIGHT_TEXT_NAMES = (
-    "correct_answer",
-    "right_answer",
-    "best_answer",
-    "answer",
-    "gold_answer",
-    "correct",
-    "correct_option",
+    *("correct_answer", "right_answer", "best_answer", "answer", "gold_answer", "correct", "correct_option"),
 )
 """The right answer's text, beside fields of wrong answers."""
 FLAGS = ("iscorrect", "correct", "isanswer", "right", "isright", "istrue")
@@ -146,20 +140,20 @@ def with_header(columns: Columns) -> Columns:
 
 def flattened(columns: Columns) -> Columns:
     """The fields with nested questions as fields of their own, and a row for each question of a passage."""
-    made = dict(columns)
+    fields = dict(columns)
     for name, cells in columns.items():
         inner = [value_of(cell) for cell in cells[:1]]
         nested = isinstance(inner[0], dict) if inner else False
         if nested and (matching(inner[0], QUESTION_NAMES) and (len(columns) == 1 or plain_name(name) in ASKED)):
-            rows = [row if isinstance(row := value_of(cell), dict) else {} for cell in made.pop(name)]
-            made |= {
+            rows = [row if isinstance(row := value_of(cell), dict) else {} for cell in fields.pop(name)]
+            fields |= {
                 str(key): [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)
             }
             break
-    lists = first(made, ("questions", "qas"))
+    lists = first(fields, ("questions", "qas"))
     if lists:
-        return _a_row_a_question(made, lists)
-    return made
+        return _a_row_a_question(fields, lists)
+    return fields
 
 
 def _a_row_a_question(columns: Columns, name: str) -> Columns:
@@ -174,12 +168,12 @@ def _a_row_a_question(columns: Columns, name: str) -> Columns:
         own = {key: value_of(columns[key][i]) for key in beside}
         whole = {key: value for key, value in own.items() if not (isinstance(value, list) and len(value) == len(cell))}
         passage = str(own.get("id") or own.get("example_id") or i + 1)
-        for j, asked in enumerate(cell):
+        for j, item in enumerate(cell):
             row = {**whole, "cluster": own.get("cluster") or passage}
             row |= {"answer" if key == "answers" else key: own[key][j] for key in beside if key not in whole}
-            row |= asked if isinstance(asked, dict) else {"question": asked}
+            row |= item if isinstance(item, dict) else {"question": item}
             if whole.get("id"):
-                row["id"] = asked.get("id") if isinstance(asked, dict) and asked.get("id") else f"{passage}-{j + 1}"
+                row["id"] = item.get("id") if isinstance(item, dict) and item.get("id") else f"{passage}-{j + 1}"
             rows.append(row)
     names = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in names}
@@ -222,7 +216,7 @@ def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell.strip()
     if isinstance(cell, list):  # paragraphs, or turns of a dialogue
-        return "\n".join(_text(one) for one in cell).strip()
+        return "\n".join(_text(part) for part in cell).strip()
     if isinstance(cell, dict):
         return _text(next((cell[key] for key in ("contexts", "text", "passage") if key in cell), ""))
     return "" if cell is None else str(cell).strip()
@@ -432,13 +426,13 @@ def _options_of(cell: Any) -> RowOptions | None:
     if isinstance(cell, dict):
         return _of_object(cell)
     if isinstance(cell, (list, tuple)):
-        if cell and all(isinstance(one, dict) for one in cell):
+        if cell and all(isinstance(item, dict) for item in cell):
             return _of_objects(cell)
-        if cell and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in cell):
+        if cell and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in cell):
             return RowOptions(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
-        if any(isinstance(one, (list, dict)) for one in cell):
+        if any(isinstance(item, (list, dict)) for item in cell):
             return None
-        return RowOptions(tuple(_text(one) for one in cell))
+        return RowOptions(tuple(_text(item) for item in cell))
     return None
 
 
@@ -475,15 +469,15 @@ def _of_object(cell: dict[Any, Any]) -> RowOptions | None:
 def _of_objects(cells: Sequence[dict[Any, Any]]) -> RowOptions | None:
     """Options as objects with a text, and maybe a mark and whether it is right."""
     lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
-    text = next((key for key in TEXT_KEYS if all(isinstance(one.get(key), (str, int, float)) for one in lower)), "")
+    text = next((key for key in TEXT_KEYS if all(isinstance(item.get(key), (str, int, float)) for item in lower)), "")
     mark = next((key for key in MARK_KEYS if key != text and key in lower[0]), "")
     if not text:
         return None
     flag = next((key for key in FLAGS if key in lower[0]), "")
-    flags = [str(one.get(flag)).lower() in ("true", "1") for one in lower] if flag else []
-    marks = tuple(_text(one.get(mark)) for one in lower) if mark else ()
+    flags = [str(item.get(flag)).lower() in ("true", "1") for item in lower] if flag else []
+    marks = tuple(_text(item.get(mark)) for item in lower) if mark else ()
     return RowOptions(
-        tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1
+        tuple(_text(item[text]) for item in lower), marks, flags.index(True) if flags.count(True) == 1 else -1
     )
 
 
@@ -499,12 +493,12 @@ def split_text(text: str) -> Texts:
     text = OPTIONS_FOLLOW.sub("", text.strip())
     begin, ends, at = [], [], 0
     for letter in LETTERS:
-        found = re.compile(rf"(?:^|[\s,;，；])[(（]?[{letter}{letter.lower()}]\s?[).:、．）：]\s*").search(text, at)
-        if found is None or (letter == "A" and found.start() > 0):
+        mark_at = re.compile(rf"(?:^|[\s,;，；])[(（]?[{letter}{letter.lower()}]\s?[).:、．）：]\s*").search(text, at)
+        if mark_at is None or (letter == "A" and mark_at.start() > 0):
             break
-        begin.append(found.end())
-        ends.append(found.start())
-        at = found.end()
+        begin.append(mark_at.end())
+        ends.append(mark_at.start())
+        at = mark_at.end()
     if len(begin) >= 2:
         pieces = [text[start:end] for start, end in zip(begin, [*ends[1:], len(text)], strict=True)]
         return tuple(piece.strip().rstrip(",;，；").strip() for piece in pieces)
@@ -524,11 +518,11 @@ def without_marks(texts: Texts) -> Texts:
     >>> without_marks(("(A) Paris", "(B) Oslo")), without_marks(("A. Paris", "Oslo"))
     (('Paris', 'Oslo'), ('A. Paris', 'Oslo'))
     """
-    found = [MARK.match(text) for text in texts]
-    letters = [one[1].upper() for one in found if one]
+    marks = [MARK.match(text) for text in texts]
+    letters = [mark[1].upper() for mark in marks if mark]
     if not letters or letters != list(LETTERS[: len(texts)]):
         return texts
-    return tuple(text[one.end() :].strip() for text, one in zip(texts, found, strict=True) if one)
+    return tuple(text[mark.end() :].strip() for text, mark in zip(texts, marks, strict=True) if mark)
 
 
 # ---------------------------------------------------------------- banks and results
@@ -554,19 +548,19 @@ def looks_like_bank(sheet: Sheet) -> bool:
     """
     columns = with_header(cells_of(sheet))
     try:
-        made = parts(columns)
+        bank = parts(columns)
     except InputError:
         return False
-    if not (made.answers or made.options.rights or matching(columns, LABEL_NAMES)):
+    if not (bank.answers or bank.options.rights or matching(columns, LABEL_NAMES)):
         return False
-    used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
+    used = {*bank.options.names, *matching(columns, OPTIONS_NAMES)}
     others = [name for name in columns if name not in used]
     if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
         return False
     numeric = [name for name in others if _is_number(columns[name])]
     letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
     figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
-    return not behave_like_scores(made.options.texts) and not behave_like_scores(figures)
+    return not behave_like_scores(bank.options.texts) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:

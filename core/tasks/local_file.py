@@ -24,7 +24,7 @@ from core.errors import InputError, Undecided
 from core.records import LETTERS, MOST_ASKED, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
 from core.tables.json_table import Columns
-from core.tables.labels import read_labels
+from core.tables.labels import UNANSWERED, read_labels
 from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import open_columns
@@ -53,8 +53,6 @@ MARKED = ("(", "[", "A", "a")
 DOCUMENTED = {"question", "options", "label"}
 SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
 """A cell that names several options: "A,C"."""
-NOT_PUBLISHED = ("", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown")
-"""Cells of test sets whose right answers are not published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +153,7 @@ def _rights_of(
 ) -> _Rows | None:
     """The right options as one field names them; None if it names none in any row."""
     cells = answers[name]
-    no_answer = {cell for cell in set(cells) if cell.strip().lower() in NOT_PUBLISHED}
+    no_answer = {cell for cell in set(cells) if cell.strip().lower() in UNANSWERED}
     answered = [row for row, cell in enumerate(cells) if cell not in no_answer and options[row]]
     several = {cell for cell in set(cells) if SEVERAL_ANSWERS.fullmatch(cell.strip())}
     unfit = {row: SEVERAL for row in answered if cells[row] in several and cells[row] not in options[row]}

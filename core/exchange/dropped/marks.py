@@ -12,6 +12,7 @@ from core.exchange import score_arrays
 from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
+from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
 from core.perplexity import conversation_files
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
@@ -22,8 +23,6 @@ MEASURE_COLUMNS = re.compile(r"accuracy|acc\b|coverage|set_size|avg_|uacc|(?<![a
 """Names of columns that are measured over many questions."""
 MEASURES = re.compile(rf"{MEASURE_COLUMNS.pattern}|(?<![a-z])(score|f1|rouge|bleu|exact_match|win_rate)(?![a-z])", re.I)
 """Names of keys that are measured over many questions."""
-RIGHT = {"label", "correctness", "accurate_judgement", "correct"}
-"""Columns that say whether an answer is right, in the tables of juries."""
 ARCHITECTURE = {"architectures", "hidden_size", "num_hidden_layers", "vocab_size", "d_model", "n_embd", "torch_dtype"}
 """What a model's configuration says beside its type."""
 SETTINGS = {"tokenizer_class", "added_tokens_decoder", "adapter_spec", "scenario_spec", "eos_token"}
@@ -120,7 +119,7 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 def is_jury(view: SheetView) -> bool:
     """Whether a table has verdicts of jurors."""
     names = view.names
-    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
+    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & set(LABEL_COLUMNS)):
         return True
     return bool(long_columns(view.sheet.names)) or judge_columns(unfolded(view.sheet)) is not None
 
@@ -131,7 +130,7 @@ def is_jury_labels(view: SheetView) -> bool:
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
         return not (view.is_scored and view.texts)
     picks = names & set(PICK_NAMES)
-    return "question" in names and bool(names & RIGHT) and not (picks or view.is_scored or view.texts)
+    return "question" in names and bool(names & set(LABEL_COLUMNS)) and not (picks or view.is_scored or view.texts)
 
 
 def is_run_part(view: SheetView) -> bool:
