@@ -99,8 +99,8 @@ def _listed(value: Any, depth: int) -> dict[str, float] | None:
     if depth == 0 or not value:
         return None
     if isinstance(value, dict):
-        if all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values()):
-            return {str(token): float(one) for token, one in value.items() if math.isfinite(one)}
+        if all(isinstance(figure, (int, float)) and not isinstance(figure, bool) for figure in value.values()):
+            return {str(token): float(figure) for token, figure in value.items() if math.isfinite(figure)}
         for key in LIST_KEYS:
             if isinstance(value.get(key), (dict, list)) and (found := _listed(value[key], depth - 1)) is not None:
                 return found

@@ -9,7 +9,6 @@ import codecs
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from backports.zstd import zipfile
 
@@ -21,8 +20,8 @@ from core.exchange.dropped.marks import is_bank
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
-from core.tables.encodings import LINE_END, opened, read_text
-from core.tables.safe_read import LARGEST_JSON, check_size, reason
+from core.tables.encodings import LINE_END, opened
+from core.tables.safe_read import check_size, json_value
 from core.tables.tabular import Sheet, before_header, open_sheets
 
 HEAD = 1 << 20
@@ -122,7 +121,7 @@ def _of_json(path: Path, begin: bytes) -> str:
     except ValueError:
         values, lines = None, False
     if not lines:
-        values = _document(path)
+        values = json_value(path)
         if isinstance(values, list):
             kind = _first(lambda kind: kind.entries and kind.entries(values))
             values = values[0] if values and isinstance(values[0], dict) else None
@@ -133,18 +132,6 @@ def _of_json(path: Path, begin: bytes) -> str:
         if kind not in ("", "table") or values is None:
             return kind if kind != "table" else ""
     return _first(lambda kind: kind.line and kind.line(values))
-
-
-def _document(path: Path) -> Any:
-    if path.stat().st_size > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON document of at most {LARGEST_JSON / 1e6:g} MB, found more; JSON lines "
-            "may be larger"
-        )
-    try:
-        return loads(read_text(path)[0])
-    except ValueError as error:
-        raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
 
 
 # ---------------------------------------------------------------- tables
