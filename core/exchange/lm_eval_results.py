@@ -103,12 +103,12 @@ def find(path: Path, given: Sequence[Path] = ()) -> Results | None:
 def _candidates(path: Path, date: str | None, given: Sequence[Path]) -> list[Path]:
     """The files of results that may be of these samples; those of the same folder come first."""
     if date is None:
-        found = [one for one in given if one.parent == path.parent] or list(given)
-        return found or _readable(path.parent / PLAIN)
-    found = [one for one in given if date in one.name]
-    if not found:  # a file that was renamed has no date to go by
-        found = [one for one in given if one.parent == path.parent and not DATED.search(one.name)]
-    return found or _readable(path.parent / f"results_{date}.json")
+        fitting = [file for file in given if file.parent == path.parent] or list(given)
+        return fitting or _readable(path.parent / PLAIN)
+    fitting = [file for file in given if date in file.name]
+    if not fitting:  # a file that was renamed has no date to go by
+        fitting = [file for file in given if file.parent == path.parent and not DATED.search(file.name)]
+    return fitting or _readable(path.parent / f"results_{date}.json")
 
 
 def beside(path: Path) -> list[Path]:
@@ -117,8 +117,8 @@ def beside(path: Path) -> list[Path]:
         return []
     name = NAME.match(path.name)
     if name:  # a name of the person's own has the date at its end too
-        found = sorted(path.parent.glob("*.json"))
-        return [one for one in found if one.stem.endswith(name["date"] or "/") and not NAME.match(one.name)]
+        files = sorted(path.parent.glob("*.json"))
+        return [file for file in files if file.stem.endswith(name["date"] or "/") and not NAME.match(file.name)]
     plain = path.parent / PLAIN
     return [plain] if plain != path and plain.is_file() and b'"doc_id"' in _head(path) else []
 
@@ -184,5 +184,5 @@ def _arguments(found: Any) -> dict[str, str]:
 
 
 def _object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = values.get(name)
-    return found if isinstance(found, dict) else {}
+    value = values.get(name)
+    return value if isinstance(value, dict) else {}

@@ -38,9 +38,7 @@ from core.exchange.table_columns import (
     BANK,
     HENDRYCKS,
     PRECISION,
-    ROLES,
     RUN_COLUMNS,
-    TRAINING,
     Columns,
     naming,
     recognise,
@@ -52,6 +50,7 @@ from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
     OPTION_NAMES,
+    BoolArray,
     FloatArray,
     IntArray,
     LogitArray,
@@ -61,7 +60,7 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, ROLES, TRAINING, first
 from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
 from core.tables.read_as import kind_words, line, repeats
@@ -89,10 +88,10 @@ def read(
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
-    if len(found) > 1:  # a workbook has other sheets beside its tables of questions
-        found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
-    return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
+    sheets = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
+    if len(sheets) > 1:  # a workbook has other sheets beside its tables of questions
+        sheets = [sheet for sheet in sheets if columns is not None or _recognised(sheet)] or sheets[:1]
+    return [run for sheet in sheets for run in _read_sheet(sheet, columns, model, task, finger)]
 
 
 def _by_figures(sheet: Sheet) -> list[Sheet]:
@@ -132,12 +131,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     if read.told:
         finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
-    trained = np.array([word.lower() in TRAINING for word in texts.roles] or [False] * len(labels))
-    if trained.all():
-        raise InputError(
-            f"{sheet.path}: expected rows that calibrate or test in {columns.split!r}, found only training rows, which "
-            "do neither; leave out that column if no model was fitted to them"
-        )
+    trained = _trained(sheet, columns, texts, len(labels))
     keys = list(zip(*(sheet.texts(name) for name in named.values()), strict=True)) or [()] * len(labels)
     rows_of: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(keys):
@@ -165,26 +159,40 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         ):
             unread = int(sheet.numbers(UNREAD)[answered].sum()) if UNREAD in sheet.names else 0
             run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
-        if about.get(BANK):
-            more["bank"] = {"name": about[BANK]}
         if not run.spec.picks and not any(about.get(name) for name in ASKED) and are_classes(run.questions):
             more[OF_CLASSES] = True
-        if ours and "run" in sheet.names:
-            more["exported_run"] = sheet.texts("run")[rows[0]]
-        if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
-            more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
+        more |= _exported(sheet, about, rows[0]) if ours else {}
+        unlisted = int((~cells.usable & ~trained)[all_rows].sum())
         if cells.bounds is not None:
             more["bounded_questions"] = int(cells.bounds[rows].any(axis=1).sum())
-            more["counts"] = {"without a letter": int((~cells.usable & ~trained)[all_rows].sum())}
-        left_out = {
-            "of training": int(trained[all_rows].sum()),
-            "without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
-        }
+            more["counts"] = {"without a letter": unlisted}
+        left_out = {"of training": int(trained[all_rows].sum()), "without a listed letter": unlisted}
         read_as = _read_as(sheet, run, read, cells, answered, left_out)
         runs.append(replace(run, provenance=run.provenance | more, read_as=read_as))
     if not runs:
         raise InputError(f"{sheet.path}: expected the figure of a letter in each row, found none in any")
     return runs
+
+
+def _trained(sheet: Sheet, columns: Columns, texts: _Texts, n: int) -> BoolArray:
+    """Which rows a model was fitted to (n,). Raises :class:`InputError` if it was fitted to all of them."""
+    trained = np.array([word.lower() in TRAINING for word in texts.roles] or [False] * n)
+    if trained.all():
+        raise InputError(
+            f"{sheet.path}: expected rows that calibrate or test in {columns.split!r}, found only training rows, which "
+            "do neither; leave out that column if no model was fitted to them"
+        )
+    return trained
+
+
+def _exported(sheet: Sheet, about: dict[str, str], row: int) -> dict[str, Any]:
+    """What an export of Hedge says of a run beside its figures."""
+    more: dict[str, Any] = {"bank": {"name": about[BANK]}} if about.get(BANK) else {}
+    if "run" in sheet.names:
+        more["exported_run"] = sheet.texts("run")[row]
+    if COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[row]):
+        more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
+    return more
 
 
 def _read_as(

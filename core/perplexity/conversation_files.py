@@ -32,16 +32,8 @@ MESSAGES = (
 )
 """Fields with all messages of a conversation."""
 ROLE = (
-    "role",
-    "from",
-    "speaker",
-    "sender",
-    "author",
-    "interlocutor",
-    "user_type",
-    "speaker_role",
-    "participant",
-    "type",
+    *("role", "from", "speaker", "sender", "author", "interlocutor", "user_type", "speaker_role", "participant"),
+    *("type",),
 )
 TEXT = (
     *("content", "value", "text", "utterance", "message", "body", "utterance_text", "parts", "sentence", "transcript"),
@@ -55,19 +47,8 @@ IDS = (
 """Fields that name a conversation, or say in which one a message is."""
 ASKED = (
     *("context", "questiontext", "question_text", "patient", "client", "user", "human", "prompt", "question"),
-    *(
-        "instruction",
-        "input",
-        "query",
-        "seeker",
-        "post",
-        "person",
-        "message",
-        "user_message",
-        "patient_message",
-        "description",
-    ),
-    "user_input",
+    *("instruction", "input", "query", "seeker", "post", "person", "message", "user_message", "patient_message"),
+    *("description", "user_input"),
 )
 REPLIES = (
     *("response", "answertext", "answer_text", "therapist", "counselor", "counsellor", "doctor", "assistant", "gpt"),
@@ -78,21 +59,10 @@ REPLIES = (
 SYSTEM = ("system", "system_prompt", "instruction")
 NO_TALK = frozenset(
     (
-        *(
-            "label",
-            "gold",
-            "options",
-            "choices",
-            "correct",
-            "is_correct",
-            "acc",
-            "score",
-            "logits",
-            "logprobs",
-            "target",
-        ),
-        *("correctness", "juror", "ground_truth", "reference", "prediction", "p_true", "a", "b", "c", "d", "endings"),
-        *("resps", "doc_id", "subject", "explanation", "rationale", "choice", "answer_idx", "answerkey", "cop"),
+        *("label", "gold", "options", "choices", "correct", "is_correct", "acc", "score", "logits", "logprobs"),
+        *("target", "correctness", "juror", "ground_truth", "reference", "prediction", "p_true", "a", "b", "c", "d"),
+        *("endings", "resps", "doc_id", "subject", "explanation", "rationale", "choice", "answer_idx", "answerkey"),
+        *("cop",),
     )
 )
 """Columns that a table of questions, answers or results has, and one of conversations has not."""
@@ -148,10 +118,10 @@ def parse(content: bytes, name: str) -> ReadConversations:
 
 def is_messages(values: Any) -> bool:
     """Whether a JSON value is a list of messages with known roles."""
-    if not isinstance(values, list) or not values or not all(isinstance(one, dict) for one in values):
+    if not isinstance(values, list) or not values or not all(isinstance(message, dict) for message in values):
         return False
-    raw = [_raw_message(one) for one in values]
-    return all(one is not None and is_role(one.role) for one in raw)
+    raw = [_raw_message(message) for message in values]
+    return all(message is not None and is_role(message.role) for message in raw)
 
 
 def is_conversation(row: Any) -> bool:
@@ -403,7 +373,7 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
         if len(inner) == 1 and isinstance(inner[0][0], (dict, list)):
             values = inner[0]
     if is_messages(values):
-        return [_Talk([raw for one in values if (raw := _raw_message(one, str(path)))])]
+        return [_Talk([raw for message in values if (raw := _raw_message(message, str(path)))])]
     rows = values if isinstance(values, list) else [values]
     return _of_rows(
         [(f"{path}, conversation {n}" if len(rows) > 1 else str(path), row) for n, row in enumerate(rows, 1)], path
@@ -420,8 +390,8 @@ def _of_rows(rows: Sequence[tuple[str, Any]], path: Path) -> list[_Talk]:
     instructions = {_text(_lower(row).get("instruction")) for _, row in rows if isinstance(row, dict)}
     talks, shared = [], len(rows) > 1 and len(instructions) == 1
     for where, row in rows:
-        if isinstance(row, list) and row and all(isinstance(one, dict) for one in row):
-            talks.append(_Talk([_message_of(one, where) for one in row], place=where))
+        if isinstance(row, list) and row and all(isinstance(message, dict) for message in row):
+            talks.append(_Talk([_message_of(message, where) for message in row], place=where))
         elif isinstance(row, dict):
             talks.append(_of_object(row, where, shared=shared))
         elif isinstance(row, str) and is_talk(row):
@@ -462,10 +432,10 @@ def _of_object(row: Mapping[str, Any], where: str, *, shared: bool = False) -> _
         return _Talk([raw for talk in _of_text(values, where) for raw in talk.messages], name, where)
     if values:
         before = [_Raw("system", str(lower["system"]), where)] if _text(lower.get("system")) else []
-        return _Talk([*before, *(_message_of(one, where) for one in values)], name, where)
+        return _Talk([*before, *(_message_of(message, where) for message in values)], name, where)
     sides = [lower.get("prompt"), lower.get("completion")]
     if all(is_messages(side) for side in sides):
-        return _Talk([_message_of(one, where) for side in sides for one in side], name, where)  # type: ignore[union-attr]
+        return _Talk([_message_of(message, where) for side in sides for message in side], name, where)  # type: ignore[union-attr]
     asked, reply = _sides({name for name, value in lower.items() if isinstance(value, str)} | (lower.keys() & NO_TALK))
     listed = next((name for name in MESSAGES if isinstance(lower.get(name), list)), "")
     if not asked and listed and lower[listed]:
@@ -484,8 +454,8 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
         values = lower.get(name)
         values = value_of(values) if isinstance(values, str) else values
         values = values.get("messages") if isinstance(values, dict) else values
-        if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
-            if any(_raw_message(one) for one in values):
+        if isinstance(values, list) and values and all(isinstance(message, dict) for message in values):
+            if any(_raw_message(message) for message in values):
                 return values
             continue
         if isinstance(values, str) and is_talk(values):
@@ -512,8 +482,8 @@ def _of_tree(row: Mapping[str, Any], where: str) -> list[_Raw]:
 
 def _sides(names: Collection[str]) -> tuple[str, str]:
     """Of a file's fields, that of the person and that of the reply; empty if there are none, or fields of a bank."""
-    asked = next((one for one in ASKED if one in names), "")
-    reply = next((one for one in REPLIES if one in names and one != asked), "")
+    asked = next((name for name in ASKED if name in names), "")
+    reply = next((name for name in REPLIES if name in names and name != asked), "")
     if not (asked and reply) or set(names) & NO_TALK or {"context", "question"} <= set(names):
         return "", ""
     return asked, reply
@@ -523,7 +493,9 @@ def _pair(lower: Mapping[str, Any], asked: str, reply: str, where: str, *, share
     """The messages of a row with a field for each side; ``shared``: all rows have the same instruction."""
     question = _text(lower.get(asked))
     more = _text(lower.get("input")) if asked == "instruction" and reply != "input" else ""
-    system = [_Raw("system", _text(lower[one]), where) for one in SYSTEM[:2] if _text(lower.get(one)) and one != asked]
+    system = [
+        _Raw("system", _text(lower[name]), where) for name in SYSTEM[:2] if _text(lower.get(name)) and name != asked
+    ]
     if more and shared:
         system, question = [_Raw("system", question, where)], more
     elif more:
@@ -605,7 +577,7 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
             column = sheet.nested.get(lower[name]) or sheet.table[lower[name]].slice(0, CELLS).to_pylist()
             cells = [cell for cell in column[:CELLS] if cell not in (None, "")]
             values = [value_of(cell) for cell in cells]
-            if values and all(is_messages(one) or is_talk(one) for one in values):
+            if values and all(is_messages(value) or is_talk(value) for value in values):
                 return "whole", lower[name]
     asked, reply = _sides(lower)
     if not asked:
@@ -643,7 +615,12 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
         )
     roles = _file_roles(talks)
     plain_name = next(
-        (path.name.removesuffix(one.ending) for one in COMPRESSIONS.values() if one.ending == path.suffix), path.name
+        (
+            path.name.removesuffix(compression.ending)
+            for compression in COMPRESSIONS.values()
+            if compression.ending == path.suffix
+        ),
+        path.name,
     )
     stem = PurePath(plain_name).stem.replace("_", " ")
     left_out: Counter[str] = Counter()
@@ -665,9 +642,9 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
             conversations.append(Conversation(name, tuple(_message(role, raw) for role, raw in messages)))
             left_out += others
         except InputError as error:
-            said = str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
-            first = first or InputError(said)
-            left_out[NO_REPLY if not messages or len(messages) < 2 or "no message" in said else ""] += 1
+            sentence = str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
+            first = first or InputError(sentence)
+            left_out[NO_REPLY if not messages or len(messages) < 2 or "no message" in sentence else ""] += 1
     if not conversations:
         raise first or InputError(f"{path}: {EXPECTED}, found none")
     if left_out.pop("", 0) and first:

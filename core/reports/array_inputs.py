@@ -89,17 +89,17 @@ def as_array(values: Any, what: str) -> npt.NDArray[Any]:
         if type(values).__module__.split(".")[0] == "scipy" and hasattr(values, "toarray"):
             values = values.toarray()
         if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
-            values = [_of_torch(one) for one in values]
+            values = [_of_torch(tensor) for tensor in values]
         if hasattr(values, "detach") and hasattr(values, "cpu"):
             values = _of_torch(values)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values, np.nan) if values.dtype.kind == "f" else values.tolist()
-        found = np.asarray(values)
-        if found.dtype.name == "bfloat16":  # of JAX
-            found = found.astype(np.float32)
+        array = np.asarray(values)
+        if array.dtype.name == "bfloat16":  # of JAX
+            array = array.astype(np.float32)
     except Exception as error:  # other people's conversions raise whatever they like
         raise InputError(f"the {what} are no array of numbers: {' '.join(str(error).split())[:120]}") from error
-    return found
+    return array
 
 
 def _of_torch(tensor: Any) -> npt.NDArray[Any]:
