@@ -94,7 +94,7 @@ def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
     return _of_arrays(npy_headers.load_npz(content, path), fingerprint(content), path, label_from=label_from)
 
 
-def read_sides(paths: Sequence[Path], *, label_from: int | None = None) -> ImportedRun:
+def read_sides(*paths: Path, label_from: int | None = None) -> ImportedRun:
     """The run of npy files of several sides, such as ``cal_probs``, ``cal_labels``, ``test_probs``, ``test_labels``."""
     arrays = {path.stem: load_npy(path) for path in paths}
     return _of_arrays(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -83,7 +84,7 @@ def grouped(
     _model_folders(of, done)
     _runs_of_hedge(of, done)
     _numpy_archives(of, mappings, done)
-    _single(of, done)
+    _alone(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
     _arrays(of, mappings, done, at)
@@ -132,7 +133,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     folders = {file.path.parent: file for file in of.pop("run", [])}
     for folder, file in folders.items():
-        done.groups.append(_group([file], partial(_run_folder, folder)))
+        done.groups.append(_group([file], partial(_single, run_folder.read, folder)))
     for file in of.pop("run parts", []):
         if file.path.parent not in folders:
             done.refused.append(
@@ -140,12 +141,14 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+def _alone(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     """Kinds of which every file is a run of its own."""
     for name, kind in KINDS.items():
         if kind.read is not None:
             for file in of.pop(name, []):
-                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
+                done.groups.append(
+                    replace(_group([file], partial(_in_folder, file, kind.read, [file.path])), title=kind.title)
+                )
 
 
 def _group(
@@ -155,27 +158,24 @@ def _group(
     return DroppedGroup(tuple(file.name for file in files), read, repr((*paths, *more)), paths)
 
 
-def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:
-    """The runs, where a model that is named by the file's folder is lacking if there is no such folder."""
+def _single(read: Callable[..., ImportedRun], *given: Any, **more: Any) -> list[ImportedRun]:
+    return [read(*given, **more)]
+
+
+def _in_folder(
+    file: DroppedFile, read: Callable[..., ImportedRun | list[ImportedRun]], *given: Any, **more: Any
+) -> list[ImportedRun]:
+    """The runs that ``read`` gives, where a model that is named by the file's folder is lacking if there is none."""
+    runs = read(*given, **more)
     told = file.path.parent.name not in (UNKNOWN, "")
     return [
-        replace(run, provenance=run.provenance | {"lacks": [one for one in run.provenance["lacks"] if one != "model"]})
+        replace(
+            run, provenance=run.provenance | {"lacks": [name for name in run.provenance["lacks"] if name != "model"]}
+        )
         if told and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
         else run
-        for run in runs
+        for run in (runs if isinstance(runs, list) else [runs])
     ]
-
-
-def _run_folder(folder: Path) -> list[ImportedRun]:
-    return [run_folder.read(folder)]
-
-
-def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: DroppedFile) -> list[ImportedRun]:
-    return _asked(read([file.path]), file)
-
-
-def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked(lm_eval.read_file(file.path, results), file)
 
 
 def _of_one_run(
@@ -194,23 +194,11 @@ def _of_one_run(
     return together
 
 
-def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
-    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
-
-
-def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
-
-
 def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
     start = _label_from(mappings)
     for file in of.pop("npz", []):
-        group = _group([file], partial(_npz, file, start), start)
+        group = _group([file], partial(_in_folder, file, score_arrays.read_npz, file.path, label_from=start), start)
         done.groups.append(replace(group, title=KINDS["npz"].title))
-
-
-def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
-    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
 
 
 def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
@@ -223,7 +211,7 @@ def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     paths = [file.path for file in results]
     samples = of.pop("lm-eval", [])
     for file in samples:
-        done.groups.append(_group([file], partial(_samples, file, paths), *paths))
+        done.groups.append(_group([file], partial(_in_folder, file, lm_eval.read_file, file.path, paths), *paths))
     folders = {file.path.parent for file in samples}
     for file in results:
         if file.path.parent not in folders:
@@ -335,11 +323,10 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
     for together in _of_one_run(pairs):
-        if len(together) == 1:
-            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
-        else:
-            files = [file for pair in together for file in pair]
-            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
+        files = [file for pair in together for file in pair]
+        read = score_arrays.read_pair if len(together) == 1 else score_arrays.read_sides
+        paths = [file.path for file in files]
+        done.groups.append(_group(files, partial(_single, read, *paths, label_from=start), start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]
