@@ -18,6 +18,7 @@ from core.exchange import (
     juries,
     llm_uncertainty_bench,
     lm_eval,
+    lm_eval_results,
     run_folder,
     score_arrays,
     table,
@@ -175,7 +176,8 @@ def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: Drop
 
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked(lm_eval.read_file(file.path, results), file)
+    runs = lm_eval.read_file(file.path, results)
+    return runs if lm_eval_results.is_write_out(file.path) else _asked(runs, file)
 
 
 def _of_one_run(
