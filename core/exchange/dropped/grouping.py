@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from core.exchange import (
     score_arrays,
     table,
 )
+from core.exchange.dropped import marks
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
 from core.exchange.dropped.kind import SheetView
@@ -34,7 +36,6 @@ from core.exchange.table_columns import Columns, can_be_mapped, recognise, resol
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -104,6 +105,11 @@ def grouped(
             done.elsewhere.append(_bank(file))
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    for file in of.get("choices", []):
+        at(file)
+        if marks.may_ask_choices(open_sheets(file.path)[0]):
+            with suppress(HedgeError):
+                done.elsewhere.append(_bank(file))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
@@ -111,10 +117,10 @@ def grouped(
 
 def _bank(file: DroppedFile) -> FoundFile:
     """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
-    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+    from core.exchange.dropped.question_files import read_as  # reads in a process that imports this module
 
     try:
-        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+        return FoundFile(file, "questions", read_as(file.path, file.name)[1])
     except Undecided:
         return FoundFile(file, "questions", undecided=True)
 
