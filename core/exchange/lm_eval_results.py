@@ -25,6 +25,8 @@ NAMES_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
 """The arguments that name the model; the first that is there counts, as in the harness."""
 BACKENDS = re.compile(r"^(hf|hf-.+|huggingface|vllm.*|sglang.*|local-.+|openai-.+|dummy|gguf|ggml|.*LM)$")
 """How the harness calls the programs that run models, which name no model."""
+WRITTEN_OUT = "_write_out_info"
+"""How the names of files of 2023 end."""
 ARGUMENTS = re.compile(rf"^(?:{'|'.join(NAMES_MODEL)})__(?P<rest>.+)$")
 KNOWN_TASKS = re.compile(
     r"_(?=(?:mmlu|cmmlu|ceval|agieval|arc_|ai2_arc|hellaswag|winogrande|truthfulqa|piqa|siqa|social_iqa|boolq|openbookqa|"
@@ -148,6 +150,11 @@ def date_of(path: Path) -> str:
     return (name["date"] if name else "") or ""
 
 
+def is_write_out(path: Path) -> bool:
+    """Whether a file is one of 2023, whose folder a person named; later versions name it after the model."""
+    return path.stem.endswith(WRITTEN_OUT)
+
+
 def named_parts(path: Path) -> tuple[str, str]:
     """The model and the task that a file's name says; the model is empty where it says none.
 
@@ -161,7 +168,7 @@ def named_parts(path: Path) -> tuple[str, str]:
     name = NAME.match(path.name)
     arguments = ARGUMENTS.match(path.stem)
     if name or not arguments:
-        return "", name["task"] if name else path.stem.removesuffix("_write_out_info")
+        return "", name["task"] if name else path.stem.removesuffix(WRITTEN_OUT)
     rest = arguments["rest"]
     begin = rest.rfind("__") + 2 if "__" in rest else 0
     cut = KNOWN_TASKS.search(rest, begin)

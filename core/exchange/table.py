@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from core.errors import InputError, Undecided
+from core.exchange.array_sides import side_of, without_side
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.joined_subjects import named_by_folder
@@ -81,6 +83,43 @@ def read(
     Raises :class:`InputError` that names the file, the line, what was expected and what was found.
     """
     return [run for path in paths for run in _read_file(path, columns, model, task)]
+
+
+def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
+    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say.
+
+    Raises :class:`InputError` as :func:`read` does.
+    """
+    parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
+    parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines
+    told = replace(columns, split="split") if columns and not columns.partial else columns
+    ids = (told if told and not told.partial else recognise(parts[0])).id
+    again = bool(ids) and bool(set(parts[0].texts(ids)).intersection(*(part.texts(ids) for part in parts[1:])))
+    tables = []
+    for part in parts:
+        side = side_of(part.path.stem)
+        table = part.table.append_column("split", pa.array(["train" if side == "training" else side] * len(part.table)))
+        if again:  # each table counts its rows from the first
+            at = table.column_names.index(ids)
+            table = table.set_column(at, ids, pa.array([f"{side} {name}" for name in part.texts(ids)]))
+        tables.append(table)
+    name = without_side(paths[0].stem) or paths[0].parent.name
+    try:
+        whole = replace(
+            parts[0],
+            path=paths[0].with_name(f"{name}{paths[0].suffix}"),
+            table=pa.concat_tables(tables, promote_options="permissive"),
+            lines=tuple(line for part in parts for line in part.lines or ()),
+        )
+        runs = _read_sheet(whole, told, "", "", fingerprint_of(*paths))
+    except pa.ArrowException as error:
+        raise InputError(f"{paths[0]}: expected the same kinds of columns in {paths[-1].name}, found others") from error
+    except InputError:
+        for path in paths:  # whose own sentence names it
+            _read_file(path, columns, "", "")
+        raise
+    file = ", ".join(path.name for path in paths)
+    return [replace(run, provenance=run.provenance | {"file": file}) for run in runs]
 
 
 # ---------------------------------------------------------------- one file

@@ -118,6 +118,12 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
         return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
     known = _others(sheet, (label,))
     found = _options(sheet, numeric, known, label)
+    one_figure = found is None or len(found.options) == 2  # of each row, which may seem a binary classifier's
+    if one_figure and _row_an_option(sheet):
+        raise InputError(
+            f"{sheet.path}, line 1: expected a row for each question and a column for each option, found a row for "
+            "each option"
+        )
     if found is None or not label:
         raise InputError(_lacking(sheet, found is None, first(names, PICK_NAMES)))
     return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
@@ -224,8 +230,6 @@ def _numeric(sheet: Sheet) -> list[str]:
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
     where = f"{sheet.path}, line 1"
-    if no_options and _row_an_option(sheet):
-        return f"{where}: expected a row for each question and a column for each option, found a row for each option"
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "

@@ -441,7 +441,15 @@ CHOICES = (
     _example(
         "Contexts with their endings",
         "choices.json",
-        lambda: as_json([{"context": "I can't sleep.", "endings": ["Since when?", "Go away."], "label": 0}]),
+        lambda: as_json(
+            [
+                {
+                    "context": [{"role": "user", "content": "I can't sleep."}],
+                    "endings": ["Since when?", "Go away."],
+                    "label": 0,
+                }
+            ]
+        ),
     ),
 )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -19,10 +20,12 @@ from core.exchange import (
     juries,
     llm_uncertainty_bench,
     lm_eval,
+    lm_eval_results,
     run_folder,
     score_arrays,
     table,
 )
+from core.exchange.dropped import marks
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
 from core.exchange.dropped.kind import SheetView
@@ -31,14 +34,15 @@ from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.picks import tallied
 from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
+from core.tables.field_names import SPLIT_NAMES
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
 At = Callable[[DroppedFile], None]
+Together = TypeVar("Together", bound=tuple[DroppedFile, ...])
 KEPT_ROWS = 1_000
 """Rows of a table that are kept once it is read."""
 
@@ -90,12 +94,16 @@ def grouped(
     _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
+    tables: dict[Header, list[DroppedFile]] = {}
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
         at(file)
         try:
-            _table(file, mappings, done)
+            _table(file, mappings, done, tables)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    groups = [group for header, files in tables.items() for group in _table_groups(header, files, mappings)]
+    order = {file.path: place for place, file in enumerate(kinds)}
+    done.groups += sorted(groups, key=lambda group: order[group.paths[0]])
     banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
     done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
     for file in banks:
@@ -104,6 +112,11 @@ def grouped(
             done.elsewhere.append(_bank(file))
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    for file in of.get("choices", []):
+        at(file)
+        if marks.may_ask_choices(open_sheets(file.path)[0]):
+            with suppress(HedgeError):
+                done.elsewhere.append(_bank(file))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
@@ -111,10 +124,10 @@ def grouped(
 
 def _bank(file: DroppedFile) -> FoundFile:
     """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
-    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+    from core.exchange.dropped.question_files import read_as  # reads in a process that imports this module
 
     try:
-        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+        return FoundFile(file, "questions", read_as(file.path, file.name)[1])
     except Undecided:
         return FoundFile(file, "questions", undecided=True)
 
@@ -178,17 +191,22 @@ def _in_folder(
     ]
 
 
-def _of_one_run(
-    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
-) -> list[list[tuple[DroppedFile, DroppedFile]]]:
-    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
-    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
+    if lm_eval_results.is_write_out(file.path):
+        return lm_eval.read_file(file.path, results)
+    return _in_folder(file, lm_eval.read_file, file.path, results)
+
+
+def _of_one_run(pairs: Sequence[Together]) -> list[list[Together]]:
+    """Files that are read together, such as scores and labels, where those of one run stand together: one calibrates
+    and another tests."""
+    by_name: dict[tuple[Path, str], list[Together]] = {}
     for pair in pairs:
         stem = score_arrays.stem(pair[0].path)
         by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
-    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    together: list[list[Together]] = []
     for found in by_name.values():
-        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        sides = [array_sides.side_of(score_arrays.stem(files[0].path)) for files in found]
         is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
         together += [found] if is_one else [[pair] for pair in found]
     return together
@@ -211,7 +229,7 @@ def _harness(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     paths = [file.path for file in results]
     samples = of.pop("lm-eval", [])
     for file in samples:
-        done.groups.append(_group([file], partial(_in_folder, file, lm_eval.read_file, file.path, paths), *paths))
+        done.groups.append(_group([file], partial(_samples, file, paths), *paths))
     folders = {file.path.parent for file in samples}
     for file in results:
         if file.path.parent not in folders:
@@ -385,7 +403,10 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
 # ---------------------------------------------------------------- tables
 
 
-def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) -> None:
+def _table(
+    file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted, readable: dict[Header, list[DroppedFile]]
+) -> None:
+    """Note the columns of a table; one of which they are known is added to those that are ``readable``."""
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
@@ -397,8 +418,20 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = _told(header, mappings)
-        done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+        readable.setdefault(header, []).append(file)
+
+
+def _table_groups(
+    header: Header, files: Sequence[DroppedFile], mappings: Mapping[Header, Columns]
+) -> Iterator[DroppedGroup]:
+    """The runs of tables with the same columns: of one each, or of one that calibrates and another that tests."""
+    told = _told(header, mappings)
+    has_sides = not any(name.strip().lower() in SPLIT_NAMES for name in header)
+    together = _of_one_run([(file,) for file in files]) if has_sides else [[(file,)] for file in files]
+    for found in together:
+        paths = [file.path for (file,) in found]
+        read = partial(table.read if len(found) == 1 else table.read_sides, paths, columns=told)
+        yield _group([file for (file,) in found], read, told)
 
 
 def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:

@@ -14,9 +14,10 @@ from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
-from core.perplexity import conversation_files
+from core.perplexity import choices, conversation_files
 from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
+from core.tables.tabular import Sheet
 
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
 MEASURE_COLUMNS = re.compile(r"accuracy|acc\b|coverage|set_size|avg_|uacc|(?<![a-z])ece(?![a-z])", re.I)
@@ -138,9 +139,24 @@ def is_run_part(view: SheetView) -> bool:
     return {"id", "logits", "letter_mass"} <= view.names or {"options", "role", "group", "context"} <= view.names
 
 
+def is_choice(row: dict[str, Any]) -> bool:
+    """Whether a line of JSON is a context of messages with its endings. Where the context is a text, it is a
+    question."""
+    endings = {"endings", "label"} <= row.keys() and isinstance(row["endings"], list)
+    return endings and rows_have(row.get("context"), "role", "content")
+
+
 def is_choices(view: SheetView) -> bool:
     """Whether a table has contexts with two endings."""
     return {"context", "a", "b", "label"} <= view.names and "question" not in view.names and not view.is_scored
+
+
+def may_ask_choices(sheet: Sheet) -> bool:
+    """Whether no context of choices has messages, so that a model can be asked for the ending by its letter too."""
+    cells = sheet.table["context"].to_pylist() if "context" in sheet.names else [None]
+    return not any(
+        not isinstance(cell, str) or cell.startswith(("[", "{")) or choices.MESSAGE.search(cell) for cell in cells
+    )
 
 
 def is_results_table(view: SheetView) -> bool:

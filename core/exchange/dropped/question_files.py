@@ -14,10 +14,10 @@ from core.exchange.dropped.apart import apart
 from core.files.names import cut_name
 from core.records import DONT_KNOW
 from core.settings import settings
-from core.tables.tabular import open_sheet
+from core.tables.tabular import open_columns, open_sheet
 from core.tasks import catalogue, finished, local_file
 from core.tasks.recipes import HALUEVAL
-from core.tasks.rows import ending_of, read_file
+from core.tasks.rows import ending_of, no_collection
 
 ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
 """From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
@@ -60,7 +60,7 @@ def _kept(target: Path, name: str, content: Path | bytes) -> str:
             shutil.copyfile(content, target)
         quotas.note_kept(target.parent)
     try:
-        return apart(task_of, target, name, name=name)
+        return apart(read_as, target, name, name=name)[0]
     except InputError:
         if made_here:
             shutil.rmtree(target.parent, ignore_errors=True)
@@ -71,27 +71,24 @@ def _sheet_kind(path: Path) -> str:
     return open_sheet(path).kind
 
 
-def read_as(path: Path) -> str:
-    """In one line how a question bank is read. Raises what :func:`core.tasks.local_file.read` raises."""
-    return local_file.read_path(path).read_as
-
-
 def _canonical(path: Path, stem: str, labels_from: int) -> str:
     return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
 
 
-def task_of(path: Path, name: str) -> str:
-    """The task that asks a file's questions: the file itself, a finished file, or rows of HaluEval, of which only its
-    recipe makes questions."""
+def read_as(path: Path, name: str) -> tuple[str, str]:
+    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval, of which only its
+    recipe makes questions), and in one line how it is read."""
     try:
-        rows = read_file(path)
-        task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= rows[0].keys()), str(path))
-        data = {Path(file).stem: task for task, file in finished.FILES.items()}
-        if finished.is_finished(rows) and (path.stem in data or DONT_KNOW in rows[0]["choices"].values()):
-            task = f"{data.get(path.stem, 'qa')}@{path}"
-        catalogue.load(task)
+        with no_collection():
+            columns, encoding = open_columns(path)
+            first = {field: cells[0] for field, cells in columns.items() if cells}
+            task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= first.keys()), str(path))
+            data = {Path(file).stem: task for task, file in finished.FILES.items()}
+            if finished.is_finished([first]) and (path.stem in data or DONT_KNOW in first["choices"].values()):
+                task = f"{data.get(path.stem, 'qa')}@{path}"
+            own = task == str(path)
+            return task, (catalogue.of_columns(path, columns, encoding) if own else catalogue.load(task)).read_as
     except Undecided as error:
         raise Undecided(str(error).replace(str(path), name)) from None
     except HedgeError as error:
         raise InputError(str(error).replace(str(path), name)) from None
-    return task

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import HedgeError, Undecided
-from core.exchange import below_chance, lm_eval
+from core.exchange import below_chance, lm_eval, run_folder
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
@@ -72,7 +72,10 @@ def gathered_once(
 ) -> Gathered:
     """The files of a drop (:func:`~.files.gather`), each content once under each name."""
     found = gather(paths, scratch=scratch, name=name, at=at)
-    files, twice = _without_copies(found.files)
+    runs = {file.path.parent for file in found.files if file.path.name == run_folder.RECORD}
+    runs &= {file.path.parent for file in found.files if file.path.name == run_folder.LOGITS}
+    beside = [one for one in found.files if one.path.parent in runs and one.path.name in run_folder.BESIDE]
+    files, twice = _without_copies([one for one in found.files if one not in beside])
     return Gathered(tuple(files), (*found.refused, *twice))
 
 

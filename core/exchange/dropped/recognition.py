@@ -15,8 +15,7 @@ from backports.zstd import zipfile
 from core.errors import InputError
 from core.exchange.archive import DAMAGED
 from core.exchange.dropped.kind import Kind, SheetView
-from core.exchange.dropped.kinds import KINDS
-from core.exchange.dropped.marks import is_bank
+from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
@@ -41,7 +40,7 @@ def kind_of(path: Path) -> str:
         return kind
     if head.startswith(b"PK"):
         kind = archive_kind(path) or "workbook"
-        return "questions" if kind == "workbook" and _is_bank_workbook(path) else kind
+        return _of_workbook(path) if kind == "workbook" else kind
     if head.startswith(b"PAR1"):
         return _of_sheets(open_sheets(path), path)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -63,11 +62,14 @@ def archive_kind(path: Path) -> str:
     return _first(lambda kind: kind.archive and kind.archive(names, path))
 
 
-def _is_bank_workbook(path: Path) -> bool:
+def _of_workbook(path: Path) -> str:
+    """The kind of a workbook's first table, if that is for another page or a person is asked; its results may be in a
+    later one."""
     try:
-        return is_bank(SheetView(open_sheets(path)[0]))
+        kind = _of_sheets(open_sheets(path), path)
     except InputError:
-        return False  # which is said where it is read
+        return "workbook"  # what is wrong is said where it is read
+    return kind if kind in ("questions", "conversation", UNCLEAR) else "workbook"
 
 
 def _first(recognises: Callable[[Kind], object]) -> str:

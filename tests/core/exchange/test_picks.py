@@ -224,7 +224,7 @@ def test_options_in_columns_are_no_picks(tmp_path):
         question(i, question=f"Q{i}", **{f"answer_{j}": f"{text} {i}" for j, text in enumerate(TEXTS)})
         for i in range(N)
     ]
-    with pytest.raises(InputError, match="expected a column for each option"):
+    with pytest.raises(InputError, match="it is a question bank without a model's figures"):
         table.read([csv(tmp_path, rows)])
 
 

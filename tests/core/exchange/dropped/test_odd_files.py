@@ -319,6 +319,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         + "".join(f"{i},{'ABC'[j]},{P[i][j]},{j == TRUE[i]}\n" for i in range(6) for j in range(3)),
         "expected a row for each question and a column for each option, found a row for each option",
     ),
+    "a_row_an_option_by_number.csv": (
+        "question,option,p,label\n"
+        + "".join(f"Q{i},{j},{P[i][j]},{int(j == TRUE[i])}\n" for i in range(6) for j in range(3)),
+        "expected a row for each question and a column for each option, found a row for each option",
+    ),
     "outside.zip": (zipped(**{"..__mine.csv": GOOD}), "the archive holds no file that can be read"),
     "results.db": (b"SQLite format 3\0" + bytes(4000), "found a binary file of no known format"),
     "one_sign_lacks.csv": (
