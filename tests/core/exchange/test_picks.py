@@ -18,10 +18,13 @@ from core.exchange.run_table import run_table
 from core.prompting.written import read_pick
 from core.reports.calibration.calibrated import calibrated
 from core.reports.caveats import of_run
+from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
+from core.reports.references import works
 from core.reports.report import report
 from core.reports.titles import run_title
 from core.runs import store
+from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick
 
@@ -335,6 +338,13 @@ def test_a_run_of_frequencies_says_so_and_has_no_nll(run):
     assert "infinite" not in {caveat.kind for caveat in made.caveats}
     (found,) = calibrated(loaded)
     assert found.estimates["nll"].text() == "– (frequencies have none)"
+
+
+def test_a_run_of_frequencies_cites_who_took_frequencies_for_probabilities(run):
+    cited = [work.arxiv for work in works([load(run)], SetRule())]
+    other = [work.arxiv for work in works([load(synthetic_run())], SetRule())]
+    assert "2508.05544" in cited
+    assert "2508.05544" not in other
 
 
 def test_the_two_sides_need_as_many_samples(home, tmp_path):
