@@ -205,9 +205,9 @@ def sets(
     for each alpha of a list (:class:`ByAlpha`).
 
     ``probabilities`` are an array, a tensor, a data frame or a list; one column has those of class 1. ``values`` is
-    ``logits`` if they are logits or log-probabilities. ``labels`` count from 0 or are names of ``classes`` (k,), which
-    name the columns; a data frame's columns have names of their own. Rows whose label is missing (None, NaN, -1 or an
-    empty text) get a set and count in no figure.
+    ``logits`` if they are logits or log-probabilities, and ``counts`` if they count a model's picks. ``labels`` count
+    from 0 or are names of ``classes`` (k,), which name the columns; a data frame's columns have names of their own.
+    Rows whose label is missing (None, NaN, -1 or an empty text) get a set and count in no figure.
 
     ``calibration`` is the share of questions that calibrate (drawn with ``seed``), their row numbers, or a mask. The
     sets are those of all other questions. ``by`` is ``all``, ``class``, or an array (n,) of groups: then each class or

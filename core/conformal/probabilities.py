@@ -98,9 +98,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
     single = values.dtype in (np.float16, np.float32)
     few = wide.ravel()[:: 1 + wide.size // FEW]  # in most arrays, a few values show that there is no pattern
     few = few[np.isfinite(few)]
-    if few.size and np.abs(few).max() > PER_CENT:
-        return wide
-    if not single and not any((few.round(d) == few).all() for d in DECIMALS):
+    if np.abs(few).max(initial=0) > PER_CENT or not (single or any((few.round(d) == few).all() for d in DECIMALS)):
         return wide
     known = np.unique(wide[np.isfinite(wide)])
     if not known.size or np.abs(known).max() > PER_CENT:

@@ -1,7 +1,7 @@
 """Repeated picks: what a model answered when it was asked every question several times.
 
 Reasoning models and servers without probabilities give only answers. The share of k answers that name an option then
-stands for its probability (Wang et al. 2025, arXiv 2508.05544). A table holds the answers in one of these ways:
+stands for its probability (Yang and Liu 2025, arXiv 2508.05544). A table holds the answers in one of these ways:
 
 - a row for each sample: the question's id or text stands in several rows, with an answer in each;
 - a column for each sample: ``pick_1``, ``pick_2`` …;
