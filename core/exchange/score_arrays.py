@@ -26,7 +26,7 @@ from core.exchange.picks import counts_of_array, sampled, shares_of
 from core.exchange.read_as import described, kind_words, line
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
 from core.option_names import OF_CLASSES, are_classes
-from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
+from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.labels import Labels, read_labels
 from core.tables.safe_read import check_count
@@ -41,6 +41,8 @@ NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", 
 LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target", "y_true", "true_labels", "truth", "golds")
 
 
+BY_NUMBER = re.compile(r"^y_|proba(?:s|$)|proba_", re.I)
+"""Names of an array of scores as scikit-learn's users call it: a classifier's classes have numbers, not letters."""
 CLASSES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
 """Names of an array with the names of the options, in their order."""
 CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
@@ -86,7 +88,7 @@ def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> I
         about={"task": name},
         finger=fingerprint(read_bytes(scores), read_bytes(labels)),
         files=scores.name,
-        name=name,
+        name=scores.stem,
         label_from=label_from,
     )
 
@@ -245,7 +247,8 @@ def _built(
     check_not_flat(logits, path)
     read = _labels(labels, logits, classes, label_from, path)
     finger = fingerprint(finger.encode(), read.form.encode()) if read.told else finger
-    named = tuple(classes) or tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
+    numbered = not classes and (k > len(LETTERS) or bool(BY_NUMBER.search(name)))
+    named = tuple(classes) or tuple(str(j) if numbered else f"option {OPTION_NAMES[j]}" for j in range(k))
     task = about.get("task") or path.stem
     answered = np.flatnonzero(drawn != 0).tolist()
     questions = tuple(
