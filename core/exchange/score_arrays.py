@@ -25,9 +25,19 @@ from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
 from core.option_names import OF_CLASSES, are_classes
-from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question, Role
+from core.records import (
+    LETTERS,
+    MOST_OPTIONS,
+    OPTION_NAMES,
+    FloatArray,
+    IntArray,
+    LogitArray,
+    OptionLogits,
+    Question,
+    Role,
+)
 from core.runs.spec import RunSpec
-from core.tables.field_names import CLASS_NAMES, LABEL_NAMES, LABELS_NAMES
+from core.tables.field_names import CLASS_LABEL_NAMES, CLASS_NAMES, LABEL_NAMES
 from core.tables.labels import Labels, read_labels
 from core.tables.read_as import kind_words, line
 from core.tables.safe_read import check_count
@@ -39,7 +49,9 @@ ENDS = re.compile(
 )
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
-LABELS = (*LABELS_NAMES, *LABEL_NAMES)
+LABELS = ("labels", "targets", "answers", *LABEL_NAMES, *CLASS_LABEL_NAMES)
+BY_NUMBER = re.compile(r"^y_|proba(?:s|$)|proba_", re.I)
+"""Names of an array of scores as scikit-learn's users call it: a classifier's classes have numbers, not letters."""
 CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
 """The array of clusters, (n,): rows with the same number or name belong together. Or one for each side of a split."""
 
@@ -83,7 +95,7 @@ def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> I
         about={"task": name},
         finger=fingerprint(read_bytes(scores), read_bytes(labels)),
         files=scores.name,
-        name=name,
+        name=scores.stem,
         label_from=label_from,
     )
 
@@ -223,7 +235,8 @@ def _built(
     check_not_flat(logits, path)
     read = _labels(labels, logits, classes, label_from, path)
     finger = fingerprint(finger.encode(), read.form.encode()) if read.told else finger
-    named = tuple(classes) or tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
+    numbered = not classes and (k > len(LETTERS) or bool(BY_NUMBER.search(name)))
+    named = tuple(classes) or tuple(str(j) if numbered else f"option {OPTION_NAMES[j]}" for j in range(k))
     task = about.get("task") or path.stem
     answered = np.flatnonzero(drawn != 0).tolist()
     questions = _questions(answered, read.labels, named, task, clusters)

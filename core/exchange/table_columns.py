@@ -9,22 +9,23 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.exchange import table_lacks
-from core.exchange.option_columns import OptionColumns, option_columns
+from core.exchange.option_columns import OptionColumns, class_names, named_classes, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
 from core.records import MOST_OPTIONS
 from core.tables import field_names
 from core.tables.field_names import (
+    CLASS_LABEL_NAMES,
     CLUSTER_NAMES,
     CONTEXT_NAMES,
     GROUP_NAMES,
     ID_NAMES,
     LABEL_NAMES,
-    LABELS_NAMES,
     MODEL_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
@@ -49,6 +50,8 @@ PRECISION = "precision"
 """The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
 PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
+LOOKED_AT = 50
+"""Rows in which columns that name classes are looked for before all rows are."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
 MISSING = r"^(?i:none|null|n/?a|-)?$"
@@ -161,9 +164,31 @@ def suggested(sheet: Sheet) -> Columns:
 
 
 def _label(sheet: Sheet) -> str:
-    """The column with the right option; empty if none has a name of one."""
+    """The column with the right option: by its name, or because it alone names classes; empty if none is seen."""
     named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
-    return next(named, "") or first(sheet.names, LABELS_NAMES)
+    return next(named, "") or first(sheet.names, CLASS_LABEL_NAMES) or _naming(sheet)
+
+
+def _naming(sheet: Sheet) -> str:
+    """The one column whose cells name columns of probabilities; empty if there is no such column, if there are several,
+    and if its cells are the likeliest classes, as a classifier's own answers are."""
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    beginning = replace(sheet, table=sheet.table.slice(0, LOOKED_AT), lines=None, nested={})
+    picks = matching(sheet.names, PICK_NAMES)
+    seen = [
+        name
+        for name in sheet.names
+        if name not in picks and named_classes(beginning, [one for one in numeric if one != name], name)
+    ]
+    if len(seen) != 1:
+        return ""
+    classes = named_classes(sheet, [one for one in numeric if one != seen[0]], seen[0])
+    if not classes:
+        return ""
+    likeliest = np.stack([sheet.numbers(name) for name in classes], axis=1).argmax(axis=1).tolist()
+    own = class_names(classes)
+    cells = sheet.texts(seen[0])
+    return "" if all(cell in (own[j], classes[j]) for cell, j in zip(cells, likeliest, strict=True)) else seen[0]
 
 
 def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:

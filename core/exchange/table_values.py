@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.conformal.probabilities import SUM_WITHIN, sum_within
 from core.errors import InputError
 from core.exchange.build_run import LARGEST_LOGIT, check_not_flat, in_range
 from core.exchange.listed_letters import LEAST
@@ -26,8 +27,6 @@ VALUES = (
 """What cells can be. Next-token probabilities are those of the options' letters among all tokens: they sum to less than
 1, their sum is the letter mass, and they are divided by it."""
 SHARES = ("probabilities", "next-token probabilities", "percentages")
-SUM_WITHIN = 0.01
-"""How far the sum of a row's probabilities may be from 1. They are often rounded."""
 
 
 LISTED = ("log-probabilities", "next-token probabilities")
@@ -174,6 +173,8 @@ def recognised_values(values: FloatArray) -> str:
         return "percentages"
     if (within & (sums <= 1 + SUM_WITHIN) & (sums > 0)).all():
         return "next-token probabilities"
+    if (within & (abs(sums - 1) <= sum_within(values))).mean() > 0.5:
+        return "probabilities"
     if (real == np.rint(real)).all() and (real >= 0).all() and (sums == sums[0]).all():
         return COUNTS
     with np.errstate(over="ignore"):
@@ -205,7 +206,7 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
     if kind in ("probabilities", "percentages"):
         bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0) > 1 + SUM_WITHIN).any(axis=1)
         sums = np.where(there, values, 0).sum(axis=1)
-        bad |= abs(sums - 1) > SUM_WITHIN
+        bad |= abs(sums - 1) > sum_within(values)
         if bad.any():
             row = int(np.argmax(bad))
             raise InputError(

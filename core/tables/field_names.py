@@ -24,8 +24,13 @@ LABEL_NAMES = (
     *("correct_answers", "correct_options", "correct_choices", "right_answers"),
 )
 """The right option: its letter, its number or its text."""
-LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
-"""The right options, in a file with a list for each column."""
+CLASS_LABEL_NAMES = (
+    *("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers"),
+    *("true_class", "y_test", "true", "actual", "actual_class", "actual_label", "true_category", "true_y", "y_actual"),
+    *("target_class", "target_label", "target_name", "class_label", "label_name", "test_label", "gt", "gt_label"),
+    *("observed", "outcome", "class", "y_val", "y_cal", "true_name", "gold_class", "reference_class"),
+)
+"""The right option in a table of results where no column has one of ``LABEL_NAMES``: arrays, and classifiers."""
 RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
 """Columns that may say whether the model was right, which is not which option is."""
 PICK_NAMES = (

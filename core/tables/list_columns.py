@@ -22,11 +22,14 @@ from core.tables.tabular import Sheet
 from core.tables.token_lists import token_columns
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
+BY_NUMBER = "proba"
+"""The beginning of the names of columns of a classifier, whose classes have numbers."""
 FIGURES = (
     (re.compile(rf"^{AROUND}log[_ -]?(p|probs?|probabilit(y|ies)|likelihoods?)$|^lls?$"), "logprob"),
     (re.compile(rf"^{AROUND}logits(_options)?$"), "logit"),
     (re.compile(rf"^{AROUND}(p|probs?|probabilit(y|ies)|softmax|confidences?)$"), "p"),
     (re.compile(rf"^{AROUND}scores?$"), "score"),
+    (re.compile(r"^(?:(?:y|pred|predict|predicted|class|test)_)?(?:probas?|probs?|probabilities|scores?)$"), BY_NUMBER),
 )
 """Names of a column of lists of figures, and the beginning of the names of the columns that it becomes."""
 TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_texts|possible_answers)$")
@@ -42,6 +45,9 @@ def widened(sheet: Sheet) -> Sheet:
     """The sheet with a column for each option in place of columns of lists; the same sheet if it has none."""
     columns: dict[str, Any] = {}
     for name in sheet.names:
+        if by_class := _by_class(sheet, name):
+            columns |= {into: cells for into, cells in by_class.items() if into not in sheet.names}
+            continue
         lists = _objects(sheet, name) or _lists(sheet, name)
         if not lists and (listed := token_columns(sheet, name)):
             columns |= {into: cells for into, cells in listed.items() if into not in sheet.names}
@@ -51,7 +57,7 @@ def widened(sheet: Sheet) -> Sheet:
             continue
         for begin, rows in lists.items():
             for i in range(max(len(row) for row in rows)):
-                into = f"{begin}_{OPTION_NAMES[i]}"
+                into = f"{begin}_{i if begin == BY_NUMBER else OPTION_NAMES[i]}"
                 if into not in sheet.names:
                     columns[into] = _column([row[i] if i < len(row) else None for row in rows])
     return both_classes(sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns)))
@@ -84,6 +90,20 @@ def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     if any(text is None for row in found["option"] for text in row):
         del found["option"]
     return found
+
+
+def _by_class(sheet: Sheet, name: str) -> dict[str, pa.Array]:
+    """The columns of a column of objects with the figure of each class by its name, the same names in each row; none of
+    others, and of objects whose names are letters or numbers."""
+    begin = _figure(name)
+    first = _object(sheet.table[name][0].as_py()) if begin and sheet.table.num_rows else None
+    if not first or listed(first) is not None or not 2 <= len(first) <= MOST_OPTIONS:
+        return {}
+    rows = [_object(cell) or {} for cell in sheet.table[name].to_pylist()]
+    figures = (cell for row in rows for cell in row.values())
+    if any(row.keys() != first.keys() for row in rows) or not all(type(cell) in (int, float) for cell in figures):
+        return {}
+    return {f"{begin}_{key}": _column([row[key] for row in rows]) for key in first}
 
 
 def _items(cell: Any) -> list[dict[Any, Any]] | None:
