@@ -15,6 +15,7 @@ MOST_COLUMNS = 500
 Columns = dict[str, list[Any]]
 """The values of each column."""
 LABELLED = {"label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"}
+LABELLED |= {"final_decision"}
 """Keys by which an object of objects is one of questions by their ids."""
 VIEWER_KEYS = {"row_idx", "row"}
 """Keys of a row as the data viewer of the Hugging Face hub answers."""
