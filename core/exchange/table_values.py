@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -161,6 +162,19 @@ def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArr
     return OptionCells(np.where(inside, filled, np.nan), counts, kind, inside & ~listed, usable)
 
 
+def sum_within(values: FloatArray) -> float:
+    """How far the sums of rows of probabilities (n, k) may be from 1: the errors of k cells that are rounded to two or
+    three decimals add up."""
+    real = np.where(np.isnan(values), 0.0, values)
+    k = values.shape[1]
+    if not (abs(real) <= 1).all():
+        return SUM_WITHIN
+    for step in (0.01, 0.001):
+        if np.allclose(real / step, np.rint(real / step), rtol=0, atol=1e-6) and not (real == np.rint(real)).all():
+            return max(SUM_WITHIN, step * min(k / 2, 1.25 * math.sqrt(k))) + 1e-9
+    return SUM_WITHIN
+
+
 def recognised_values(values: FloatArray) -> str:
     """What the cells of options (n, k) are: probabilities or per cent, where most rows sum to 1 or 100; next-token
     probabilities, where every row sums to less; counts of picks, if they are whole and all rows have the same sum;
@@ -174,6 +188,8 @@ def recognised_values(values: FloatArray) -> str:
         return "percentages"
     if (within & (sums <= 1 + SUM_WITHIN) & (sums > 0)).all():
         return "next-token probabilities"
+    if (real >= 0).all() and (real <= 1).all() and (abs(sums - 1) <= sum_within(values)).all():
+        return "probabilities"  # of many options, rounded
     if (real == np.rint(real)).all() and (real >= 0).all() and (sums == sums[0]).all():
         return COUNTS
     with np.errstate(over="ignore"):
@@ -205,7 +221,7 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
     if kind in ("probabilities", "percentages"):
         bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0) > 1 + SUM_WITHIN).any(axis=1)
         sums = np.where(there, values, 0).sum(axis=1)
-        bad |= abs(sums - 1) > SUM_WITHIN
+        bad |= abs(sums - 1) > sum_within(values)
         if bad.any():
             row = int(np.argmax(bad))
             raise InputError(

@@ -20,6 +20,7 @@ LABEL_NAMES = (
     *("correct_answer_letter", "right_option", "right_choice", "answer_id", "answer_num", "answer_number"),
     *("answer_right_ending", "best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
     *("correct_answers", "correct_options", "correct_choices", "right_answers", "gold_answer_letter", "targets", "ra"),
+    *("true_class", "actual", "actual_label", "actual_class", "gt", "gt_label", "true_answer", "y_test"),
     *("key", "answers", "richtig", "respuesta", "respuesta_correcta", "答案", "正确答案"),
 )
 """The right option: its letter, its number or its text."""
@@ -66,7 +67,12 @@ WRONG_NAMES = ("distractors", "incorrect_answers", "wrong_answers", "false_answe
 CLUSTER_NAMES = ("cluster",)
 """A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
 GROUP_NAMES = ("group", "subject", "category", "topic", "subject_name", "activity_label")
-SPLIT_NAMES = ("split", "role", "set", "fold", "part")
+SPLIT_NAMES = (
+    *("split", "role", "set", "fold", "part", "subset", "partition", "dataset_split", "data_split", "split_name"),
+    *("phase", "stage", "usage"),
+)
+TRAIN_FLAGS = ("is_train", "train", "in_train", "is_training", "training")
+"""Columns that say with 1 or true which rows a model was fitted to."""
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
 OPTION_NAMES = ("option", "choice", "letter", "option_letter", "choice_letter", "option_id", "choice_id", "label")
