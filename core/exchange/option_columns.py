@@ -79,6 +79,8 @@ def option_columns(
         cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
         shares = ((cells >= 0) & (cells <= 1)).all()
         return OptionColumns(options[: len(fewer)], "next-token probabilities" if shares else kind, fewer)
+    if label and not wide and (own := _summing(sheet, options)):
+        return OptionColumns(own, kind)
     if label and others and not fewer:
         _check_complete(sheet, options, others)
     return OptionColumns(options, kind)
@@ -283,6 +285,14 @@ def _are_tokens(sheet: Sheet, options: Sequence[str], k: int, others: Sequence[s
         return True
     tokens = [name for name in others if np.isnan(_cells(sheet, [name])).any()]
     return len(tokens) >= TOKEN_COLUMNS
+
+
+def _summing(sheet: Sheet, options: tuple[str, ...]) -> tuple[str, ...]:
+    """The first of the columns, if they alone sum to 1 in every row, and the others behind them are left over from
+    something else; none otherwise."""
+    if _are_shares(sheet, options):
+        return ()
+    return next((options[:k] for k in range(len(options) - 1, 1, -1) if _sums(sheet, options[:k]).all()), ())
 
 
 def _check_complete(sheet: Sheet, options: Sequence[str], others: Sequence[str]) -> None:

@@ -31,7 +31,7 @@ from core.conformal.probabilities import frequencies
 from core.errors import InputError
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
-from core.exchange.table_columns import looks_scored, says_right, text_columns
+from core.exchange.table_columns import looks_scored, row_an_option, says_right, text_columns
 from core.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
@@ -144,7 +144,7 @@ def _answers(sheet: Sheet) -> _Answers | None:
         return found
     candidates = matching(sheet.names, PICK_NAMES)
     labels = [name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name)]
-    if (not candidates and len(labels) < 2) or looks_scored(sheet):
+    if (not candidates and len(labels) < 2) or looks_scored(sheet) or row_an_option(sheet) in candidates:
         return None
     if not _repeating(sheet, _key_names(sheet)) or looks_scored(widened(sheet)):
         return None

@@ -45,6 +45,7 @@ from core.exchange.table_columns import (
     naming,
     recognise,
     resolved,
+    roles_in,
 )
 from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
 from core.option_names import OF_CLASSES, are_classes
@@ -353,7 +354,7 @@ class _Texts:
             contexts=column(columns.context),
             groups=column(columns.group),
             options=[column(name) for name in columns.texts],
-            roles=column(columns.split),
+            roles=roles_in(sheet, columns) if columns.split else [],
             clusters=[cluster_name(cell) for cell in column(columns.cluster)],
         )
 

@@ -33,6 +33,7 @@ from core.tables.field_names import (
     SPLIT_NAMES,
     TASK_NAMES,
     TEXT_NAMES,
+    TRAIN_FLAGS,
     TRAINING,
     first,
     matching,
@@ -48,6 +49,8 @@ BANK = "bank"
 """The column that names the bank of its questions; tables that Hedge wrote before there were banks lack it."""
 PRECISION = "precision"
 """The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
+FLAGGED = {"1", "1.0", "true", "yes"}
+"""What a flag says of rows that it is set for."""
 PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 LOOKED_AT = 50
@@ -122,7 +125,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     known = _others(sheet, (label,))
     found = _options(sheet, numeric, known, label)
     one_figure = found is None or len(found.options) == 2  # of each row, which may seem a binary classifier's
-    if one_figure and _row_an_option(sheet):
+    if one_figure and row_an_option(sheet):
         raise InputError(
             f"{sheet.path}, line 1: expected a row for each question and a column for each option, found a row for "
             "each option"
@@ -203,7 +206,7 @@ def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
         text=text,
         context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
         group=first(free, GROUP_NAMES),
-        split=_split_column(sheet, first(free, SPLIT_NAMES)),
+        split=_split_column(sheet, first(free, SPLIT_NAMES)) or _other_split(sheet, free),
         mass=first(free, ("letter_mass",)),
         cluster=first(free, CLUSTER_NAMES),
     )
@@ -239,8 +242,7 @@ def looks_scored(sheet: Sheet) -> bool:
 
 def can_be_mapped(sheet: Sheet) -> bool:
     """Whether a person could say which columns are the options: some have figures, in a row for each question."""
-    numeric = _numeric(sheet)
-    return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
+    return not row_an_option(sheet) and table_lacks.can_be_named(sheet, _numeric(sheet))
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
@@ -270,15 +272,16 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 
-def _row_an_option(sheet: Sheet) -> bool:
-    """Whether a table has a row for each option of a question: ids come again, each time with another option."""
+def row_an_option(sheet: Sheet) -> str:
+    """The column of the option where a table has a row for each option of a question: ids come again, each time with
+    another option; empty for another table."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
     option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
-        return False
+        return ""
     rows = list(zip(sheet.texts(ids), sheet.texts(option), strict=True))
-    return len(set(rows)) == len(rows) >= 2 * len(set(sheet.texts(ids)))
+    return option if len(set(rows)) == len(rows) >= 2 * len(set(sheet.texts(ids))) else ""
 
 
 def _is_numeric(sheet: Sheet, name: str) -> bool:
@@ -313,6 +316,28 @@ def _split_column(sheet: Sheet, name: str) -> str:
     words = {word.lower() for word in sheet.texts(name)} if name else set()
     divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
     return name if divides or (words and words <= TRAINING) else ""
+
+
+def _other_split(sheet: Sheet, names: Sequence[str]) -> str:
+    """The column that says which rows trained the model, if its name is not that of a split: it has no other words than
+    those of splits, or is a flag; empty if there is none."""
+    for name in names:
+        begin = str(sheet.table[name][0]).lower() if sheet.table.num_rows else ""
+        if begin in TRAINING or begin in ROLES:
+            words = {word.lower() for word in sheet.texts(name)}
+            if len(words) > 1 and words & TRAINING and words <= {*TRAINING, *ROLES}:
+                return name
+    name = first(names, TRAIN_FLAGS)
+    words = {word.lower() for word in sheet.texts(name)} if name else set()
+    return name if len(words) == 2 and words <= {*FLAGGED, "0", "0.0", "false", "no"} else ""
+
+
+def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
+    """What the split's column says of each row, in words: a flag says which rows are of training."""
+    cells = sheet.texts(columns.split)
+    if first([columns.split], TRAIN_FLAGS):
+        return ["train" if cell.lower() in FLAGGED else "test" for cell in cells]
+    return list(cells)
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:

@@ -42,7 +42,7 @@ TEXT = (
 NAME = ("name", "title", "questiontitle", "conversation_name", "topic_title")
 IDS = (
     *("id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "transcript_id", "session_id", "chat_id", "uuid"),
-    *("conversation", "session", "dialogue", "transcript", "questionid", "question_id"),
+    *("message_tree_id", "conversation", "session", "dialogue", "transcript", "questionid", "question_id"),
 )
 """Fields that name a conversation, or say in which one a message is."""
 ASKED = (
@@ -70,11 +70,23 @@ CELLS = 20
 """Cells of a column that are looked at to see whether they are whole conversations."""
 WORDS = 6
 """The mean words of a reply from which two columns of questions and answers are conversations."""
+FEWEST_WORDS = 2
+"""Those from which two columns are that have names of people who talk, or those of counseling data."""
+QUIZ = {"question", "prompt", "query", "input"}
+COUNSELING = {("context", "response"), ("questiontext", "answertext")}
 LINE = re.compile(
     r"^[ \t>]*(?P<role>[<\[|(*#_ ]{0,6}[^\W\d_][\w .'/-]{0,30}?[>\]|)*_ ]{0,6})(?:[:：]|(?<=\|>))[*_]{0,2}[ \t]*"
 )
 """The beginning of a message in text: a role, perhaps with marks around it, and a colon."""
-CHAT_ML = re.compile(r"<\|im_start\|>\s*(\w+)\s*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
+CHAT_ML = re.compile(
+    r"(?:<\|im_start\|>|<\|start_header_id\|>)\s*(\w+)(?:<\|end_header_id\|>)?\s*\n(.*?)(?:<\|im_end\|>|<\|eot_id\|>|\Z)",
+    re.DOTALL,
+)
+"""A message between the marks of ChatML or of Llama 3."""
+CHAT_MARKS = ("<|im_start|>", "<|begin_of_text|>", "<|start_header_id|>", "[INST]", "<s>")
+"""How a text with such marks begins."""
+BRACKETED = re.compile(rb"\[[A-Za-z][\w ]{0,30}\]\s*:")
+"""The beginning of a text whose roles stand in brackets, which is no JSON."""
 LLAMA = re.compile(r"(\[/?INST\]|</?s>)")
 """Marks of Llama 2 before a message of the person, before one of the model, and around both."""
 BETWEEN = re.compile(
@@ -151,8 +163,18 @@ def holds_conversations(document: Mapping[str, Any]) -> bool:
     asked, reply = _sides(_lower(document))
     if asked and all(isinstance(_lower(document)[side], str) for side in (asked, reply)):
         return len(_lower(document)[reply].split()) >= WORDS
+    if _are_named(document):
+        return True
     lists = [value for value in document.values() if isinstance(value, list) and value]
     return is_conversation(document) or (len(lists) == 1 and (is_conversation(lists[0][0]) or is_messages(lists[0][0])))
+
+
+def _are_named(document: Mapping[str, Any]) -> bool:
+    """Whether a JSON object has conversations by their names."""
+    inner = list(document.values())
+    if not inner or _lower(document).keys() & {*MESSAGES, *ASKED, *REPLIES, *TEXT}:
+        return False
+    return all(is_messages(one) or (isinstance(one, dict) and is_conversation(one)) for one in inner)
 
 
 def is_talk(text: Any) -> bool:
@@ -174,7 +196,7 @@ def is_conversation_text(lines: Sequence[str]) -> bool:
     if lines[0].strip('" ').lower() in MESSAGES and len(lines) > 1:
         lines = [line.lstrip('"') for line in lines[1:]]
     first = LINE.match(lines[0])
-    if lines[0].lstrip().startswith(("<|im_start|>", "[INST]", "<s>")):
+    if lines[0].lstrip().startswith(CHAT_MARKS):
         return is_talk("\n".join(lines))
     if not first or not is_talk("\n".join(lines)):
         return False
@@ -233,7 +255,7 @@ def _read_source(path: Path, content: bytes | None) -> ReadConversations:
             text = source.file.read().decode("utf-8-sig")
             if "\0" in text:
                 raise InputError(f"{path}: {EXPECTED}, found a binary file")
-            if head[:1] in (b"{", b"["):
+            if head[:1] in (b"{", b"[") and not BRACKETED.match(head):
                 talks = _of_json(text, path)
             elif is_talk(text) or LINE.match(text.lstrip()):
                 talks = _of_text(text, str(path))
@@ -368,6 +390,10 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
             except ValueError as wrong:
                 raise InputError(f"{path}, line {number}: it is not JSON ({reason(wrong)})") from None
         return _of_rows(rows, path)
+    if isinstance(values, dict) and not is_conversation(values) and _are_named(values):
+        values = [
+            {"name": name, **(one if isinstance(one, dict) else {"messages": one})} for name, one in values.items()
+        ]
     if isinstance(values, dict) and not is_conversation(values):
         inner = [value for value in values.values() if isinstance(value, list) and value]
         if len(inner) == 1 and isinstance(inner[0][0], (dict, list)):
@@ -458,6 +484,8 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
             if any(_raw_message(message) for message in values):
                 return values
             continue
+        if isinstance(values, list) and values and all(isinstance(one, str) and LINE.match(one) for one in values):
+            values = "\n".join(values)
         if isinstance(values, str) and is_talk(values):
             return values
     return []
@@ -500,7 +528,10 @@ def _pair(lower: Mapping[str, Any], asked: str, reply: str, where: str, *, share
         system, question = [_Raw("system", question, where)], more
     elif more:
         question = f"{question}\n\n{more}"
-    return [*system, _Raw(PERSON, question, where), _Raw(COUNSELOR, _text(lower.get(reply)), where)]
+    history = lower.get("history")
+    pairs = [pair for pair in history if isinstance(pair, list) and len(pair) == 2] if isinstance(history, list) else []
+    before = [_Raw((PERSON, COUNSELOR)[i], _text(pair[i]), where) for pair in pairs for i in range(2)]
+    return [*system, *before, _Raw(PERSON, question, where), _Raw(COUNSELOR, _text(lower.get(reply)), where)]
 
 
 def _name_of(lower: Mapping[str, Any]) -> str:
@@ -583,7 +614,9 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
     if not asked:
         return ()
     words = [len(cell.split()) for cell in sheet.texts(lower[reply]) if cell]
-    return ("sides", asked, reply) if words and sum(words) >= WORDS * len(words) else ()
+    talk = (asked, reply) in COUNSELING or (asked not in QUIZ and is_role(asked) and is_role(reply))
+    least = FEWEST_WORDS if talk else WORDS
+    return ("sides", asked, reply) if words and sum(words) >= least * len(words) else ()
 
 
 def _of_sheet(sheet: Sheet) -> list[_Talk]:

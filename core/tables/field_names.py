@@ -21,7 +21,9 @@ LABEL_NAMES = (
     *("correct_answer_index", "correct_option_index", "correct_option_idx", "correct_option_letter", "correct_letter"),
     *("correct_answer_letter", "right_option", "right_choice", "answer_id", "answer_num", "answer_number"),
     *("answer_right_ending", "best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
-    *("correct_answers", "correct_options", "correct_choices", "right_answers"),
+    *("correct_answers", "correct_options", "correct_choices", "right_answers", "gold_answer_letter", "targets", "ra"),
+    *("true_class", "actual", "actual_label", "actual_class", "gt", "gt_label", "true_answer", "y_test"),
+    *("key", "answers", "richtig", "respuesta", "respuesta_correcta", "答案", "正确答案"),
 )
 """The right option: its letter, its number or its text."""
 CLASS_LABEL_NAMES = (
@@ -41,7 +43,8 @@ ID_NAMES = ("id", "qid", "question_id", "doc_id", "sample_id", "item_id", "examp
 TEXT_NAMES = ("question", "text", "prompt", "query", "stem", "question_text", "input")
 QUESTION_NAMES = (
     *("question", "question_text", "question_stem", "stem", "prompt", "query", "question_content", "ques", "q"),
-    *("problem", "goal", "input", "sentence", "text", "questions", "instruction"),
+    *("problem", "goal", "input", "sentence", "text", "questions", "instruction", "qtext", "question_en", "inputs"),
+    *("inputs_pretokenized", "frage", "pregunta", "问题", "题目"),
 )
 """What is asked, in a question bank. ``text`` and ``input`` beside a question are its context."""
 HYPOTHESIS_NAMES = ("hypothesis", "sentence2", "claim")
@@ -50,7 +53,7 @@ CONTEXT_NAMES = (
     *("context", "passage", "article", "support", "story", "sentence1", "premise", "ctx", "paragraph", "para"),
     *("document", "dialogue", "dialogue_history", "dialog", "conversation", "background", "scenario", "situation"),
     *("case", "vignette", "narrative", "essay", "abstract", "contexts", "flores_passage", "reading_passage"),
-    *("passage_text", "context_text", "body", "excerpt", "startphrase", "text", "input"),
+    *("passage_text", "context_text", "body", "excerpt", "startphrase", "citing_prompt", "text", "input"),
 )
 """What a question is about: a text that stands before it."""
 CONTEXT_BEGINNINGS = ("input_sentence", "observation", "obs", "context", "sentence", "turn")
@@ -58,7 +61,7 @@ CONTEXT_BEGINNINGS = ("input_sentence", "observation", "obs", "context", "senten
 OPTIONS_NAMES = (
     *("options", "choices", "option", "choice", "answers", "endings", "candidates", "alternatives", "option_texts"),
     *("choice_texts", "possible_answers", "answer_choices", "answer_options", "options_list", "choice_list", "ops"),
-    *("mc_options", "mcq_options", "mc1_targets", "target_scores"),
+    *("mc_options", "mcq_options", "mc1_targets", "target_scores", "multiple_choice_targets"),
 )
 """One field with all options: a list, an object or their text."""
 OPTION_BEGINNINGS = (
@@ -73,7 +76,12 @@ WRONG_NAMES = ("distractors", "incorrect_answers", "wrong_answers", "false_answe
 CLUSTER_NAMES = ("cluster",)
 """A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
 GROUP_NAMES = ("group", "subject", "category", "topic", "subject_name", "activity_label")
-SPLIT_NAMES = ("split", "role", "set", "fold", "part")
+SPLIT_NAMES = (
+    *("split", "role", "set", "fold", "part", "subset", "partition", "dataset_split", "data_split", "split_name"),
+    *("phase", "stage", "usage"),
+)
+TRAIN_FLAGS = ("is_train", "train", "in_train", "is_training", "training")
+"""Columns that say with 1 or true which rows a model was fitted to."""
 ROLES: dict[str, Role] = {
     **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
     **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),

@@ -15,7 +15,10 @@ from core.tables.safe_read import reason, shown, source_lines, source_text
 MOST_COLUMNS = 500
 Columns = dict[str, list[Any]]
 """The values of each column."""
-LABELLED = {"label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"}
+LABELLED = {
+    *("label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"),
+    "final_decision",
+}
 """Keys by which an object of objects is one of questions by their ids."""
 VIEWER_KEYS = {"row_idx", "row"}
 """Keys of a row as the data viewer of the Hugging Face hub answers."""

@@ -96,12 +96,16 @@ def _by_class(sheet: Sheet, name: str) -> dict[str, pa.Array]:
     """The columns of a column of objects with the figure of each class by its name, the same names in each row; none of
     others, and of objects whose names are letters or numbers."""
     begin = _figure(name)
-    first = _object(sheet.table[name][0].as_py()) if begin and sheet.table.num_rows else None
-    if not first or listed(first) is not None or not 2 <= len(first) <= MOST_OPTIONS:
+    first = value_of(sheet.table[name][0].as_py()) if begin and sheet.table.num_rows else None
+    if not isinstance(first, dict) or listed(first) is not None or not 2 <= len(first) <= MOST_OPTIONS:
         return {}
-    rows = [_object(cell) or {} for cell in sheet.table[name].to_pylist()]
+    rows = [value for cell in sheet.table[name].to_pylist() if isinstance(value := value_of(cell), dict)]
     figures = (cell for row in rows for cell in row.values())
-    if any(row.keys() != first.keys() for row in rows) or not all(type(cell) in (int, float) for cell in figures):
+    if (
+        len(rows) < sheet.table.num_rows
+        or any(row.keys() != first.keys() for row in rows)
+        or not all(type(cell) in (int, float) for cell in figures)
+    ):
         return {}
     return {f"{begin}_{key}": _column([row[key] for row in rows]) for key in first}
 

@@ -58,8 +58,8 @@ RIGHT_TEXT_NAMES = (
 """The right answer's text, beside fields of wrong answers."""
 FLAGS = ("iscorrect", "correct", "isanswer", "right", "isright", "istrue")
 """In an object for each option, the key that says whether it is right."""
-MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "choice")
-TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body")
+MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "choice", "aid")
+TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body", "atext")
 INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
 ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
@@ -73,6 +73,16 @@ SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
 """What separates options in one text, other than commas."""
 MARK = re.compile(r"^[(\[]?([A-Za-z])(?:\s?[).:、．\]]|\s[-–])\s*(?=\S)", re.DOTALL)
 """The letter in front of an option's text: "(A) …", "A. …", "a) …", "A - …"."""
+FIRST_OPTION = re.compile(r"(?<=\s)(?:[(（]A[)）]|A[).:、．])\s*\S")
+"""Where options begin in a text that holds the question before them."""
+ANSWER_FOLLOWS = re.compile(r"\s+Answer:?\s*$", re.IGNORECASE)
+OPTIONS_ANNOUNCED = re.compile(r"\s*(?:answer )?(?:choices|options)\s*:?\s*$", re.IGNORECASE)
+IN_TURN_NAME = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|\d{1,2}|(?<=[a-z])[A-Z](?![A-Za-z])")
+"""What names of columns may differ in: a letter alone, or a number."""
+PLACE = re.compile(r"[(\[]?(?:[A-Za-z]|\d{1,2})[)\].]?")
+"""What may be the letter or number of an option."""
+NUMBER_MARK = re.compile(r"^(?:[(\[](?=\d+[)\]]))?(\d{1,2})(?:[)\]]|\s?[.:、．](?!\d))\s*(?=\S)", re.DOTALL)
+"""The number in front of an option's text: "(1) …", "1. …", "1) …"."""
 
 
 IN_TURN = "right answers put at A, B, C … in turn"
@@ -187,15 +197,20 @@ def parts(columns: Columns) -> Parts:
     columns = flattened({name: cells for name, cells in columns.items() if any(not is_missing(cell) for cell in cells)})
     names = [name for name in columns if not INDEX_NAMES.match(name.strip())]
     columns = {name: columns[name] for name in names}
+    if len(set(map(str, columns.get("id", ())))) == 1 < len(columns["id"]):  # that of a passage with all the questions
+        columns |= {"cluster": columns.get("cluster") or columns.pop("id")}
     if not names:
         raise InputError("it holds no questions")
-    asked = next((name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])), "")
+    may_ask = [name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])]
+    asked = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
     context = _context(columns, asked)
     context = context or ("" if asked else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
     taken = {asked, context, hypothesis}
     options = _options(columns, taken)
     questions = _questions(columns, asked, context, hypothesis)
+    if questions and (options is None or _are_letters(options)) and (inside := _in_questions(questions)):
+        questions, options = inside
     taken |= set(options.names) if options else set()
     answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
     if options is None:
@@ -268,6 +283,24 @@ def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> l
     return [CONTINUATION if _text(cell) else "" for cell in columns[context]] if context else None
 
 
+def _are_letters(options: Options) -> bool:
+    """Whether all options are their letters alone."""
+    return all(texts == tuple(LETTERS[: len(texts)]) for texts in options.texts)
+
+
+def _in_questions(questions: list[str]) -> tuple[list[str], Options] | None:
+    """Questions and options of texts that hold both, as the answer sheet of an exam does; None if any holds none."""
+    texts, options = [], []
+    for whole in questions:
+        begin = FIRST_OPTION.search(whole)
+        found = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
+        if begin is None or not whole[: begin.start()].strip() or len(found) < 2 or not all(found):
+            return None
+        texts.append(OPTIONS_ANNOUNCED.sub("", whole[: begin.start()]).strip())
+        options.append(found)
+    return (texts, Options(options, remark="options from the questions")) if texts and all(texts) else None
+
+
 def listed(names: Iterable[str]) -> str:
     text = ", ".join(" ".join(str(name).split())[:60] for name in list(names)[:20])
     return text if len(text) <= 300 else text[:299] + "…"
@@ -287,7 +320,35 @@ def _options(columns: Columns, taken: set[str]) -> Options | None:
     if own:
         return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
     single = (options_of_cells(columns[name], name, least=1) for name in matching(names, OPTIONS_NAMES))
-    return _right_and_wrong(columns, names) or next(filter(None, single), None)
+    return _right_and_wrong(columns, names) or next(filter(None, single), None) or _in_turn(columns, names)
+
+
+def _in_turn(columns: Columns, names: Sequence[str]) -> Options | None:
+    """Options in columns with any names that differ in a letter from A on, or a number from 0 or 1 on, if there is one
+    such set of them and a field of answers names one of its columns in every row."""
+    runs: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        for found in IN_TURN_NAME.finditer(name):
+            around = (name[: found.start()].lower(), name[found.end() :].lower())
+            runs.setdefault(around, {}).setdefault(found[0].upper(), name)
+    sets = set()
+    for places in runs.values():
+        for marks in (LETTERS, [str(i) for i in range(100)], [str(i) for i in range(1, 100)]):
+            run = tuple(places[mark] for mark in itertools.takewhile(places.__contains__, marks))
+            if len(run) >= 2 and len(run) == len(places) and not any(_is_number(columns[name]) for name in run):
+                sets.add(run)
+    if len(sets) != 1:
+        return None
+    (own,) = sets
+    texts = list(zip(*(_stripped(columns[name]) for name in own), strict=True))
+    answers = (columns[name] for name in matching(names, LABEL_NAMES) if name not in own)
+    return Options(texts, names=own) if any(_are_in(cells, texts, own) for cells in answers) else None
+
+
+def _are_in(cells: Sequence[Any], texts: Sequence[Texts], own: Texts) -> bool:
+    """Whether each row's answer may name one of its options: by a letter, a number, its column or its text."""
+    given = [(_text(cell), row) for cell, row in zip(cells, texts, strict=True) if not is_missing(cell)]
+    return bool(given) and all(PLACE.fullmatch(cell) or cell in own or cell in row for cell, row in given)
 
 
 def option_columns(columns: Columns, names: Iterable[str]) -> tuple[str, ...]:
@@ -340,11 +401,19 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
     else:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
+    given = {text for text in _stripped(columns[right]) if text}
+    if given and all(PLACE.fullmatch(text) for text in given) and not _are_places(wrong):
+        return None  # the place of the right answer, and not its text
     rows = []
     for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
         texts = (text, *(other for cell in given if (other := _text(cell))))
         rows.append(RowOptions(_with_first_at(texts, i), right=i % len(texts) if text else -1))
     return Options.of_rows(rows, (right, *own), IN_TURN)
+
+
+def _are_places(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether all options are single letters or numbers, as the right answer beside them is."""
+    return all(PLACE.fullmatch(text) for row in rows for cell in row if (text := _text(cell)))
 
 
 def _with_first_at(texts: Texts, row: int) -> Texts:
@@ -468,6 +537,9 @@ def _of_object(cell: dict[Any, Any]) -> RowOptions | None:
 
 def _of_objects(cells: Sequence[dict[Any, Any]]) -> RowOptions | None:
     """Options as objects with a text, and maybe a mark and whether it is right."""
+    if len(cells) > 1 and all(len(cell) == 1 for cell in cells):
+        together = {key: value for cell in cells for key, value in cell.items()}
+        return _of_object(together) if len(together) == len(cells) else None  # [{"A": "Paris"}, {"B": "Oslo"}]
     lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
     text = next((key for key in TEXT_KEYS if all(isinstance(item.get(key), (str, int, float)) for item in lower)), "")
     mark = next((key for key in MARK_KEYS if key != text and key in lower[0]), "")
@@ -513,14 +585,17 @@ def split_text(text: str) -> Texts:
 
 
 def without_marks(texts: Texts) -> Texts:
-    """The options without the letters that all of them begin with, in order.
+    """The options without the letters or numbers that all of them begin with, in order.
 
     >>> without_marks(("(A) Paris", "(B) Oslo")), without_marks(("A. Paris", "Oslo"))
     (('Paris', 'Oslo'), ('A. Paris', 'Oslo'))
+    >>> without_marks(("1. Paris", "2. Oslo")), without_marks(("1:30", "2:30"))
+    (('Paris', 'Oslo'), ('1:30', '2:30'))
     """
-    marks = [MARK.match(text) for text in texts]
-    letters = [mark[1].upper() for mark in marks if mark]
-    if not letters or letters != list(LETTERS[: len(texts)]):
+    numbered = texts[0].lstrip("([")[:1] == "1"
+    marks = [(NUMBER_MARK if numbered else MARK).match(text) for text in texts]
+    names = [mark[1].upper() for mark in marks if mark]
+    if not names or names != [str(i + 1) if numbered else LETTERS[i] for i in range(len(texts))]:
         return texts
     return tuple(text[mark.end() :].strip() for text, mark in zip(texts, marks, strict=True) if mark)
 
@@ -560,7 +635,7 @@ def looks_like_bank(sheet: Sheet) -> bool:
     numeric = [name for name in others if _is_number(columns[name])]
     letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
     figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
-    return not behave_like_scores(bank.options.texts) and not behave_like_scores(figures)
+    return (named_by_text(bank) or not behave_like_scores(bank.options.texts)) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
@@ -568,10 +643,23 @@ def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
     if not FIGURE_NAMES.search(name.strip()):
         return False
     there = [value_of(cell) for cell in cells[:50] if not is_missing(cell)]
+    if all(isinstance(cell, list) and sorted(map(str, cell))[:-1] == ["0"] * (len(cell) - 1) for cell in there):
+        return False  # 1 for the right option, and 0 for the others
     return bool(there) and all(
         isinstance(cell, (list, dict)) or as_number(cell, percent=str(cell).strip().endswith("%")) is not None
         for cell in there
     )
+
+
+def named_by_text(made: Parts) -> bool:
+    """Whether a field of answers has the text of one of its row's options in every row, as no model's figures have."""
+    for cells in made.answers.values():
+        given = [
+            (_text(cell), row) for cell, row in zip(cells, made.options.texts, strict=True) if not is_missing(cell)
+        ]
+        if given and all(cell in row for cell, row in given) and not all(PLACE.fullmatch(cell) for cell, _ in given):
+            return True
+    return False
 
 
 def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
@@ -590,6 +678,8 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
     varied = len(sums) > 2 and len({tuple(sorted(row)) for row in numbers}) > 1
     whole = varied or abs(middle - 1) <= 0.02
+    if middle > 50 and all(value.is_integer() for row in numbers for value in row):
+        whole = whole and 2 * sum(total == middle for total in sums) >= len(sums)  # votes, and no years
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
     flat = [text for row in rows for text in row if text]

@@ -159,7 +159,7 @@ def listed_files() -> dict[str, str]:
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for path in root.glob("*/" * depth + "*")
-        if ending_of(path.name) and path.is_file() and not (path.parent / MODEL_FILE).exists()
+        if ending_of(path.name) not in ("", ".txt") and path.is_file() and not (path.parent / MODEL_FILE).exists()
     }
     return {str(path): path.name for path in sorted(found)[:MOST_LISTED]}
 

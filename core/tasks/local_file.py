@@ -35,6 +35,7 @@ from core.tasks.bank_shapes import (
     behave_like_scores,
     is_missing,
     listed,
+    named_by_text,
     parts,
     with_header,
     without_marks,
@@ -48,8 +49,8 @@ SEVERAL = "several right answers"
 MOST_UNFIT = 0.05
 """The largest share of rows that are left out because they are no sound questions. Where more are, the file is
 probably another one than it seems, so the first of them is named."""
-MARKED = ("(", "[", "A", "a")
-"""How an option's text begins that may have its letter in front."""
+MARKED = ("(", "[", "A", "a", "1")
+"""How an option's text begins that may have its letter or number in front."""
 DOCUMENTED = {"question", "options", "label"}
 SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
 """A cell that names several options: "A,C"."""
@@ -97,7 +98,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
         raise InputError(f"{path}: {error}") from None
     made.remarks += (f"read as {encoding}",) if encoding else ()
     options = [without_marks(texts) if texts and texts[0][:1] in MARKED else texts for texts in made.options.texts]
-    if behave_like_scores(options):
+    if behave_like_scores(options) and not named_by_text(made):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "
             "bring it in as results (hedge import), or give options that are texts"
@@ -180,6 +181,9 @@ def _places(
 ) -> tuple[list[int], str]:
     """The places of the right options of some rows, and in words how the file names them."""
     cells = [answers[name][row].strip() for row in rows]
+    if options is not made.options.texts:  # an answer may repeat the letter or number before its option's text
+        own = ((made.options.texts[row], options[row]) for row in rows)
+        cells = [new[old.index(cell)] if cell in old else cell for cell, (old, new) in zip(cells, own, strict=True)]
     if made.options.marks:
         marks = [made.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):
@@ -217,6 +221,8 @@ def _places(
 
 def _cell(cell: Any) -> str:
     """A cell of answers as text."""
+    if isinstance(cell, dict):  # an option as it is among the options
+        cell = next((cell[key] for key in ("label", "key", "letter", "id", "text") if key in cell), "")
     if isinstance(cell, (list, tuple)):
         return ", ".join(map(str, cell))  # a list of one answer is that answer
     return "" if cell is None else str(cell)

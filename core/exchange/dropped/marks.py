@@ -130,8 +130,9 @@ def is_jury_labels(view: SheetView) -> bool:
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
         return not (view.is_scored and view.texts)
-    picks = names & set(PICK_NAMES)
-    return "question" in names and bool(names & set(LABEL_COLUMNS)) and not (picks or view.is_scored or view.texts)
+    if names & set(PICK_NAMES) or view.is_scored or view.texts or view.is_bank or "passage" in names:
+        return False
+    return "question" in names and bool(names & set(LABEL_COLUMNS))
 
 
 def is_run_part(view: SheetView) -> bool:

@@ -19,6 +19,7 @@ from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
+from core.perplexity import conversation_files
 from core.tables.encodings import LINE_END, opened
 from core.tables.safe_read import check_size, json_value
 from core.tables.tabular import Sheet, before_header, open_sheets
@@ -91,13 +92,15 @@ def _of_pickle(path: Path) -> str:
 
 def _of_text(path: Path, head: bytes) -> str:
     begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    if begin[:1] in (b"{", b"["):
+    if begin[:1] in (b"{", b"[") and not conversation_files.BRACKETED.match(begin):
         kind = _of_json(path, begin)
         return kind if kind else _of_sheets(open_sheets(path), path)
     if b"\0" in head[:4096]:
         raise InputError(f"{path}: expected results, found a binary file of no known format")
     every = LINE_END.split(begin.decode("utf-8", "replace"))
     lines = [line for line in every[before_header(every) :] if line.strip()]
+    if begin[:1] == b"#" and conversation_files.is_conversation_text(whole := [line for line in every if line.strip()]):
+        lines = whole  # "### Human: …" is no comment
     if not lines:
         raise InputError(f"{path}: expected results, found an empty file")
     if kind := _first(lambda kind: kind.text and kind.text(lines)):
