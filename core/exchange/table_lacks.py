@@ -19,7 +19,7 @@ from core.tables.field_names import (
     first,
     matching,
 )
-from core.tables.labels import NO_ANSWER
+from core.tables.labels import UNANSWERED
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
 from core.tasks import bank_shapes
@@ -53,7 +53,7 @@ def sentence(sheet: Sheet, numeric: Sequence[str], *, no_options: bool) -> str:
     asked = first(sheet.names, QUESTION_NAMES)
     if asked and bank_options(sheet):
         label = first(sheet.names, LABEL_NAMES)
-        if label and set(map(str.lower, sheet.texts(label))) - NO_ANSWER:
+        if label and set(map(str.lower, sheet.texts(label))) - UNANSWERED:
             return (
                 "it is a question bank without a model's figures; add the probability of every option, or have a model "
                 "answer its questions (`hedge run --task FILE`)"

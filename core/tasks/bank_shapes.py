@@ -405,8 +405,8 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
     if given and all(PLACE.fullmatch(text) for text in given) and not _are_places(wrong):
         return None  # the place of the right answer, and not its text
     rows = []
-    for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
-        texts = (text, *(other for cell in given if (other := _text(cell))))
+    for i, (text, others_of_row) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
+        texts = (text, *(other for cell in others_of_row if (other := _text(cell))))
         rows.append(RowOptions(_with_first_at(texts, i), right=i % len(texts) if text else -1))
     return Options.of_rows(rows, (right, *own), IN_TURN)
 
