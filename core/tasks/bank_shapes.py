@@ -77,6 +77,8 @@ FIGURE_NAMES = re.compile(
 QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
 LONGEST_CELL = 200_000
+MOST_ARRAYS = 100
+"""The most arrays of numpy in a cell that are looked for."""
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
 SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
 """What separates options in one text, other than commas."""
@@ -228,6 +230,8 @@ def _is_text(cells: Sequence[Any]) -> bool:
 def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell.strip()
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace").strip()
     if isinstance(cell, list):  # paragraphs, or turns of a dialogue
         return "\n".join(_text(one) for one in cell).strip()
     if isinstance(cell, dict):
@@ -500,6 +504,8 @@ def parsed(cell: str) -> Any:
         return loads(text)
     except ValueError:
         pass
+    if text.count("array(") > MOST_ARRAYS:  # each may be searched to the end of the text
+        return None
     text = ARRAY.sub(lambda found: _with_commas(found[1]), text)
     if text.startswith("["):
         text = _with_commas(text)

@@ -33,7 +33,6 @@ from core.exchange.table_columns import Columns, can_be_mapped, recognise, resol
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
@@ -110,10 +109,10 @@ def grouped(
 
 def _bank(file: DroppedFile) -> FoundFile:
     """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
-    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+    from core.exchange.dropped.question_files import task_and_reading  # reads in a process that imports this module
 
     try:
-        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+        return FoundFile(file, "questions", task_and_reading(file.path, file.name)[1])
     except Undecided:
         return FoundFile(file, "questions", undecided=True)
 

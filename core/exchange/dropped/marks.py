@@ -14,7 +14,7 @@ from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.picks import tallied
 from core.perplexity import conversation_files
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
+from core.tables.field_names import LABEL_NAMES, OPTIONS_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
 
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
@@ -130,8 +130,8 @@ def is_jury_labels(view: SheetView) -> bool:
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
         return not (view.is_scored and view.texts)
-    picks = names & set(PICK_NAMES)
-    return "question" in names and bool(names & RIGHT) and not (picks or view.is_scored or view.texts)
+    others = matching(view.sheet.names, (*PICK_NAMES, *OPTIONS_NAMES))
+    return "question" in names and bool(names & RIGHT) and not (others or view.is_scored or view.texts)
 
 
 def is_run_part(view: SheetView) -> bool:
