@@ -8,6 +8,7 @@ those of a stored run joins the task of that run.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -30,8 +31,9 @@ COMMON = frozenset(
 def with_shared_tasks(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     """The runs of one import; those with the same questions have one task and one bank, unless they name others."""
     groups: dict[str, list[int]] = {}
+    sizes = Counter(len(run.questions) for run in runs)
     for i, run in enumerate(runs):
-        if digest := _questions(run):
+        if sizes[len(run.questions)] > 1 and (digest := _questions(run)):
             groups.setdefault(digest, []).append(i)
     shared = list(runs)
     for members in groups.values():

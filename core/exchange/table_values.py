@@ -148,9 +148,10 @@ def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArr
     is_log = kind == "log-probabilities"
     shares = np.where(listed, np.exp(np.where(listed, values, 0.0).clip(max=1.0)) if is_log else values, 0.0)
     least = np.where(listed, shares, np.inf).min(axis=1)
-    total = shares.sum(axis=1)
+    with np.errstate(over="ignore"):  # figures that are no probabilities are refused later
+        total = shares.sum(axis=1)
     if {LEAST_LISTED, LISTED_MASS} <= set(sheet.names):
-        least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED)))
+        least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED).clip(max=0.0)))
         total = np.fmax(total, sheet.numbers(LISTED_MASS))
     bound = np.minimum(least, np.maximum(1 - total, LEAST))[:, None]
     with np.errstate(divide="ignore"):  # a token may be listed with the probability 0

@@ -230,6 +230,8 @@ def _is_text(cells: Sequence[Any]) -> bool:
 def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell.strip()
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace").strip()
     if isinstance(cell, list):  # paragraphs, or turns of a dialogue
         return "\n".join(_text(part) for part in cell).strip()
     if isinstance(cell, dict):

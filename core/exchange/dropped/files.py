@@ -121,7 +121,7 @@ class _Gathering:
                 raise InputError("the archive holds no file that can be read")
         except InputError as error:
             del self.files[before:]  # what came out of an archive before it turned out to be damaged
-            self.refused.append(Refusal(name, str(error)))
+            self.refused.append(Refusal(name, str(error).removeprefix(f"{path}: ").replace(str(path), name)))
         except OSError as error:
             self.refused.append(Refusal(name, f"it can't be read: {error.strerror or type(error).__name__}"))
 

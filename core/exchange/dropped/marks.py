@@ -15,7 +15,7 @@ from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
 from core.perplexity import choices, conversation_files
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
+from core.tables.field_names import LABEL_NAMES, OPTIONS_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
 from core.tables.tabular import Sheet
 
@@ -130,7 +130,8 @@ def is_jury_labels(view: SheetView) -> bool:
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
         return not (view.is_scored and view.texts)
-    if names & set(PICK_NAMES) or view.is_scored or view.texts or view.is_bank or "passage" in names:
+    others = matching(view.sheet.names, (*PICK_NAMES, *OPTIONS_NAMES)) or "passage" in names
+    if others or view.is_scored or view.texts or view.is_bank:
         return False
     return "question" in names and bool(names & set(LABEL_COLUMNS))
 

@@ -24,6 +24,7 @@ from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.lm_eval_results import date_of
 from core.exchange.table_columns import Columns
+from core.tasks.rows import no_collection
 
 LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
@@ -82,7 +83,8 @@ def gathered_once(
 def find_kind(file: DroppedFile, files: Iterable[DroppedFile]) -> str | Refusal:
     """The kind of a file (:data:`~.kinds.KINDS`), or why it has none."""
     try:
-        return kind_of(file.path)
+        with no_collection():
+            return kind_of(file.path)
     except HedgeError as error:
         return refusal(file.name, error, files)
     except MemoryError:
@@ -145,7 +147,8 @@ def group_step(n: int, groups: Sequence[object], files: Sequence[object]) -> int
 def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
     """What a group holds, or why it can't be read."""
     try:
-        result = group.read()
+        with no_collection():
+            result = group.read()
         return result if isinstance(result, ReadJury) else [below_chance.noted(run) for run in result]
     except HedgeError as error:
         return refusal(group.names[0], error, files)

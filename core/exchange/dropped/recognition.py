@@ -21,6 +21,7 @@ from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
 from core.perplexity import conversation_files
 from core.tables.encodings import LINE_END, opened
+from core.tables.json_table import first_line
 from core.tables.safe_read import check_size, json_value
 from core.tables.tabular import Sheet, before_header, open_sheets
 
@@ -119,10 +120,11 @@ def _of_text(path: Path, head: bytes) -> str:
 
 def _of_json(path: Path, begin: bytes) -> str:
     """The kind of a JSON document or of JSON lines, by the keys; empty for a table."""
-    first, _, more = begin.strip().partition(b"\n")
+    with opened(path) as source:
+        first, more = first_line(source, begin)
     try:
         values = loads(first.decode("utf-8", "replace"))
-        lines = isinstance(values, dict) and bool(more.strip())
+        lines = isinstance(values, dict) and bool(more)
     except ValueError:
         values, lines = None, False
     if not lines:

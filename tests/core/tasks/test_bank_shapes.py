@@ -18,7 +18,7 @@ from core.exchange.dropped.reading import Drop
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.settings import settings
 from core.tables.tabular import open_sheet
-from core.tasks import bank, catalogue
+from core.tasks import bank, catalogue, local_file
 from core.tasks.bank_shapes import looks_like_bank
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord")
@@ -389,3 +389,20 @@ def test_a_kept_copy_is_the_same_bank(tmp_path):
     again = loaded(tmp_path, local_file.canonical(first.questions), "again.jsonl")
     assert bank.fingerprint(first.questions) == bank.fingerprint(again.questions)
     assert [q.group for q in again.questions] == ["s"] * 6
+
+
+def test_texts_as_bytes_are_read_as_texts(tmp_path):
+    path = tmp_path / "bytes.parquet"
+    options = pa.array([[b"caf\xc3\xa9", b"tea"]] * 2, pa.list_(pa.binary()))
+    pq.write_table(pa.table({"question": ["Which?", "What?"], "options": options, "label": ["A", "B"]}), path)
+    assert local_file.read_path(path).questions[0].options == ("café", "tea")
+
+
+def test_a_kept_bank_is_refused_without_the_path_of_the_server(home, tmp_path):
+    path = tmp_path / "upload"
+    path.write_text("no table")
+    for labels_from in (None, 1):
+        with pytest.raises(InputError) as error:
+            question_files.keep(path, "mine", labels_from=labels_from)
+        assert str(tmp_path) not in str(error.value)
+        assert str(error.value).startswith("mine")
