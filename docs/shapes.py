@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from core.exchange.dropped.examples import OPTIONS, P
 from core.exchange.dropped.kind import FileExample, Kind, Place
 from core.exchange.dropped.kinds import KINDS, UNCLEAR
@@ -16,7 +18,7 @@ PLACES: dict[Place, tuple[str, str]] = {
     "perplexity": ("Texts for Perplexity", "The Data page leads to Perplexity; `hedge perplexity` scores them."),
 }
 """Where kinds go, with the heading and a sentence of each."""
-MOST_LINES, WIDEST = 8, 110
+MOST_LINES, WIDEST = 12, 110
 
 
 def page() -> str:
@@ -71,6 +73,8 @@ def _file(name: str, content: bytes) -> str:
         return f"`{name}` ({len(content):,} bytes)"
     if "\0" in content.decode():
         return f"`{name}` ({len(content):,} bytes)"
+    if len(lines) == 1 and len(lines[0]) > WIDEST and name.endswith(".json"):
+        lines = json.dumps(json.loads(content), indent=1, ensure_ascii=False).splitlines()
     shown = [line if len(line) <= WIDEST else f"{line[:WIDEST]} …" for line in lines[:MOST_LINES]]
     more = [f"… {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else []
     return f"`{name}`:\n\n```text\n" + "\n".join([*shown, *more]) + "\n```"

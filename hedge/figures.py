@@ -205,9 +205,9 @@ def sets(
     for each alpha of a list (:class:`ByAlpha`).
 
     ``probabilities`` are an array, a tensor, a data frame or a list; one column has those of class 1. ``values`` is
-    ``logits`` if they are logits or log-probabilities. ``labels`` count from 0 or are names of ``classes`` (k,), which
-    name the columns; a data frame's columns have names of their own. Rows whose label is missing (None, NaN, -1 or an
-    empty text) get a set and count in no figure.
+    ``logits`` if they are logits or log-probabilities, and ``counts`` if they count a model's picks. ``labels`` count
+    from 0 or are names of ``classes`` (k,), which name the columns; a data frame's columns have names of their own.
+    Rows whose label is missing (None, NaN, -1 or an empty text) get a set and count in no figure.
 
     ``calibration`` is the share of questions that calibrate (drawn with ``seed``), their row numbers, or a mask. The
     sets are those of all other questions. ``by`` is ``all``, ``class``, or an array (n,) of groups: then each class or
@@ -237,34 +237,30 @@ def sets(
     whole = replace(run, test=rows)
     made = form(whole, score, at[0], empty=empty, by=strata, parameters=own)
     tests = np.flatnonzero(np.isin(rows, run.test))
-    found = []
     caveats, questions = of_run(run) if len(tests) else run.recorded, questions_of(run, run.test)
     names = given_names(probabilities, classes, labels, run.k)
+    results = []
     for one in at:
         made = at_alpha(whole, made, one, empty=empty, by=strata)
-        tested = of_rows(made, tests) if len(new) else made
-        figures = (
-            score_report(run, tested, one, empty=empty, by=strata)
-            if len(tests)
-            else untested(whole, made, one, by=strata)
-        )
-        found.append(
+        results.append(
             SetFigures(
-                float(one / THOUSAND),
-                score,
-                made.members,
-                rows,
-                questions,
-                figures,
-                caveats,
-                names,
-                new,
-                strata,
-                replace(made, parts=None),
-                whole,
+                alpha=float(one / THOUSAND),
+                score=score,
+                members=made.members,
+                test=rows,
+                test_questions=questions,
+                figures=score_report(run, of_rows(made, tests) if len(new) else made, one, empty=empty, by=strata)
+                if len(tests)
+                else untested(whole, made, one, by=strata),
+                caveats=caveats,
+                names=names,
+                new=new,
+                by=strata,
+                formed=replace(made, parts=None),
+                run=whole,
             )
         )
-    return ByAlpha(found) if several else found[0]
+    return ByAlpha(results) if several else results[0]
 
 
 def report(
@@ -305,8 +301,10 @@ def report(
         values=values,
     )
     title = title_of(of)
-    found = [RunFigures(title, figures_of(of, one, scores=names, empty=empty, by=strata, parameters=own)) for one in at]
-    return ByAlpha(found) if several else found[0]
+    reports = [
+        RunFigures(title, figures_of(of, one, scores=names, empty=empty, by=strata, parameters=own)) for one in at
+    ]
+    return ByAlpha(reports) if several else reports[0]
 
 
 def alphas(alpha: Any) -> tuple[list[Alpha], bool]:
@@ -403,12 +401,11 @@ def evaluation(
 ) -> Evaluation:
     """The evaluation of a stored run's id, or of arrays. Raises :class:`~core.errors.InputError` for a mix of them."""
     if isinstance(run, str):
-        if labels is not None:
-            raise InputError(f"run {run} has its own labels; leave them out, or give probabilities instead of a run")
-        if clusters is not None:
-            raise InputError(f"run {run} has its own clusters; leave them out, or give probabilities instead of a run")
-        if classes is not None:
-            raise InputError(f"run {run} has its own classes; leave them out, or give probabilities instead of a run")
+        for what, given in (("labels", labels), ("clusters", clusters), ("classes", classes)):
+            if given is not None:
+                raise InputError(
+                    f"run {run} has its own {what}; leave them out, or give probabilities instead of a run"
+                )
         return load(run)
     if labels is None:
         raise InputError("probabilities need labels: give the true option of each question, counted from 0")

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.calibration.recalibration import METHODS
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
@@ -31,7 +30,7 @@ def calibration(arguments: Namespace) -> CommandResult:
         run = load(name)
         found = calibrated(run, within=arguments.within, bins=arguments.bins, by=arguments.edges)
         wanted = arguments.recalibrate
-        made = [] if wanted is None else recalibrated(run, alpha, methods=wanted or tuple(METHODS))
+        made = [] if wanted is None else recalibrated(run, alpha, methods=wanted)
         values.append(
             {
                 "run": run.run_id,

@@ -12,6 +12,10 @@ from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray, LogitArray, OptionLogits
 
 ROW_SUM_TOLERANCE = 1e-6
+SUM_WITHIN = 0.01
+MOST_ROUNDED = 0.05
+DECIMALS_END = 1e-9
+"""1.01 − 1 is more than 0.01 in floats."""
 GRID = 1e12
 NEAR_AN_END = 1e-6
 MOST_VOTES = 1000
@@ -98,7 +102,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
     single = values.dtype in (np.float16, np.float32)
     few = wide.ravel()[:: 1 + wide.size // FEW]  # in most arrays, a few values show that there is no pattern
     few = few[np.isfinite(few)]
-    if not single and not any((few.round(d) == few).all() for d in DECIMALS):
+    if np.abs(few).max(initial=0) > PER_CENT or not (single or any((few.round(d) == few).all() for d in DECIMALS)):
         return wide
     known = np.unique(wide[np.isfinite(wide)])
     if not known.size or np.abs(known).max() > PER_CENT:
@@ -143,6 +147,19 @@ def log_softmax(logits: LogitArray) -> FloatArray:
     values = np.asarray(logits, dtype=np.float64)
     shifted = values - values.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)), dtype=np.float64)
+
+
+def sum_within(values: FloatArray) -> float:
+    """How far the sum of a row of probabilities (n, k) may be from 1, because they are rounded: 0.01, and up to 0.05 if
+    all have two decimals, half a hundredth for each option.
+
+    >>> sum_within(np.array([[0.125, 0.875]])), sum_within(np.full((1, 8), 0.12))
+    (0.010000001, 0.040000001)
+    """
+    hundredths = 100 * np.nan_to_num(values, nan=0.0, posinf=0.5, neginf=0.5)
+    rounded = bool((np.abs(hundredths - np.rint(hundredths)) <= ROW_SUM_TOLERANCE).all())
+    within = min(values.shape[1] / 200, MOST_ROUNDED) if rounded else 0.0
+    return max(within, SUM_WITHIN) + DECIMALS_END
 
 
 def option_shares(scored: OptionLogits) -> tuple[FloatArray, FloatArray]:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.exchange.table_columns import ROLES, TRAINING
 from core.records import Role
-from core.tables.field_names import SPLIT_NAMES
+from core.tables.field_names import ROLES, SPLIT_NAMES, TRAINING
 from core.tables.safe_read import shown
 
 Arrays = dict[str, np.ndarray[Any, np.dtype[Any]]]

@@ -17,7 +17,6 @@ import numpy as np
 from core.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
-from core.exchange.read_as import line
 from core.records import (
     MOST_OPTIONS,
     OPTION_NAMES,
@@ -29,6 +28,7 @@ from core.records import (
     added_options,
 )
 from core.runs.spec import RunSpec
+from core.tables.read_as import line
 from core.tasks.identity import question_clusters
 from core.tasks.near_duplicates import clusters, likeness
 from core.tasks.rotation import asked_again

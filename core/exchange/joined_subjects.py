@@ -22,17 +22,8 @@ from core.runs.spec import RunSpec
 from core.tasks.subjects import CATEGORY_OF
 
 BENCHMARKS = (
-    *(
-        "leaderboard_bbh",
-        "leaderboard_gpqa",
-        "leaderboard_musr",
-        "mmlu_pro",
-        "cmmlu",
-        "kmmlu",
-        "tmmluplus",
-        "ceval-valid",
-    ),
-    *("ceval-test", "ceval", "agieval", "bbh", "blimp", "belebele", "arabicmmlu", "turkishmmlu", "mmlu"),
+    *("leaderboard_bbh", "leaderboard_gpqa", "leaderboard_musr", "mmlu_pro", "cmmlu", "kmmlu", "tmmluplus"),
+    *("ceval-valid", "ceval-test", "ceval", "agieval", "bbh", "blimp", "belebele", "arabicmmlu", "turkishmmlu", "mmlu"),
 )
 """Benchmarks whose tasks are named ``<benchmark>_<subject>``; of two that fit, the first counts."""
 SUBJECT = re.compile(rf"^(?P<benchmark>.*?)[_:-]?(?P<subject>{'|'.join(sorted(CATEGORY_OF, key=len, reverse=True))})$")
@@ -84,8 +75,7 @@ def joined_by_benchmark(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
         key = replace(run.spec, task=benchmark or run.spec.task, fingerprint="" if benchmark else run.spec.fingerprint)
         parts.setdefault((key, benchmark), []).append(run)
     return [
-        _joined(found, benchmark) if benchmark and len(found) > 1 else found[0]
-        for (_, benchmark), found in parts.items()
+        _joined(same, benchmark) if benchmark and len(same) > 1 else same[0] for (_, benchmark), same in parts.items()
     ]
 
 

@@ -15,35 +15,26 @@ from typing import Literal
 import numpy as np
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.jury.judgements import Judgements
 from core.records import BoolArray, FloatArray
-from core.tables.field_names import CLUSTER_NAMES, ID_NAMES, QUESTION_NAMES, first, matching, plain_name
+from core.tables.cells import value_of
+from core.tables.field_names import (
+    CLUSTER_NAMES,
+    ID_NAMES,
+    JUDGED_NAMES,
+    JUROR_NAMES,
+    QUESTION_NAMES,
+    TRUTH_NAMES,
+    VERDICT_NAMES,
+    first,
+    matching,
+    plain_name,
+)
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, as_number, meant
 
-JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")
-VERDICT_NAMES = ("p_true", "verdict", "judgement", "judgment", "vote", "decision", "probability")
-"""Columns of a table with a row for each verdict: who gave it, and what it is."""
 Meaning = Literal["verdicts", "probabilities", "pairs", ""]
 """What a column's cells are; "" for anything else."""
-TRUTH_NAMES = (
-    *("human", "human_label", "human_verdict", "human_judgement", "human_judgment", "human_preference", "human_winner"),
-    *("human_annotation", "human_choice", "expert", "gold", "gold_label", "ground_truth", "truth", "label"),
-    *("accurate_judgement", "correctness", "is_correct", "correct", "target", "preferred"),
-)
-"""Columns that say what is right."""
-ANSWER_NAMES = (
-    "answer",
-    "response",
-    "output",
-    "completion",
-    "claim",
-    "statement",
-    "model_answer",
-    "candidate",
-    "reply",
-)
 PAIRED = re.compile(r"^(answer|response|output|completion|candidate|reply|model)(a|b|1|2)$")
 """The names of columns with the two answers of a pair, by their letters and digits."""
 NAMED_JUDGE = re.compile(
@@ -93,9 +84,9 @@ def judge_columns(sheet: Sheet) -> JudgeColumns | None:
     if sheet.table.num_rows < 2:
         return None
     has_pairs = sum(bool(PAIRED.match(plain_name(name))) for name in sheet.names) >= 2
-    if not has_pairs and not first(sheet.names, ANSWER_NAMES):
+    if not has_pairs and not first(sheet.names, JUDGED_NAMES):
         return None
-    texts = {*matching(sheet.names, (*QUESTION_NAMES, *ANSWER_NAMES, *ID_NAMES, *CLUSTER_NAMES))}
+    texts = {*matching(sheet.names, (*QUESTION_NAMES, *JUDGED_NAMES, *ID_NAMES, *CLUSTER_NAMES))}
     candidates = [name for name in sheet.names if name not in {*texts, *truths} and _may_judge(name)]
     _check_points(sheet, [name for name in candidates if NAMED_JUDGE.search(plain_name(name))])
     if len(candidates) < 2 or sum(bool(_meaning(_head(sheet, name))) for name in candidates) < 2:
@@ -104,28 +95,28 @@ def judge_columns(sheet: Sheet) -> JudgeColumns | None:
         _check_truth(sheet, candidates)
         return None
     meanings = {name: _meaning(sheet.texts(name)) for name in (*truths, *candidates)}
-    told = [name for name in truths if meanings[name] in ("verdicts", "pairs")]
+    decided = [name for name in truths if meanings[name] in ("verdicts", "pairs")]
     judges = [name for name in candidates if meanings[name]]
-    if not told or len(judges) < 2:
+    if not decided or len(judges) < 2:
         return None
-    pairs = has_pairs and _may_be_pairs(sheet.texts(told[0]))
-    if not pairs and any(meanings[name] == "pairs" for name in (told[0], *judges)):
+    pairs = has_pairs and _may_be_pairs(sheet.texts(decided[0]))
+    if not pairs and any(meanings[name] == "pairs" for name in (decided[0], *judges)):
         return None  # letters of options, as far as anyone can tell
     if not pairs and _share_one(sheet, judges):
         return None  # shares of options
-    if len(told) > 1 and len({tuple(cell.lower() for cell in sheet.texts(name)) for name in told}) > 1:
+    if len(decided) > 1 and len({tuple(cell.lower() for cell in sheet.texts(name)) for name in decided}) > 1:
         raise InputError(
-            f"{sheet.path}: the columns {shown(told[0])} and {shown(told[1])} may both say what is right, and differ; "
-            "leave out or rename the one that does not"
+            f"{sheet.path}: the columns {shown(decided[0])} and {shown(decided[1])} may both say what is right, and "
+            "differ; leave out or rename the one that does not"
         )
-    if pairs and _words(sheet, (told[0], *judges)) <= {"0", "1", *MISSING}:
+    if pairs and _words(sheet, (decided[0], *judges)) <= {"0", "1", *MISSING}:
         raise InputError(
             f"{sheet.path}: 1 may mean that the first answer of a pair is better, or 0 and 1 may be the better answer "
             "counted from 0; write A and B in their place"
         )
     if pairs:
         judges = [name for name in judges if meanings[name] != "probabilities" and _may_be_pairs(sheet.texts(name))]
-    return JudgeColumns(told[0], tuple(judges), pairs) if len(judges) >= 2 else None
+    return JudgeColumns(decided[0], tuple(judges), pairs) if len(judges) >= 2 else None
 
 
 def _check_single(sheet: Sheet) -> None:
@@ -168,23 +159,14 @@ def _check_truth(sheet: Sheet, candidates: Sequence[str]) -> None:
 def unfolded(sheet: Sheet) -> Sheet:
     """The table with a column for each judge of a column of objects, such as ``judges: {"gpt4": true}``."""
     for name in matching(sheet.names, ("judges", "judgements", "judgments", "verdicts", "votes", "jurors")):
-        cells = [_object(cell) for cell in sheet.table[name].to_pylist()]
-        if all(cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
+        cells = [value_of(cell) for cell in sheet.table[name].to_pylist()]
+        if all(isinstance(cell, dict) and cell for cell in cells) and len({tuple(sorted(cell)) for cell in cells}) == 1:
             table = sheet.table.drop_columns([name])
             for judge in cells[0]:
                 if judge not in table.column_names:
                     table = table.append_column(str(judge), [[str(cell[judge]) for cell in cells]])
             return replace(sheet, table=table)
     return sheet
-
-
-def _object(cell: object) -> dict[str, object]:
-    if isinstance(cell, str):
-        try:
-            cell = loads(cell)
-        except ValueError:
-            return {}
-    return cell if isinstance(cell, dict) else {}
 
 
 def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:
@@ -227,13 +209,13 @@ def long_columns(names: Sequence[str]) -> dict[str, str]:
     """
     wanted = {
         "question": QUESTION_NAMES,
-        "answer": ANSWER_NAMES,
+        "answer": JUDGED_NAMES,
         "juror": JUROR_NAMES,
         "p_true": VERDICT_NAMES,
         "label": ("label", *TRUTH_NAMES),
     }
-    found = {meant_name: first(names, candidates) for meant_name, candidates in wanted.items()}
-    return found if all(found.values()) else {}
+    columns = {meant_name: first(names, candidates) for meant_name, candidates in wanted.items()}
+    return columns if all(columns.values()) else {}
 
 
 def verdict(cell: str) -> str:
@@ -296,7 +278,7 @@ def _side(cell: str, pairs: bool) -> float | None:
 
 def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeColumns) -> list[float]:
     cells = sheet.texts(name)
-    found = []
+    shares = []
     for row in kept:
         side = _side(cells[row], columns.pairs)
         if side is None and not columns.pairs:
@@ -308,8 +290,8 @@ def _probabilities(sheet: Sheet, name: str, kept: Sequence[int], columns: JudgeC
                 f"{sheet.where(row)}: expected the verdict of {shown(name)} on every answer, found "
                 f"{shown(cells[row])}; fill it in, or leave out the row"
             )
-        found.append(side)
-    return found
+        shares.append(side)
+    return shares
 
 
 def _texts(sheet: Sheet, name: str, kept: Sequence[int]) -> list[str]:
@@ -329,7 +311,7 @@ def _names(judges: Sequence[str]) -> tuple[str, ...]:
 
 def _answers(sheet: Sheet, kept: Sequence[int], *, pairs: bool) -> list[str]:
     if not pairs:
-        return _texts(sheet, first(sheet.names, ANSWER_NAMES), kept)
+        return _texts(sheet, first(sheet.names, JUDGED_NAMES), kept)
     both = [name for name in sheet.names if PAIRED.match(plain_name(name))]
     longest = [name for name in both if not plain_name(name).startswith("model")] or both
     one, other = (_texts(sheet, name, kept) for name in sorted(longest, key=plain_name)[:2])

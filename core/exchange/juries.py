@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from core.errors import InputError
 from core.exchange import judge_columns
 from core.jury.judgements import Judgements, from_table, joined, truth
+from core.tables.encodings import read_text
 from core.tables.safe_read import check_size, shown
 from core.tables.tabular import Sheet, meant, open_sheet
 
@@ -213,10 +214,7 @@ def _joined_note(path: Path, rows: int, lines: int, left: Sequence[str], labels:
 
 def _lines(path: Path) -> list[_Line]:
     check_size(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: expected text in UTF-8, found byte {error.object[error.start]:#04x}") from error
+    text, _ = read_text(path)
     lines = []
     for place, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

@@ -41,6 +41,7 @@ from core.exchange.lm_eval_sample import (
 )
 from core.files.json_text import loads
 from core.runs.spec import RunSpec
+from core.tables.read_as import counted, line
 from core.tables.safe_read import LONGEST_LINE, check_size, json_document, json_lines, json_list, shown
 
 ORIGIN = "lm-eval"
@@ -86,14 +87,13 @@ def read_file(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
 def _line(run: ImportedRun) -> str:
     about = run.provenance
     repeated, filters, others = about.get("repeated_lines", 0), about.get("filters", ()), about.get("left_out", ())
-    parts = [
-        run.read_as or f"{len(run.questions):,} questions",
+    return line(
+        run.questions,
         {"letters": "asked by letter", "cloze": "options scored as texts"}.get(run.spec.form, ""),
-        f"{repeated:,} line{'s' * (repeated != 1)} twice" if repeated else "",
+        f"{counted(repeated, 'line')} twice" if repeated else "",
         f"one of {len(filters)} filters" if len(filters) > 1 else "",
         f"tasks without options left out: {shown(', '.join(others))}" if others else "",
-    ]
-    return ", ".join(filter(None, parts))
+    )
 
 
 def _read_file(path: Path, given: Sequence[Path]) -> list[ImportedRun]:
@@ -106,7 +106,7 @@ def _read_file(path: Path, given: Sequence[Path]) -> list[ImportedRun]:
     if begin == "[":
         entries = json_list(path)
         return [_read_task(path, task, about, lambda: _entries(entries, str(path)))]
-    return [_read_task(path, task, about, lambda: ((f"{path}, line {line}", row) for line, row in json_lines(path)))]
+    return [_read_task(path, task, about, lambda: ((f"{path}, line {n}", row) for n, row in json_lines(path)))]
 
 
 def _beginning(path: Path) -> tuple[str, dict[str, Any]]:
@@ -239,8 +239,8 @@ def _by_filter(path: Path, task: str, about: Results | None, rows: Rows) -> _Fou
 def _samples(task: str, rows: Rows, *, delimiter: str, digits: str) -> _Found:
     samples: dict[str, dict[str, Sample]] = {}
     repeated = 0
-    for where, line in rows():
-        row = of_write_out(line) if line.keys() >= WRITE_OUT else line
+    for where, given in rows():
+        row = of_write_out(given) if given.keys() >= WRITE_OUT else given
         for key in ("doc_id", "doc", "resps"):
             if key not in row:
                 raise InputError(f"{where}: expected a sample of lm-eval with {key!r}, found {shown(', '.join(row))}")

@@ -25,6 +25,8 @@ NAMES_MODEL = ("peft", "delta", "pretrained", "model", "path", "engine")
 """The arguments that name the model; the first that is there counts, as in the harness."""
 BACKENDS = re.compile(r"^(hf|hf-.+|huggingface|vllm.*|sglang.*|local-.+|openai-.+|dummy|gguf|ggml|.*LM)$")
 """How the harness calls the programs that run models, which name no model."""
+WRITTEN_OUT = "_write_out_info"
+"""How the names of files of 2023 end."""
 ARGUMENTS = re.compile(rf"^(?:{'|'.join(NAMES_MODEL)})__(?P<rest>.+)$")
 KNOWN_TASKS = re.compile(
     r"_(?=(?:mmlu|cmmlu|ceval|agieval|arc_|ai2_arc|hellaswag|winogrande|truthfulqa|piqa|siqa|social_iqa|boolq|openbookqa|"
@@ -103,12 +105,12 @@ def find(path: Path, given: Sequence[Path] = ()) -> Results | None:
 def _candidates(path: Path, date: str | None, given: Sequence[Path]) -> list[Path]:
     """The files of results that may be of these samples; those of the same folder come first."""
     if date is None:
-        found = [one for one in given if one.parent == path.parent] or list(given)
-        return found or _readable(path.parent / PLAIN)
-    found = [one for one in given if date in one.name]
-    if not found:  # a file that was renamed has no date to go by
-        found = [one for one in given if one.parent == path.parent and not DATED.search(one.name)]
-    return found or _readable(path.parent / f"results_{date}.json")
+        fitting = [file for file in given if file.parent == path.parent] or list(given)
+        return fitting or _readable(path.parent / PLAIN)
+    fitting = [file for file in given if date in file.name]
+    if not fitting:  # a file that was renamed has no date to go by
+        fitting = [file for file in given if file.parent == path.parent and not DATED.search(file.name)]
+    return fitting or _readable(path.parent / f"results_{date}.json")
 
 
 def beside(path: Path) -> list[Path]:
@@ -117,8 +119,8 @@ def beside(path: Path) -> list[Path]:
         return []
     name = NAME.match(path.name)
     if name:  # a name of the person's own has the date at its end too
-        found = sorted(path.parent.glob("*.json"))
-        return [one for one in found if one.stem.endswith(name["date"] or "/") and not NAME.match(one.name)]
+        files = sorted(path.parent.glob("*.json"))
+        return [file for file in files if file.stem.endswith(name["date"] or "/") and not NAME.match(file.name)]
     plain = path.parent / PLAIN
     return [plain] if plain != path and plain.is_file() and b'"doc_id"' in _head(path) else []
 
@@ -148,6 +150,11 @@ def date_of(path: Path) -> str:
     return (name["date"] if name else "") or ""
 
 
+def is_write_out(path: Path) -> bool:
+    """Whether a file is one of 2023, whose folder a person named; later versions name it after the model."""
+    return path.stem.endswith(WRITTEN_OUT)
+
+
 def named_parts(path: Path) -> tuple[str, str]:
     """The model and the task that a file's name says; the model is empty where it says none.
 
@@ -161,7 +168,7 @@ def named_parts(path: Path) -> tuple[str, str]:
     name = NAME.match(path.name)
     arguments = ARGUMENTS.match(path.stem)
     if name or not arguments:
-        return "", name["task"] if name else path.stem.removesuffix("_write_out_info")
+        return "", name["task"] if name else path.stem.removesuffix(WRITTEN_OUT)
     rest = arguments["rest"]
     begin = rest.rfind("__") + 2 if "__" in rest else 0
     cut = KNOWN_TASKS.search(rest, begin)
@@ -184,5 +191,5 @@ def _arguments(found: Any) -> dict[str, str]:
 
 
 def _object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = values.get(name)
-    return found if isinstance(found, dict) else {}
+    value = values.get(name)
+    return value if isinstance(value, dict) else {}

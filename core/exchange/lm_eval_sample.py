@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +18,12 @@ from core.tables.field_names import (
     CONTEXT_NAMES,
     GROUP_NAMES,
     HYPOTHESIS_NAMES,
-    OPTION_BEGINNINGS,
     OPTIONS_NAMES,
     QUESTION_NAMES,
     matching,
-    plain_name,
 )
 from core.tables.safe_read import number, shown
+from core.tasks.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 
 PARTS = {
     "asked": (
@@ -41,8 +39,6 @@ PARTS = {
 }
 """The fields of a document by what they are; those that the harness's own tasks use come first. What a question is
 about counts where the prompt has it too."""
-CAUSE_OR_EFFECT = {"cause": "What was the cause?", "effect": "What happened as a result?"}
-"""The questions of COPA, by what stands in the document."""
 DELIMITER = " "
 ROUNDING = 1e-9
 
@@ -256,9 +252,7 @@ def has_several_right(rows: Iterable[dict[str, Any]]) -> bool:
         more += claimed > taken
         less += claimed < taken
         doc = row.get("doc")
-        listed = (
-            max((len(one) for one in _numbered(doc)), default=len(choices)) if isinstance(doc, dict) else len(choices)
-        )
+        listed = max(map(len, option_runs(doc)), default=len(choices)) if isinstance(doc, dict) else len(choices)
         wordings |= listed < len(choices)
     return shares > 0 or (more > 0 and less == 0 and (more > 1 or wordings))
 
@@ -281,39 +275,11 @@ def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...
         if isinstance(found, dict):
             found = found.get("text", [found[letter] for letter in LETTERS[:k] if letter in found])
         if isinstance(found, list) and len(found) == k:
-            return without_letters([str(text) for text in found])
-    found = next((columns for columns in _numbered(doc) if len(columns) == k), None)
+            return without_marks(tuple(map(str, found)))
+    found = next(([doc[name] for name in run] for run in option_runs(doc) if len(run) == k), None)
     if not found and isinstance(doc.get("input"), str):
         found = _listed(doc["input"], choices)
     return tuple(str(text) for text in found) if found and len(found) == k else tuple(choices)
-
-
-def _numbered(doc: dict[str, Any]) -> Iterator[list[Any]]:
-    """The values of a document's fields that are named by a letter or number alike, such as ``choice1`` or ``opa``."""
-    names = {plain_name(name): name for name in doc}
-    for beginning in ("", *OPTION_BEGINNINGS):
-        word = plain_name(beginning)
-        for signs in (LETTERS.lower(), "0123456789", "123456789"):
-            found = list(itertools.takewhile(lambda name: name in names, (word + sign for sign in signs)))
-            if len(found) >= 2:
-                yield [doc[names[name]] for name in found]
-
-
-def without_letters(options: Sequence[str]) -> tuple[str, ...]:
-    """Options without their own letters, where each of them begins with it.
-
-    >>> without_letters(["(A) One", "(B)Two"]), without_letters(["A. One", "Two"])
-    (('One', 'Two'), ('A. One', 'Two'))
-    """
-    begins = [
-        re.match(rf"\s*(?:\({letter}\)|{letter}[).:])\s*", text) for letter, text in zip(LETTERS, options, strict=False)
-    ]
-    whole = len(begins) == len(options) and all(begin and begin.end() < len(begin.string) for begin in begins)
-    return (
-        tuple(text[begin.end() :] for text, begin in zip(options, begins, strict=True) if begin)
-        if whole
-        else tuple(options)
-    )
 
 
 def _listed(text: str, choices: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.conformal.probabilities import sum_within
 from core.errors import InputError
 from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES, FloatArray
 from core.tables.safe_read import shown
@@ -30,10 +31,10 @@ KIND_WORDS = (
 )
 """What the words around an option's letter or number say of its cells, the first that fit; "" says nothing."""
 OF_CLASS = re.compile(
-    r"^(?P<words>.*?(?:p|pr|prob|proba|probs|probability|probabilities|logit|logits|score|conf))[_ .:-]+"
+    r"^(?P<words>.*?(?:(?<![a-z])pr?|prob|proba|probs|probability|probabilities|logit|logits|score|conf))"
+    r"(?:[_ .:-]+|[(\[])"
 )
 """The words before the name of a class: ``p_cat``, ``prob_sport``."""
-SUM_WITHIN = 0.01
 MOST_BLOCKS = 50
 """The most blocks of columns side by side that are tried."""
 TOKEN_COLUMNS = 2
@@ -66,30 +67,34 @@ def option_columns(
         _check_number(sheet, named)
         return OptionColumns(named, _said(_around(named[0])))
     if best is None:
-        return None
+        numbered = _numbered_classes(sheet, free, label) if label else ()
+        return OptionColumns(numbered, "") if numbered else None
     kind, options = best
     _check_number(sheet, options)
     wide = text_columns(texts, len(options))
     if wide:
         return OptionColumns(options, kind, wide)
-    fewer = max((text_columns(texts, k) for k in range(2, len(options))), key=len, default=())
+    fewer = text_columns(texts)
     if fewer and _are_tokens(sheet, options, len(fewer), others):
         cells = np.nan_to_num(_cells(sheet, options), nan=0.0)
         shares = ((cells >= 0) & (cells <= 1)).all()
         return OptionColumns(options[: len(fewer)], "next-token probabilities" if shares else kind, fewer)
+    if label and not wide and (own := _summing(sheet, options)):
+        return OptionColumns(own, kind)
     if label and others and not fewer:
         _check_complete(sheet, options, others)
     return OptionColumns(options, kind)
 
 
-def text_columns(names: Sequence[str], k: int) -> tuple[str, ...]:
-    """The columns of the options' texts, those of ``option`` in their name first; none if there are not k of them."""
+def text_columns(names: Sequence[str], k: int = 0) -> tuple[str, ...]:
+    """The columns of the options' texts, those of ``option`` in their name first: k of them, or as many as there are;
+    none if there are not k, or two."""
     fitting = [
-        (words, run[:k])
+        (words, run[: k or MOST_OPTIONS])
         for words, run in _runs(names)
-        if len(run) >= k and KIND_WORDS[-1][1].match(words.replace("\0", "").lower())
+        if len(run) >= (k or 2) and KIND_WORDS[-1][1].match(words.replace("\0", "").lower())
     ]
-    return max(fitting, key=lambda one: "option" in one[0].lower(), default=("", ()))[1]
+    return max(fitting, key=lambda pair: (len(pair[1]), "option" in pair[0].lower()), default=("", ()))[1]
 
 
 def class_names(options: Sequence[str]) -> list[str]:
@@ -100,7 +105,19 @@ def class_names(options: Sequence[str]) -> list[str]:
     """
     words = {_around(name) for name in options}
     begin = len(words.pop()) if len(words) == 1 else 0
-    return [name[begin:] for name in options]
+    return [_inner(name, begin) for name in options]
+
+
+def _inner(name: str, begin: int) -> str:
+    """A name behind its first words, and inside the brackets that they open: ``P(cat)``."""
+    inside = begin and name[begin - 1] in "([" and name[-1:] in ")]"
+    return name[begin : -1 if inside else None]
+
+
+def named_classes(sheet: Sheet, numeric: Sequence[str], label: str) -> tuple[str, ...]:
+    """The columns of numbers that are named after classes of which the label names one in each row; else none."""
+    classes = _classes(sheet, numeric, label)
+    return classes if classes and set(sheet.texts(label)) <= {*classes, *class_names(classes)} else ()
 
 
 # ---------------------------------------------------------------- names that count
@@ -108,13 +125,13 @@ def class_names(options: Sequence[str]) -> list[str]:
 
 def _marks(name: str) -> Iterator[tuple[str, int]]:
     """Every way to read a name as a letter or a number (from 0) between other words: the words with a place for it."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|(?<=[a-z])[A-Z](?![A-Za-z])|(?<![A-Za-z])[A-C][A-Z](?![A-Za-z])"
         r"|(?<!\d)\d{1,4}(?!\d)",
         name,
     ):
-        mark = found[0]
-        words = f"{name[: found.start()]}\0{name[found.end() :]}"
+        mark = match[0]
+        words = f"{name[: match.start()]}\0{name[match.end() :]}"
         if mark.isdecimal():
             yield f"0{words}", int(mark)
             yield f"1{words}", int(mark) - 1
@@ -173,8 +190,8 @@ def _check_number(sheet: Sheet, options: Sequence[str]) -> None:
 
 
 def _around(name: str) -> str:
-    found = OF_CLASS.match(name.lower())
-    return name[: found.end()] if found else ""
+    match = OF_CLASS.match(name.lower())
+    return name[: match.end()] if match else ""
 
 
 def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
@@ -188,11 +205,26 @@ def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
     for name in names:
         by_words.setdefault(_around(name), []).append(name)
     for words, group in sorted(by_words.items(), key=lambda pair: not pair[0]):
-        named = cells <= {name[len(words) :] for name in group} or cells <= set(group)
+        named = cells <= {_inner(name, len(words)) for name in group} or cells <= set(group)
         if words and len(group) >= 2 and (named or (all(map(str.isdecimal, cells)) and _are_shares(sheet, group))):
             return tuple(group)
         if named and not words and len(cells) >= 1 and (block := _side_by_side(sheet, group, cells)):
             return block
+    return ()
+
+
+def _numbered_classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
+    """The most columns side by side whose rows sum to 1, where the label is the number of one; none if there are not
+    three of them."""
+    cells = set(sheet.texts(label))
+    if not all(map(str.isdecimal, cells)):
+        return ()
+    least = max(3, max((int(cell[:9]) for cell in cells), default=0))
+    places = [i for i, name in enumerate(sheet.names) if name in set(names)]
+    blocks = [(a, b) for a in places for b in places if b - a + 1 >= least and set(range(a, b + 1)) <= set(places)]
+    for a, b in sorted(blocks, key=lambda block: block[0] - block[1])[:MOST_BLOCKS]:
+        if _are_shares(sheet, sheet.names[a : b + 1]):
+            return tuple(sheet.names[a : b + 1])
     return ()
 
 
@@ -240,7 +272,7 @@ def _sums(sheet: Sheet, names: Sequence[str], *, total: float = 1.0) -> np.ndarr
     """Whether each row's cells are shares that sum to 1, or to another total (n,)."""
     cells = np.nan_to_num(_cells(sheet, names), nan=0.0).clip(-1, 2 * total)  # no sum is too large for a float
     whole: np.ndarray[tuple[int], np.dtype[np.bool_]] = (cells >= 0).all(axis=1) & (
-        abs(cells.sum(axis=1) - total) <= SUM_WITHIN * total
+        abs(cells.sum(axis=1) - total) <= sum_within(cells / total) * total
     )
     return whole
 
@@ -253,6 +285,14 @@ def _are_tokens(sheet: Sheet, options: Sequence[str], k: int, others: Sequence[s
         return True
     tokens = [name for name in others if np.isnan(_cells(sheet, [name])).any()]
     return len(tokens) >= TOKEN_COLUMNS
+
+
+def _summing(sheet: Sheet, options: tuple[str, ...]) -> tuple[str, ...]:
+    """The first of the columns, if they alone sum to 1 in every row, and the others behind them are left over from
+    something else; none otherwise."""
+    if _are_shares(sheet, options):
+        return ()
+    return next((options[:k] for k in range(len(options) - 1, 1, -1) if _sums(sheet, options[:k]).all()), ())
 
 
 def _check_complete(sheet: Sheet, options: Sequence[str], others: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Repeated picks: what a model answered when it was asked every question several times.
 
 Reasoning models and servers without probabilities give only answers. The share of k answers that name an option then
-stands for its probability (Wang et al. 2025, arXiv 2508.05544). A table holds the answers in one of these ways:
+stands for its probability (Yang and Liu 2025, arXiv 2508.05544). A table holds the answers in one of these ways:
 
 - a row for each sample: the question's id or text stands in several rows, with an answer in each;
 - a column for each sample: ``pick_1``, ``pick_2`` …;
@@ -15,7 +15,6 @@ is no frequency.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -32,11 +31,12 @@ from core.conformal.probabilities import frequencies
 from core.errors import InputError
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
-from core.exchange.table_columns import looks_scored, option_text_columns, says_right
+from core.exchange.table_columns import looks_scored, row_an_option, says_right, text_columns
 from core.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
 from core.runs.spec import MAX_FOREIGN_PICKS, RunSpec
+from core.tables.cells import value_of
 from core.tables.field_names import (
     ID_NAMES,
     LABEL_NAMES,
@@ -49,7 +49,7 @@ from core.tables.field_names import (
     plain_name,
 )
 from core.tables.labels import read_labels
-from core.tables.list_columns import LONGEST_CELL, listed, widened
+from core.tables.list_columns import listed, widened
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
 
@@ -114,23 +114,23 @@ def tallied(sheet: Sheet) -> Sheet:
         return sheet
     _check_temperature(sheet)
     label = _label_column(rest, groups)
-    rows = [of[0] for of in groups]
-    cells = [_joined_cells(sheet, of, answers) for of in groups]
-    names = option_text_columns(rest)
+    rows = [same[0] for same in groups]
+    cells = [_joined_cells(sheet, same, answers) for same in groups]
+    names = text_columns(rest)
     columns = [rest.texts(name) for name in names]
     texts = [tuple(column[i] for column in columns if column[i]) for i in rows]
     picks, labels, k = _read(rest, rows, cells, label, texts)
     own = np.array([len(row) for row in texts]) if names else np.full(len(rows), k)
     counts = np.zeros((len(rows), k), dtype=np.int64)
     unread = np.zeros(len(rows), dtype=np.int64)
-    for i, of in enumerate(picks):
-        for place, n in of:
+    for i, same in enumerate(picks):
+        for place, n in same:
             if place == NOT_FOUND:
                 unread[i] += n
             else:
                 counts[i, place] += n
     if counts.sum(axis=1).max() < 2:
-        example = next((cell for of in cells for cell, _ in of if cell), "")
+        example = next((cell for same in cells for cell, _ in same if cell), "")
         raise InputError(
             f"{sheet.path}: expected answers that name an option, found one in {counts.sum():,} of "
             f"{counts.sum() + unread.sum():,}; the first answer is {shown(example)}"
@@ -144,7 +144,7 @@ def _answers(sheet: Sheet) -> _Answers | None:
         return found
     candidates = matching(sheet.names, PICK_NAMES)
     labels = [name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name)]
-    if (not candidates and len(labels) < 2) or looks_scored(sheet):
+    if (not candidates and len(labels) < 2) or looks_scored(sheet) or row_an_option(sheet) in candidates:
         return None
     if not _repeating(sheet, _key_names(sheet)) or looks_scored(widened(sheet)):
         return None
@@ -154,7 +154,9 @@ def _answers(sheet: Sheet) -> _Answers | None:
     named = {name: sheet.texts(name) for name in candidates}
     if not named:
         return None
-    name = max(named, key=lambda one: sum(read_pick(cell, ANY_OPTION) != NOT_FOUND for cell in named[one][:50]))
+    name = max(
+        named, key=lambda candidate: sum(read_pick(cell, ANY_OPTION) != NOT_FOUND for cell in named[candidate][:50])
+    )
     return _Answers([[(cell, 1)] for cell in named[name]], (name,))
 
 
@@ -244,11 +246,7 @@ def _parted(cells: Sequence[Any], *, is_count: bool) -> list[Cells] | None:
 
 def _counted(cell: Any) -> dict[str, int] | None:
     """A cell as an object of counts by option; None for others."""
-    if isinstance(cell, str) and cell.lstrip()[:1] == "{" and len(cell) <= LONGEST_CELL:
-        try:
-            cell = ast.literal_eval(cell.strip())  # an object of texts and numbers alone is the same in JSON
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            return None
+    cell = value_of(cell)
     if not isinstance(cell, dict):
         return None
     counts = {str(key): n for key, n in cell.items() if n is not None}
@@ -262,7 +260,7 @@ def _of_items(item: dict[str, int] | list[Any], *, is_count: bool) -> Cells:
         return [(key, _limited(n)) for key, n in item.items() if n]
     if is_count and all(isinstance(n, int) for n in item) and len(item) <= len(OPTION_NAMES):
         return [(OPTION_NAMES[place], _limited(n)) for place, n in enumerate(item) if n]
-    return [(_said(one), 1) for one in item]
+    return [(_said(answer), 1) for answer in item]
 
 
 def _limited(n: int) -> int:
@@ -305,7 +303,7 @@ def _repeating(sheet: Sheet, names: Iterable[str]) -> str:
 
 def _runs(sheet: Sheet) -> list[tuple[str, ...]]:
     """What says of which run a row is: models and tasks are not mixed."""
-    names = [name for of in (MODEL_NAMES, TASK_NAMES) if (name := first(sheet.names, of))]
+    names = [name for wanted in (MODEL_NAMES, TASK_NAMES) if (name := first(sheet.names, wanted))]
     columns = [sheet.texts(name) for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * sheet.table.num_rows
 
@@ -395,15 +393,17 @@ def _read(
         row = min(range(len(texts)), key=lambda i: len(texts[i]))
         raise InputError(f"{sheet.where(rows[row])}: expected at least 2 options, found {len(texts[row])}")
     right = [sheet.texts(label)[row].removesuffix(".0") for row in rows]
-    given = Counter(cell for of in cells for cell, _ in of if cell)
+    given = Counter(cell for answers in cells for cell, _ in answers if cell)
     numeric = 2 * sum(n for cell, n in given.items() if NUMBER.fullmatch(cell)) > sum(given.values())
     if numeric and known:
-        hits = sum(cell in own for of, own in zip(cells, texts, strict=True) for cell, _ in of)
+        hits = sum(cell in own for answers, own in zip(cells, texts, strict=True) for cell, _ in answers)
         numeric = 2 * hits < sum(map(len, cells))  # the options are numbers themselves
     start = _start(sheet, given if numeric else Counter(), right, texts) if numeric else None
     options = [own if known else ANY_OPTION for own in texts]
-    picks = [[(_place(cell, own, start), n) for cell, n in of] for of, own in zip(cells, options, strict=True)]
-    most = max((place for of in picks for place, _ in of), default=0)
+    picks = [
+        [(_place(cell, own, start), n) for cell, n in answers] for answers, own in zip(cells, options, strict=True)
+    ]
+    most = max((place for answers in picks for place, _ in answers), default=0)
     if known:
         counts = np.array([len(own) for own in texts])
     else:
@@ -411,7 +411,9 @@ def _read(
         beyond = max(numbers, default=0) + (0 in numbers) if numbers else 0
         letters = [LETTERS.index(cell.strip("()[]. ").upper()) for cell in right if _is_letter(cell)]
         counts = np.full(len(rows), max(most + 1, beyond, max(letters, default=0) + 1, 2))
-    majority = np.array([max(of, key=lambda one: one[1])[0] if of else -1 for of in map(_summed, picks)])
+    majority = np.array(
+        [max(answers, key=lambda pair: pair[1])[0] if answers else -1 for answers in map(_summed, picks)]
+    )
     labels = read_labels(
         right,
         counts,

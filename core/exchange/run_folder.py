@@ -39,6 +39,8 @@ from core.tasks.identity import cluster_name
 
 RECORD = "run.json"
 LOGITS = "logits.parquet"
+BESIDE = {"log.txt", "progress.json", "bare.parquet", "written.parquet"}
+"""Files of a run's folder that its results do not need."""
 FILES = (RECORD, "questions.parquet", LOGITS)
 DESCRIPTION: dict[str, type] = {
     "bank": dict,

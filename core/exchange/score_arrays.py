@@ -23,12 +23,23 @@ from core.exchange.array_sides import Arrays, sides, without_side
 from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
-from core.exchange.read_as import described, kind_words, line
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
 from core.option_names import OF_CLASSES, are_classes
-from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role
+from core.records import (
+    LETTERS,
+    MOST_OPTIONS,
+    OPTION_NAMES,
+    FloatArray,
+    IntArray,
+    LogitArray,
+    OptionLogits,
+    Question,
+    Role,
+)
 from core.runs.spec import RunSpec
+from core.tables.field_names import CLASS_LABEL_NAMES, CLASS_NAMES, LABEL_NAMES
 from core.tables.labels import Labels, read_labels
+from core.tables.read_as import kind_words, line
 from core.tables.safe_read import check_count
 from core.tasks.identity import cluster_name
 
@@ -38,11 +49,9 @@ ENDS = re.compile(
 )
 """What a file's name says of which of the two arrays it holds."""
 NAMES = ("probs", "probabilities", "logits", "log_probs", "logprobs", "scores", "p")
-LABELS = ("labels", "targets", "answers", "label", "y", "gold", "target", "y_true", "true_labels", "truth", "golds")
-
-
-CLASSES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
-"""Names of an array with the names of the options, in their order."""
+LABELS = ("labels", "targets", "answers", *LABEL_NAMES, *CLASS_LABEL_NAMES)
+BY_NUMBER = re.compile(r"^y_|proba(?:s|$)|proba_", re.I)
+"""Names of an array of scores as scikit-learn's users call it: a classifier's classes have numbers, not letters."""
 CLUSTER, SIDES_OF_CLUSTER = "cluster", ("cal_cluster", "test_cluster")
 """The array of clusters, (n,): rows with the same number or name belong together. Or one for each side of a split."""
 
@@ -86,7 +95,7 @@ def read_pair(scores: Path, labels: Path, *, label_from: int | None = None) -> I
         about={"task": name},
         finger=fingerprint(read_bytes(scores), read_bytes(labels)),
         files=scores.name,
-        name=name,
+        name=scores.stem,
         label_from=label_from,
     )
 
@@ -97,7 +106,7 @@ def read_npz(path: Path, *, label_from: int | None = None) -> ImportedRun:
     return _of_arrays(npy_headers.load_npz(content, path), fingerprint(content), path, label_from=label_from)
 
 
-def read_sides(paths: Sequence[Path], *, label_from: int | None = None) -> ImportedRun:
+def read_sides(*paths: Path, label_from: int | None = None) -> ImportedRun:
     """The run of npy files of several sides, such as ``cal_probs``, ``cal_labels``, ``test_probs``, ``test_labels``."""
     arrays = {path.stem: load_npy(path) for path in paths}
     return _of_arrays(
@@ -116,7 +125,7 @@ def _of_arrays(arrays: Arrays, finger: str, path: Path, *, label_from: int | Non
     _check_clusters(arrays, path)
     arrays, roles, trained = sides(arrays, path)
     clusters = _clusters(arrays, path)
-    classes = next((arrays.pop(name) for name in CLASSES if name in arrays and arrays[name].ndim == 1), None)
+    classes = next((arrays.pop(name) for name in CLASS_NAMES if name in arrays and arrays[name].ndim == 1), None)
     scores = _one(arrays, NAMES, path, scores=True)
     name = next(name for name, array in arrays.items() if array is scores)
     labels = _one({key: array for key, array in arrays.items() if key != name}, LABELS, path, scores=False)
@@ -204,40 +213,21 @@ def _built(
     label_from: int | None = None,
     left_out: Mapping[str, int] | None = None,
 ) -> ImportedRun:
-    if _is_binary(scores):
-        second = scores.reshape(-1)
-        scores = np.stack([1 - second, second], axis=1)
-    if not holds_scores(scores):
-        raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
-    whole = scores.dtype.kind in "iu"
-    if whole:
-        scores, labels = counts_of_array(scores, labels, name=name, path=path)
-    values = in_double(scores)
+    values, labels, is_counted = _checked(scores, labels, path=path, name=name, clusters=clusters, classes=classes)
     n, k = values.shape[-2:]
-    if labels.shape != (n,):
-        raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")
-    if len(clusters) not in (0, n):
-        raise InputError(f"{path}: expected {n} clusters, one for each row of scores, found {len(clusters)}")
-    check_count(n, path)
-    if classes and (len(classes) != k or len(set(classes)) != k):
-        raise InputError(f"{path}: expected the names of {k} options, each once, found {len(set(classes))} names")
-    bad = np.isnan(values) | np.isposinf(values)
-    if bad.any():
-        row = int(np.argwhere(bad)[0][-2])
-        raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
     kind = recognised_values(values.reshape(-1, k))
     shares: FloatArray | None
     drawn = np.full(n, np.nan)
-    if whole or kind == COUNTS:
+    if is_counted or kind == COUNTS:
         kind, mass = COUNTS, np.full(n, np.nan)
         counts = values.sum(axis=0) if values.ndim == 3 else values
         logits, shares, drawn = shares_of(counts, lambda row: f"{path}, row {row + 1}")
     else:
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of them is refused below
             logits, shares, kind, mass = _logits(values, path, kind)
-    bad_rows = ~np.isfinite(logits.max(axis=1))
-    if bad_rows.any():
-        row = int(np.argmax(bad_rows))
+    bad = ~np.isfinite(logits.max(axis=1))
+    if bad.any():
+        row = int(np.argmax(bad))
         raise InputError(
             f"{path}, row {row + 1}: expected numbers below 3.4e38 and an option that is not ruled out, found "
             f"{values[..., row, :].tolist()}"
@@ -245,22 +235,11 @@ def _built(
     check_not_flat(logits, path)
     read = _labels(labels, logits, classes, label_from, path)
     finger = fingerprint(finger.encode(), read.form.encode()) if read.told else finger
-    named = tuple(classes) or tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
+    numbered = not classes and (k > len(LETTERS) or bool(BY_NUMBER.search(name)))
+    named = tuple(classes) or tuple(str(j) if numbered else f"option {OPTION_NAMES[j]}" for j in range(k))
     task = about.get("task") or path.stem
     answered = np.flatnonzero(drawn != 0).tolist()
-    questions = tuple(
-        Question(
-            id=str(i + 1),
-            task=task,
-            group=task,
-            context="",
-            question=f"question {i + 1} (the file has no texts)",
-            options=named,
-            label=int(read.labels[i]),
-            cluster=clusters[i] if clusters else "",
-        )
-        for i in answered
-    )
+    questions = _questions(answered, read.labels, named, task, clusters)
     roles = tuple(roles[i] for i in answered) if roles else split(questions, path=path, texts=False)
     check_split(questions, roles, path)
     run = ImportedRun(
@@ -282,11 +261,66 @@ def _built(
             "averaged_over": values.shape[0] if values.ndim == 3 else 1,
             "lacks": [name for name in ("model", "task") if name not in about],
         },
-        read_as=line(questions, described(read), kind_words(kind), left_out=left_out),
+        read_as=line(questions, read.words, kind_words(kind), left_out=left_out),
     )
     if kind != COUNTS:
         return run
     return sampled(run, drawn[answered], unread=0, left_out=n - len(answered))
+
+
+def _checked(
+    scores: np.ndarray[Any, np.dtype[Any]],
+    labels: np.ndarray[Any, np.dtype[Any]],
+    *,
+    path: Path,
+    name: str,
+    clusters: Sequence[str],
+    classes: Sequence[str],
+) -> tuple[FloatArray, np.ndarray[Any, np.dtype[Any]], bool]:
+    """The scores (n, k) or (m, n, k) in double precision, the labels (n,), and whether the scores count picks.
+
+    Raises :class:`InputError` for arrays that do not fit together.
+    """
+    if _is_binary(scores):
+        second = scores.reshape(-1)
+        scores = np.stack([1 - second, second], axis=1)
+    if not holds_scores(scores):
+        raise InputError(f"{path}: expected scores of shape (n, k), found {scores.shape} of type {scores.dtype}")
+    is_counted = scores.dtype.kind in "iu"
+    if is_counted:
+        scores, labels = counts_of_array(scores, labels, name=name, path=path)
+    values = in_double(scores)
+    n, k = values.shape[-2:]
+    if labels.shape != (n,):
+        raise InputError(f"{path}: expected {n} labels, one for each row of scores, found the shape {labels.shape}")
+    if len(clusters) not in (0, n):
+        raise InputError(f"{path}: expected {n} clusters, one for each row of scores, found {len(clusters)}")
+    check_count(n, path)
+    if classes and (len(classes) != k or len(set(classes)) != k):
+        raise InputError(f"{path}: expected the names of {k} options, each once, found {len(set(classes))} names")
+    bad = np.isnan(values) | np.isposinf(values)
+    if bad.any():
+        row = int(np.argwhere(bad)[0][-2])
+        raise InputError(f"{path}, row {row + 1}: expected numbers, found {values[..., row, :].tolist()}")
+    return values, labels, is_counted
+
+
+def _questions(
+    rows: Sequence[int], labels: IntArray, options: tuple[str, ...], task: str, clusters: Sequence[str]
+) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            id=str(i + 1),
+            task=task,
+            group=task,
+            context="",
+            question=f"question {i + 1} (the file has no texts)",
+            options=options,
+            label=int(labels[i]),
+            cluster=clusters[i] if clusters else "",
+        )
+        for i in rows
+    )
 
 
 def _labels(

@@ -8,6 +8,7 @@ those of a stored run joins the task of that run.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -30,8 +31,9 @@ COMMON = frozenset(
 def with_shared_tasks(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     """The runs of one import; those with the same questions have one task and one bank, unless they name others."""
     groups: dict[str, list[int]] = {}
+    sizes = Counter(len(run.questions) for run in runs)
     for i, run in enumerate(runs):
-        if digest := _questions(run):
+        if sizes[len(run.questions)] > 1 and (digest := _questions(run)):
             groups.setdefault(digest, []).append(i)
     shared = list(runs)
     for members in groups.values():
@@ -56,7 +58,7 @@ def with_stored_banks(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
     new = [run.spec.origin == "table" and "exported_run" not in run.provenance for run in runs]
     tables = _stored_tables() if any(new) else []
     return [
-        _joined(run, [one for one in tables if one.spec.task == run.spec.task]) if is_new else run
+        _joined(run, [record for record in tables if record.spec.task == run.spec.task]) if is_new else run
         for run, is_new in zip(runs, new, strict=True)
     ]
 
@@ -64,17 +66,21 @@ def with_stored_banks(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
 def _joined(run: ImportedRun, tables: Sequence[RunRecord]) -> ImportedRun:
     """The run in the task and bank of the first of ``tables`` with its test questions; itself if there is none."""
     digest = source_of(run.spec, run.provenance).test_digest(_rows(run)) if tables else ""
-    same = [one for one in tables if one.provenance["bank"].get("test_questions") == digest]
+    same = [record for record in tables if record.provenance["bank"].get("test_questions") == digest]
     if not same:
         return run
-    first = min(same, key=lambda one: one.created)
+    first = min(same, key=lambda record: record.created)
     return _in_task(run, first.spec.task, bank=bank_name(first.spec, first.provenance))
 
 
 def _stored_tables() -> list[RunRecord]:
     """The stored runs that were tables, with what they say about their questions."""
     records = (store.read_record(run_id) for run_id in store.run_ids())
-    return [one for one in records if one.spec.origin == "table" and isinstance(one.provenance.get("bank"), dict)]
+    return [
+        record
+        for record in records
+        if record.spec.origin == "table" and isinstance(record.provenance.get("bank"), dict)
+    ]
 
 
 def _lacks_task(run: ImportedRun) -> bool:

@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from core.errors import InputError, Undecided
+from core.exchange.array_sides import side_of, without_side
 from core.exchange.build_run import check_row, check_split, counted_once, split
 from core.exchange.imported import ImportedRun, fingerprint, fingerprint_of
 from core.exchange.joined_subjects import named_by_folder
@@ -33,19 +35,17 @@ from core.exchange.picks import (
     shares_of,
     tallied,
 )
-from core.exchange.read_as import described, kind_words, line, repeats
 from core.exchange.table_columns import (
     ASKED,
     BANK,
     HENDRYCKS,
     PRECISION,
-    ROLES,
     RUN_COLUMNS,
-    TRAINING,
     Columns,
     naming,
     recognise,
     resolved,
+    roles_in,
 )
 from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
 from core.option_names import OF_CLASSES, are_classes
@@ -53,6 +53,7 @@ from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
     OPTION_NAMES,
+    BoolArray,
     FloatArray,
     IntArray,
     LogitArray,
@@ -62,9 +63,10 @@ from core.records import (
 )
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, first
+from core.tables.field_names import LABEL_NAMES, PICK_NAMES, RIGHT_NAMES, ROLES, TRAINING, first
 from core.tables.labels import Labels, read_labels
 from core.tables.list_columns import widened
+from core.tables.read_as import kind_words, line, repeats
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
 from core.tasks.identity import cluster_name
@@ -84,15 +86,52 @@ def read(
     return [run for path in paths for run in _read_file(path, columns, model, task)]
 
 
+def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
+    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say.
+
+    Raises :class:`InputError` as :func:`read` does.
+    """
+    parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
+    parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines
+    told = replace(columns, split="split") if columns and not columns.partial else columns
+    ids = (told if told and not told.partial else recognise(parts[0])).id
+    again = bool(ids) and bool(set(parts[0].texts(ids)).intersection(*(part.texts(ids) for part in parts[1:])))
+    tables = []
+    for part in parts:
+        side = side_of(part.path.stem)
+        table = part.table.append_column("split", pa.array(["train" if side == "training" else side] * len(part.table)))
+        if again:  # each table counts its rows from the first
+            at = table.column_names.index(ids)
+            table = table.set_column(at, ids, pa.array([f"{side} {name}" for name in part.texts(ids)]))
+        tables.append(table)
+    name = without_side(paths[0].stem) or paths[0].parent.name
+    try:
+        whole = replace(
+            parts[0],
+            path=paths[0].with_name(f"{name}{paths[0].suffix}"),
+            table=pa.concat_tables(tables, promote_options="permissive"),
+            lines=tuple(line for part in parts for line in part.lines or ()),
+        )
+        runs = _read_sheet(whole, told, "", "", fingerprint_of(*paths))
+    except pa.ArrowException as error:
+        raise InputError(f"{paths[0]}: expected the same kinds of columns in {paths[-1].name}, found others") from error
+    except InputError:
+        for path in paths:  # whose own sentence names it
+            _read_file(path, columns, "", "")
+        raise
+    file = ", ".join(path.name for path in paths)
+    return [replace(run, provenance=run.provenance | {"file": file}) for run in runs]
+
+
 # ---------------------------------------------------------------- one file
 
 
 def _read_file(path: Path, columns: Columns | None, model: str, task: str) -> list[ImportedRun]:
     finger = fingerprint_of(path)
-    found = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
-    if len(found) > 1:  # a workbook has other sheets beside its tables of questions
-        found = [sheet for sheet in found if columns is not None or _recognised(sheet)] or found[:1]
-    return [run for sheet in found for run in _read_sheet(sheet, columns, model, task, finger)]
+    sheets = [part for sheet in open_sheets(path) for part in _by_figures(widened(tallied(sheet)))]
+    if len(sheets) > 1:  # a workbook has other sheets beside its tables of questions
+        sheets = [sheet for sheet in sheets if columns is not None or _recognised(sheet)] or sheets[:1]
+    return [run for sheet in sheets for run in _read_sheet(sheet, columns, model, task, finger)]
 
 
 def _by_figures(sheet: Sheet) -> list[Sheet]:
@@ -132,12 +171,7 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
     if read.told:
         finger = fingerprint(finger.encode(), read.form.encode())
     named = naming(sheet, columns, ours=ours, told={"model": model, "task": task})
-    trained = np.array([word.lower() in TRAINING for word in texts.roles] or [False] * len(labels))
-    if trained.all():
-        raise InputError(
-            f"{sheet.path}: expected rows that calibrate or test in {columns.split!r}, found only training rows, which "
-            "do neither; leave out that column if no model was fitted to them"
-        )
+    trained = _trained(sheet, columns, texts, len(labels))
     keys = list(zip(*(sheet.texts(name) for name in named.values()), strict=True)) or [()] * len(labels)
     rows_of: dict[tuple[str, ...], list[int]] = {}
     for i, key in enumerate(keys):
@@ -165,26 +199,40 @@ def _read_sheet(sheet: Sheet, columns: Columns | None, model: str, task: str, fi
         ):
             unread = int(sheet.numbers(UNREAD)[answered].sum()) if UNREAD in sheet.names else 0
             run = sampled(run, drawn[answered], unread=unread, left_out=len(rows) - len(answered))
-        if about.get(BANK):
-            more["bank"] = {"name": about[BANK]}
         if not run.spec.picks and not any(about.get(name) for name in ASKED) and are_classes(run.questions):
             more[OF_CLASSES] = True
-        if ours and "run" in sheet.names:
-            more["exported_run"] = sheet.texts("run")[rows[0]]
-        if ours and COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[rows[0]]):
-            more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
+        more |= _exported(sheet, about, rows[0]) if ours else {}
+        unlisted = int((~cells.usable & ~trained)[all_rows].sum())
         if cells.bounds is not None:
             more["bounded_questions"] = int(cells.bounds[rows].any(axis=1).sum())
-            more["counts"] = {"without a letter": int((~cells.usable & ~trained)[all_rows].sum())}
-        left_out = {
-            "of training": int(trained[all_rows].sum()),
-            "without a listed letter": int((~cells.usable & ~trained)[all_rows].sum()),
-        }
+            more["counts"] = {"without a letter": unlisted}
+        left_out = {"of training": int(trained[all_rows].sum()), "without a listed letter": unlisted}
         read_as = _read_as(sheet, run, read, cells, answered, left_out)
         runs.append(replace(run, provenance=run.provenance | more, read_as=read_as))
     if not runs:
         raise InputError(f"{sheet.path}: expected the figure of a letter in each row, found none in any")
     return runs
+
+
+def _trained(sheet: Sheet, columns: Columns, texts: _Texts, n: int) -> BoolArray:
+    """Which rows a model was fitted to (n,). Raises :class:`InputError` if it was fitted to all of them."""
+    trained = np.array([word.lower() in TRAINING for word in texts.roles] or [False] * n)
+    if trained.all():
+        raise InputError(
+            f"{sheet.path}: expected rows that calibrate or test in {columns.split!r}, found only training rows, which "
+            "do neither; leave out that column if no model was fitted to them"
+        )
+    return trained
+
+
+def _exported(sheet: Sheet, about: dict[str, str], row: int) -> dict[str, Any]:
+    """What an export of Hedge says of a run beside its figures."""
+    more: dict[str, Any] = {"bank": {"name": about[BANK]}} if about.get(BANK) else {}
+    if "run" in sheet.names:
+        more["exported_run"] = sheet.texts("run")[row]
+    if COLUMN in sheet.names and (caveats := sheet.texts(COLUMN)[row]):
+        more[COLUMN] = meant(caveats) if sheet.kind in ("csv", "xlsx") else caveats
+    return more
 
 
 def _read_as(
@@ -200,7 +248,7 @@ def _read_as(
         asked = [(one.context, one.question, one.options, one.label) for one in run.questions]
         repeated = repeats(list(zip(asked, map(bytes, cells.values[rows]), strict=True)))
     encoding = f"in {sheet.encoding}" if sheet.encoding else ""
-    return line(run.questions, described(read), values, encoding, repeated=repeated, left_out=left_out)
+    return line(run.questions, read.words, values, encoding, repeated=repeated, left_out=left_out)
 
 
 def _figures(
@@ -306,7 +354,7 @@ class _Texts:
             contexts=column(columns.context),
             groups=column(columns.group),
             options=[column(name) for name in columns.texts],
-            roles=column(columns.split),
+            roles=roles_in(sheet, columns) if columns.split else [],
             clusters=[cluster_name(cell) for cell in column(columns.cluster)],
         )
 

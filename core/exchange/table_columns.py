@@ -9,16 +9,18 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import InputError
 from core.exchange import table_lacks
-from core.exchange.option_columns import OptionColumns, option_columns
+from core.exchange.option_columns import OptionColumns, class_names, named_classes, option_columns
 from core.exchange.option_columns import text_columns as text_option_columns
-from core.records import MOST_OPTIONS, Role
+from core.records import MOST_OPTIONS
 from core.tables import field_names
 from core.tables.field_names import (
+    CLASS_LABEL_NAMES,
     CLUSTER_NAMES,
     CONTEXT_NAMES,
     GROUP_NAMES,
@@ -27,9 +29,12 @@ from core.tables.field_names import (
     MODEL_NAMES,
     PICK_NAMES,
     RIGHT_NAMES,
+    ROLES,
     SPLIT_NAMES,
     TASK_NAMES,
     TEXT_NAMES,
+    TRAIN_FLAGS,
+    TRAINING,
     first,
     matching,
 )
@@ -44,19 +49,12 @@ BANK = "bank"
 """The column that names the bank of its questions; tables that Hedge wrote before there were banks lack it."""
 PRECISION = "precision"
 """The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
-ROLES: dict[str, Role] = {
-    **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
-    **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
-    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
-    "rotation": "rotation",
-}
-"""From a word in the split's column to what a question is for."""
-TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
-"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
-LABELS_NAMES = ("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers")
-"""The right options, in a file with a list for each column."""
+FLAGGED = {"1", "1.0", "true", "yes"}
+"""What a flag says of rows that it is set for."""
 PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
+LOOKED_AT = 50
+"""Rows in which columns that name classes are looked for before all rows are."""
 NUMBER = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?$|^[+-]?(?i:nan|inf|infinity)$"
 PERCENTAGE = r"^[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?\s*%$"
 MISSING = r"^(?i:none|null|n/?a|-)?$"
@@ -119,13 +117,19 @@ def read_mapping(path: Path) -> Columns:
 def recognise(sheet: Sheet, *, label: str = "") -> Columns:
     """Which column is what, by their names. Raises :class:`InputError` if no options or no label are seen."""
     names = sheet.names
-    numeric = [name for name in names if _is_numeric(sheet, name)]
+    numeric = _numeric(sheet)
     label = label or _label(sheet)
     if hendrycks := _hendrycks(names, numeric):
         k = len(hendrycks)
         return Columns(hendrycks, label or str(k + 1), "probabilities", text="0", texts=tuple(names[1 : k + 1]))
     known = _others(sheet, (label,))
     found = _options(sheet, numeric, known, label)
+    one_figure = found is None or len(found.options) == 2  # of each row, which may seem a binary classifier's
+    if one_figure and row_an_option(sheet):
+        raise InputError(
+            f"{sheet.path}, line 1: expected a row for each question and a column for each option, found a row for "
+            "each option"
+        )
     if found is None or not label:
         raise InputError(_lacking(sheet, found is None, first(names, PICK_NAMES)))
     return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
@@ -163,9 +167,31 @@ def suggested(sheet: Sheet) -> Columns:
 
 
 def _label(sheet: Sheet) -> str:
-    """The column with the right option; empty if none has a name of one."""
+    """The column with the right option: by its name, or because it alone names classes; empty if none is seen."""
     named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
-    return next(named, "") or first(sheet.names, LABELS_NAMES)
+    return next(named, "") or first(sheet.names, CLASS_LABEL_NAMES) or _naming(sheet)
+
+
+def _naming(sheet: Sheet) -> str:
+    """The one column whose cells name columns of probabilities; empty if there is no such column, if there are several,
+    and if its cells are the likeliest classes, as a classifier's own answers are."""
+    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    beginning = replace(sheet, table=sheet.table.slice(0, LOOKED_AT), lines=None, nested={})
+    picks = matching(sheet.names, PICK_NAMES)
+    seen = [
+        name
+        for name in sheet.names
+        if name not in picks and named_classes(beginning, [one for one in numeric if one != name], name)
+    ]
+    if len(seen) != 1:
+        return ""
+    classes = named_classes(sheet, [one for one in numeric if one != seen[0]], seen[0])
+    if not classes:
+        return ""
+    likeliest = np.stack([sheet.numbers(name) for name in classes], axis=1).argmax(axis=1).tolist()
+    own = class_names(classes)
+    cells = sheet.texts(seen[0])
+    return "" if all(cell in (own[j], classes[j]) for cell, j in zip(cells, likeliest, strict=True)) else seen[0]
 
 
 def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
@@ -180,7 +206,7 @@ def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
         text=text,
         context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
         group=first(free, GROUP_NAMES),
-        split=_split_column(sheet, first(free, SPLIT_NAMES)),
+        split=_split_column(sheet, first(free, SPLIT_NAMES)) or _other_split(sheet, free),
         mass=first(free, ("letter_mass",)),
         cluster=first(free, CLUSTER_NAMES),
     )
@@ -206,7 +232,7 @@ def _hendrycks(names: Sequence[str], numeric: Sequence[str]) -> tuple[str, ...]:
 
 def figure_columns(sheet: Sheet) -> OptionColumns | None:
     """The columns of numbers that may be those of options."""
-    return _options(sheet, [name for name in sheet.names if _is_numeric(sheet, name)], Columns((), ""), "")
+    return _options(sheet, _numeric(sheet), Columns((), ""), "")
 
 
 def looks_scored(sheet: Sheet) -> bool:
@@ -216,29 +242,21 @@ def looks_scored(sheet: Sheet) -> bool:
 
 def can_be_mapped(sheet: Sheet) -> bool:
     """Whether a person could say which columns are the options: some have figures, in a row for each question."""
-    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
-    return not _row_an_option(sheet) and table_lacks.can_be_named(sheet, numeric)
+    return not row_an_option(sheet) and table_lacks.can_be_named(sheet, _numeric(sheet))
 
 
 def text_columns(sheet: Sheet) -> tuple[str, ...]:
     """The columns that hold the options' texts; none if there are not two of them."""
-    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
-    return text_option_columns(texts, 2)
+    return text_option_columns(_words(sheet, _numeric(sheet)))
 
 
-def option_text_columns(sheet: Sheet) -> tuple[str, ...]:
-    """All columns that hold the options' texts; none if there are not two of them."""
-    texts = [name for name in sheet.names if name.startswith("option_") or not _is_numeric(sheet, name)]
-    return next(
-        (found for k in range(min(len(texts), MOST_OPTIONS), 1, -1) if (found := text_option_columns(texts, k))), ()
-    )
+def _numeric(sheet: Sheet) -> list[str]:
+    return [name for name in sheet.names if _is_numeric(sheet, name)]
 
 
 def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
     """The sentence on a table whose options or whose label are not seen."""
     where = f"{sheet.path}, line 1"
-    if no_options and _row_an_option(sheet):
-        return f"{where}: expected a row for each question and a column for each option, found a row for each option"
     if no_options and pick and not sheet.texts(pick)[0].startswith(("{", "[")):
         return (
             f"{where}: expected the probability (or logit) of every option, found only the model's pick in {pick!r}; a "
@@ -250,19 +268,20 @@ def _lacking(sheet: Sheet, no_options: bool, pick: str) -> str:
             f"{where}: expected numbers in the columns {shown(', '.join(empty))}, found no values; if their cells hold "
             "formulas, open the workbook in a spreadsheet and save it, so that it has their values"
         )
-    numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
+    numeric = _numeric(sheet)
     return f"{sheet.path}: {table_lacks.sentence(sheet, numeric, no_options=no_options)}"
 
 
-def _row_an_option(sheet: Sheet) -> bool:
-    """Whether a table has a row for each option of a question: ids come again, each time with another option."""
+def row_an_option(sheet: Sheet) -> str:
+    """The column of the option where a table has a row for each option of a question: ids come again, each time with
+    another option; empty for another table."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
     ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
     option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
-        return False
+        return ""
     rows = list(zip(sheet.texts(ids), sheet.texts(option), strict=True))
-    return len(set(rows)) == len(rows) >= 2 * len(set(sheet.texts(ids)))
+    return option if len(set(rows)) == len(rows) >= 2 * len(set(sheet.texts(ids))) else ""
 
 
 def _is_numeric(sheet: Sheet, name: str) -> bool:
@@ -297,6 +316,28 @@ def _split_column(sheet: Sheet, name: str) -> str:
     words = {word.lower() for word in sheet.texts(name)} if name else set()
     divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
     return name if divides or (words and words <= TRAINING) else ""
+
+
+def _other_split(sheet: Sheet, names: Sequence[str]) -> str:
+    """The column that says which rows trained the model, if its name is not that of a split: it has no other words than
+    those of splits, or is a flag; empty if there is none."""
+    for name in names:
+        begin = str(sheet.table[name][0]).lower() if sheet.table.num_rows else ""
+        if begin in TRAINING or begin in ROLES:
+            words = {word.lower() for word in sheet.texts(name)}
+            if len(words) > 1 and words & TRAINING and words <= {*TRAINING, *ROLES}:
+                return name
+    name = first(names, TRAIN_FLAGS)
+    words = {word.lower() for word in sheet.texts(name)} if name else set()
+    return name if len(words) == 2 and words <= {*FLAGGED, "0", "0.0", "false", "no"} else ""
+
+
+def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
+    """What the split's column says of each row, in words: a flag says which rows are of training."""
+    cells = sheet.texts(columns.split)
+    if first([columns.split], TRAIN_FLAGS):
+        return ["train" if cell.lower() in FLAGGED else "test" for cell in cells]
+    return list(cells)
 
 
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from core.tables.field_names import (
     first,
     matching,
 )
+from core.tables.labels import UNANSWERED
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
 from core.tasks import bank_shapes
@@ -39,7 +40,7 @@ def sentence(sheet: Sheet, numeric: Sequence[str], *, no_options: bool) -> str:
             f"it is {rows}: it has figures of options and no right answers; add a column 'label' with the right "
             "option's letter, number or name"
         )
-    if figures := figure_columns(sheet, numeric):
+    if figures := unnamed_figures(sheet, numeric):
         if can_be_named(sheet, numeric):
             return (
                 f"it is {rows}: expected a column for each option (A, B … or p_A, p_B …) and a column 'label'; say "
@@ -51,6 +52,12 @@ def sentence(sheet: Sheet, numeric: Sequence[str], *, no_options: bool) -> str:
         )
     asked = first(sheet.names, QUESTION_NAMES)
     if asked and bank_options(sheet):
+        label = first(sheet.names, LABEL_NAMES)
+        if label and set(map(str.lower, sheet.texts(label))) - UNANSWERED:
+            return (
+                "it is a question bank without a model's figures; add the probability of every option, or have a model "
+                "answer its questions (`hedge run --task FILE`)"
+            )
         return (
             "it is a question bank without right answers; add a column 'answer' with the right option's letter, "
             "number or text"
@@ -75,11 +82,11 @@ def columns_named(names: Sequence[str]) -> str:
 def can_be_named(sheet: Sheet, numeric: Sequence[str]) -> bool:
     """Whether a person could name the options' columns and the right answer: at least two columns have figures, and
     another column says little enough to be an answer."""
-    figures = figure_columns(sheet, numeric)
+    figures = unnamed_figures(sheet, numeric)
     return bool(figures) and any(_may_be_label(sheet, name) for name in sheet.names if name not in figures)
 
 
-def figure_columns(sheet: Sheet, numeric: Sequence[str]) -> tuple[str, ...]:
+def unnamed_figures(sheet: Sheet, numeric: Sequence[str]) -> tuple[str, ...]:
     """The columns of numbers that may be figures of options: not counts and names, or whole numbers that have the same
     sum in each row, as votes do."""
     other = {*matching(sheet.names, ID_NAMES), *matching(sheet.names, LABEL_NAMES), *matching(sheet.names, GROUP_NAMES)}

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from core.conformal.probabilities import SUM_WITHIN, sum_within
 from core.errors import InputError
 from core.exchange.build_run import LARGEST_LOGIT, check_not_flat, in_range
 from core.exchange.listed_letters import LEAST
@@ -26,8 +27,6 @@ VALUES = (
 """What cells can be. Next-token probabilities are those of the options' letters among all tokens: they sum to less than
 1, their sum is the letter mass, and they are divided by it."""
 SHARES = ("probabilities", "next-token probabilities", "percentages")
-SUM_WITHIN = 0.01
-"""How far the sum of a row's probabilities may be from 1. They are often rounded."""
 
 
 LISTED = ("log-probabilities", "next-token probabilities")
@@ -149,9 +148,10 @@ def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArr
     is_log = kind == "log-probabilities"
     shares = np.where(listed, np.exp(np.where(listed, values, 0.0).clip(max=1.0)) if is_log else values, 0.0)
     least = np.where(listed, shares, np.inf).min(axis=1)
-    total = shares.sum(axis=1)
+    with np.errstate(over="ignore"):  # figures that are no probabilities are refused later
+        total = shares.sum(axis=1)
     if {LEAST_LISTED, LISTED_MASS} <= set(sheet.names):
-        least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED)))
+        least = np.fmin(least, np.exp(sheet.numbers(LEAST_LISTED).clip(max=0.0)))
         total = np.fmax(total, sheet.numbers(LISTED_MASS))
     bound = np.minimum(least, np.maximum(1 - total, LEAST))[:, None]
     with np.errstate(divide="ignore"):  # a token may be listed with the probability 0
@@ -174,6 +174,8 @@ def recognised_values(values: FloatArray) -> str:
         return "percentages"
     if (within & (sums <= 1 + SUM_WITHIN) & (sums > 0)).all():
         return "next-token probabilities"
+    if (within & (abs(sums - 1) <= sum_within(values))).mean() > 0.5:
+        return "probabilities"
     if (real == np.rint(real)).all() and (real >= 0).all() and (sums == sums[0]).all():
         return COUNTS
     with np.errstate(over="ignore"):
@@ -205,7 +207,7 @@ def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> 
     if kind in ("probabilities", "percentages"):
         bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0) > 1 + SUM_WITHIN).any(axis=1)
         sums = np.where(there, values, 0).sum(axis=1)
-        bad |= abs(sums - 1) > SUM_WITHIN
+        bad |= abs(sums - 1) > sum_within(values)
         if bad.any():
             row = int(np.argmax(bad))
             raise InputError(

@@ -88,8 +88,10 @@ def read(path: Path) -> tuple[Choice, ...]:
 
 
 def parse(content: str, file: str) -> tuple[Choice, ...]:
-    """The choices in a file's content: JSON lines if its name ends in ``.jsonl``, otherwise the published CSV."""
-    made = _json_lines(content, file) if file.lower().endswith((".jsonl", ".ndjson")) else _csv(content, file)
+    """The choices in a file's content: JSON lines, a list in JSON, or the published CSV."""
+    begin = content.lstrip()[:1]
+    is_json = begin == "{" or file.lower().endswith((".jsonl", ".ndjson"))
+    made = _json_list(content, file) if begin == "[" else _json_lines(content, file) if is_json else _csv(content, file)
     if not made:
         raise InputError(f"{file} has no choices")
     if len({len(choice.endings) for choice in made}) > 1:
@@ -127,17 +129,26 @@ def make(
 
 
 def _json_lines(content: str, file: str) -> tuple[Choice, ...]:
-    made = []
-    for number, line in enumerate(LINE_END.split(content), 1):
-        if not line.strip():
-            continue
-        try:
-            made.append(from_json(loads(line)))
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{file}, line {number}: it is not JSON ({error})") from None
-        except InputError as error:
-            raise InputError(f"{file}, line {number}: {error}") from None
-    return tuple(made)
+    lines = enumerate(LINE_END.split(content), 1)
+    return tuple(_from_json(_json(line, f"{file}, line {n}"), f"{file}, line {n}") for n, line in lines if line.strip())
+
+
+def _json_list(content: str, file: str) -> tuple[Choice, ...]:
+    return tuple(_from_json(values, f"{file}, choice {n}") for n, values in enumerate(_json(content, file), 1))
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{where}: it is not JSON ({error})") from None
+
+
+def _from_json(values: Any, where: str) -> Choice:
+    try:
+        return from_json(values)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
 
 
 def _csv(content: str, file: str) -> tuple[Choice, ...]:

@@ -20,8 +20,9 @@ from core.errors import InputError, plain
 from core.files.json_text import loads
 from core.perplexity.conversations import COUNSELOR, PERSON, Conversation, Message
 from core.perplexity.roles import SYSTEM_MESSAGE, is_role, plain_role, roles_of
+from core.tables.cells import value_of
 from core.tables.encodings import COMPRESSIONS, LINE_END, Source, opened
-from core.tables.list_columns import parsed
+from core.tables.read_as import counted
 from core.tables.safe_read import LARGEST_JSON, check_size, reason, shown
 from core.tables.tabular import Sheet, source_sheets
 
@@ -31,16 +32,8 @@ MESSAGES = (
 )
 """Fields with all messages of a conversation."""
 ROLE = (
-    "role",
-    "from",
-    "speaker",
-    "sender",
-    "author",
-    "interlocutor",
-    "user_type",
-    "speaker_role",
-    "participant",
-    "type",
+    *("role", "from", "speaker", "sender", "author", "interlocutor", "user_type", "speaker_role", "participant"),
+    *("type",),
 )
 TEXT = (
     *("content", "value", "text", "utterance", "message", "body", "utterance_text", "parts", "sentence", "transcript"),
@@ -49,24 +42,13 @@ TEXT = (
 NAME = ("name", "title", "questiontitle", "conversation_name", "topic_title")
 IDS = (
     *("id", "conversation_id", "conv_id", "dialogue_id", "dialog_id", "transcript_id", "session_id", "chat_id", "uuid"),
-    *("conversation", "session", "dialogue", "transcript", "questionid", "question_id"),
+    *("message_tree_id", "conversation", "session", "dialogue", "transcript", "questionid", "question_id"),
 )
 """Fields that name a conversation, or say in which one a message is."""
 ASKED = (
     *("context", "questiontext", "question_text", "patient", "client", "user", "human", "prompt", "question"),
-    *(
-        "instruction",
-        "input",
-        "query",
-        "seeker",
-        "post",
-        "person",
-        "message",
-        "user_message",
-        "patient_message",
-        "description",
-    ),
-    "user_input",
+    *("instruction", "input", "query", "seeker", "post", "person", "message", "user_message", "patient_message"),
+    *("description", "user_input"),
 )
 REPLIES = (
     *("response", "answertext", "answer_text", "therapist", "counselor", "counsellor", "doctor", "assistant", "gpt"),
@@ -77,21 +59,10 @@ REPLIES = (
 SYSTEM = ("system", "system_prompt", "instruction")
 NO_TALK = frozenset(
     (
-        *(
-            "label",
-            "gold",
-            "options",
-            "choices",
-            "correct",
-            "is_correct",
-            "acc",
-            "score",
-            "logits",
-            "logprobs",
-            "target",
-        ),
-        *("correctness", "juror", "ground_truth", "reference", "prediction", "p_true", "a", "b", "c", "d", "endings"),
-        *("resps", "doc_id", "subject", "explanation", "rationale", "choice", "answer_idx", "answerkey", "cop"),
+        *("label", "gold", "options", "choices", "correct", "is_correct", "acc", "score", "logits", "logprobs"),
+        *("target", "correctness", "juror", "ground_truth", "reference", "prediction", "p_true", "a", "b", "c", "d"),
+        *("endings", "resps", "doc_id", "subject", "explanation", "rationale", "choice", "answer_idx", "answerkey"),
+        *("cop",),
     )
 )
 """Columns that a table of questions, answers or results has, and one of conversations has not."""
@@ -99,21 +70,36 @@ CELLS = 20
 """Cells of a column that are looked at to see whether they are whole conversations."""
 WORDS = 6
 """The mean words of a reply from which two columns of questions and answers are conversations."""
+FEWEST_WORDS = 2
+"""Those from which two columns are that have names of people who talk, or those of counseling data."""
+QUIZ = {"question", "prompt", "query", "input"}
+COUNSELING = {("context", "response"), ("questiontext", "answertext")}
 LINE = re.compile(
     r"^[ \t>]*(?P<role>[<\[|(*#_ ]{0,6}[^\W\d_][\w .'/-]{0,30}?[>\]|)*_ ]{0,6})(?:[:：]|(?<=\|>))[*_]{0,2}[ \t]*"
 )
 """The beginning of a message in text: a role, perhaps with marks around it, and a colon."""
-CHAT_ML = re.compile(r"<\|im_start\|>\s*(\w+)\s*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
+CHAT_ML = re.compile(
+    r"(?:<\|im_start\|>|<\|start_header_id\|>)\s*(\w+)(?:<\|end_header_id\|>)?\s*\n(.*?)(?:<\|im_end\|>|<\|eot_id\|>|\Z)",
+    re.DOTALL,
+)
+"""A message between the marks of ChatML or of Llama 3."""
+CHAT_MARKS = ("<|im_start|>", "<|begin_of_text|>", "<|start_header_id|>", "[INST]", "<s>")
+"""How a text with such marks begins."""
+BRACKETED = re.compile(rb"\[[A-Za-z][\w ]{0,30}\]\s*:")
+"""The beginning of a text whose roles stand in brackets, which is no JSON."""
 LLAMA = re.compile(r"(\[/?INST\]|</?s>)")
 """Marks of Llama 2 before a message of the person, before one of the model, and around both."""
 BETWEEN = re.compile(
     r"^\s*(?:[-=*_~]{3,}|#+\s.*|(?:conversation|dialogue|session|chat)\s+\S{1,20}:?)\s*$", re.IGNORECASE
 )
 """A line between two conversations of a text."""
+NO_REPLY = "conversation without a reply"
 EXPECTED = (
     "expected a conversation (lines such as “user: …” and “assistant: …”, JSON with “messages”, or a table with a "
     "column for each side)"
 )
+MANY = {NO_REPLY: "conversations without a reply", "note on reasoning": "notes on reasoning"}
+"""The plurals of what is left out, where it takes more than an s."""
 MOST_CONVERSATIONS = 100_000
 LONGEST_NAME = 80
 
@@ -144,10 +130,10 @@ def parse(content: bytes, name: str) -> ReadConversations:
 
 def is_messages(values: Any) -> bool:
     """Whether a JSON value is a list of messages with known roles."""
-    if not isinstance(values, list) or not values or not all(isinstance(one, dict) for one in values):
+    if not isinstance(values, list) or not values or not all(isinstance(message, dict) for message in values):
         return False
-    raw = [_raw_message(one) for one in values]
-    return all(one is not None and is_role(one.role) for one in raw)
+    raw = [_raw_message(message) for message in values]
+    return all(message is not None and is_role(message.role) for message in raw)
 
 
 def is_conversation(row: Any) -> bool:
@@ -177,8 +163,18 @@ def holds_conversations(document: Mapping[str, Any]) -> bool:
     asked, reply = _sides(_lower(document))
     if asked and all(isinstance(_lower(document)[side], str) for side in (asked, reply)):
         return len(_lower(document)[reply].split()) >= WORDS
+    if _are_named(document):
+        return True
     lists = [value for value in document.values() if isinstance(value, list) and value]
     return is_conversation(document) or (len(lists) == 1 and (is_conversation(lists[0][0]) or is_messages(lists[0][0])))
+
+
+def _are_named(document: Mapping[str, Any]) -> bool:
+    """Whether a JSON object has conversations by their names."""
+    inner = list(document.values())
+    if not inner or _lower(document).keys() & {*MESSAGES, *ASKED, *REPLIES, *TEXT}:
+        return False
+    return all(is_messages(one) or (isinstance(one, dict) and is_conversation(one)) for one in inner)
 
 
 def is_talk(text: Any) -> bool:
@@ -200,7 +196,7 @@ def is_conversation_text(lines: Sequence[str]) -> bool:
     if lines[0].strip('" ').lower() in MESSAGES and len(lines) > 1:
         lines = [line.lstrip('"') for line in lines[1:]]
     first = LINE.match(lines[0])
-    if lines[0].lstrip().startswith(("<|im_start|>", "[INST]", "<s>")):
+    if lines[0].lstrip().startswith(CHAT_MARKS):
         return is_talk("\n".join(lines))
     if not first or not is_talk("\n".join(lines)):
         return False
@@ -259,7 +255,7 @@ def _read_source(path: Path, content: bytes | None) -> ReadConversations:
             text = source.file.read().decode("utf-8-sig")
             if "\0" in text:
                 raise InputError(f"{path}: {EXPECTED}, found a binary file")
-            if head[:1] in (b"{", b"["):
+            if head[:1] in (b"{", b"[") and not BRACKETED.match(head):
                 talks = _of_json(text, path)
             elif is_talk(text) or LINE.match(text.lstrip()):
                 talks = _of_text(text, str(path))
@@ -394,12 +390,16 @@ def _of_json(text: str, path: Path) -> list[_Talk]:
             except ValueError as wrong:
                 raise InputError(f"{path}, line {number}: it is not JSON ({reason(wrong)})") from None
         return _of_rows(rows, path)
+    if isinstance(values, dict) and not is_conversation(values) and _are_named(values):
+        values = [
+            {"name": name, **(one if isinstance(one, dict) else {"messages": one})} for name, one in values.items()
+        ]
     if isinstance(values, dict) and not is_conversation(values):
         inner = [value for value in values.values() if isinstance(value, list) and value]
         if len(inner) == 1 and isinstance(inner[0][0], (dict, list)):
             values = inner[0]
     if is_messages(values):
-        return [_Talk([raw for one in values if (raw := _raw_message(one, str(path)))])]
+        return [_Talk([raw for message in values if (raw := _raw_message(message, str(path)))])]
     rows = values if isinstance(values, list) else [values]
     return _of_rows(
         [(f"{path}, conversation {n}" if len(rows) > 1 else str(path), row) for n, row in enumerate(rows, 1)], path
@@ -416,8 +416,8 @@ def _of_rows(rows: Sequence[tuple[str, Any]], path: Path) -> list[_Talk]:
     instructions = {_text(_lower(row).get("instruction")) for _, row in rows if isinstance(row, dict)}
     talks, shared = [], len(rows) > 1 and len(instructions) == 1
     for where, row in rows:
-        if isinstance(row, list) and row and all(isinstance(one, dict) for one in row):
-            talks.append(_Talk([_message_of(one, where) for one in row], place=where))
+        if isinstance(row, list) and row and all(isinstance(message, dict) for message in row):
+            talks.append(_Talk([_message_of(message, where) for message in row], place=where))
         elif isinstance(row, dict):
             talks.append(_of_object(row, where, shared=shared))
         elif isinstance(row, str) and is_talk(row):
@@ -458,10 +458,10 @@ def _of_object(row: Mapping[str, Any], where: str, *, shared: bool = False) -> _
         return _Talk([raw for talk in _of_text(values, where) for raw in talk.messages], name, where)
     if values:
         before = [_Raw("system", str(lower["system"]), where)] if _text(lower.get("system")) else []
-        return _Talk([*before, *(_message_of(one, where) for one in values)], name, where)
+        return _Talk([*before, *(_message_of(message, where) for message in values)], name, where)
     sides = [lower.get("prompt"), lower.get("completion")]
     if all(is_messages(side) for side in sides):
-        return _Talk([_message_of(one, where) for side in sides for one in side], name, where)  # type: ignore[union-attr]
+        return _Talk([_message_of(message, where) for side in sides for message in side], name, where)  # type: ignore[union-attr]
     asked, reply = _sides({name for name, value in lower.items() if isinstance(value, str)} | (lower.keys() & NO_TALK))
     listed = next((name for name in MESSAGES if isinstance(lower.get(name), list)), "")
     if not asked and listed and lower[listed]:
@@ -478,12 +478,14 @@ def _whole(lower: Mapping[str, Any]) -> list[Any] | str:
     """All messages of a conversation in one field of an object: a list of objects, or a text with roles; else empty."""
     for name in MESSAGES:
         values = lower.get(name)
-        values = _parsed(values) if isinstance(values, str) else values
+        values = value_of(values) if isinstance(values, str) else values
         values = values.get("messages") if isinstance(values, dict) else values
-        if isinstance(values, list) and values and all(isinstance(one, dict) for one in values):
-            if any(_raw_message(one) for one in values):
+        if isinstance(values, list) and values and all(isinstance(message, dict) for message in values):
+            if any(_raw_message(message) for message in values):
                 return values
             continue
+        if isinstance(values, list) and values and all(isinstance(one, str) and LINE.match(one) for one in values):
+            values = "\n".join(values)
         if isinstance(values, str) and is_talk(values):
             return values
     return []
@@ -508,8 +510,8 @@ def _of_tree(row: Mapping[str, Any], where: str) -> list[_Raw]:
 
 def _sides(names: Collection[str]) -> tuple[str, str]:
     """Of a file's fields, that of the person and that of the reply; empty if there are none, or fields of a bank."""
-    asked = next((one for one in ASKED if one in names), "")
-    reply = next((one for one in REPLIES if one in names and one != asked), "")
+    asked = next((name for name in ASKED if name in names), "")
+    reply = next((name for name in REPLIES if name in names and name != asked), "")
     if not (asked and reply) or set(names) & NO_TALK or {"context", "question"} <= set(names):
         return "", ""
     return asked, reply
@@ -519,12 +521,17 @@ def _pair(lower: Mapping[str, Any], asked: str, reply: str, where: str, *, share
     """The messages of a row with a field for each side; ``shared``: all rows have the same instruction."""
     question = _text(lower.get(asked))
     more = _text(lower.get("input")) if asked == "instruction" and reply != "input" else ""
-    system = [_Raw("system", _text(lower[one]), where) for one in SYSTEM[:2] if _text(lower.get(one)) and one != asked]
+    system = [
+        _Raw("system", _text(lower[name]), where) for name in SYSTEM[:2] if _text(lower.get(name)) and name != asked
+    ]
     if more and shared:
         system, question = [_Raw("system", question, where)], more
     elif more:
         question = f"{question}\n\n{more}"
-    return [*system, _Raw(PERSON, question, where), _Raw(COUNSELOR, _text(lower.get(reply)), where)]
+    history = lower.get("history")
+    pairs = [pair for pair in history if isinstance(pair, list) and len(pair) == 2] if isinstance(history, list) else []
+    before = [_Raw((PERSON, COUNSELOR)[i], _text(pair[i]), where) for pair in pairs for i in range(2)]
+    return [*system, *before, _Raw(PERSON, question, where), _Raw(COUNSELOR, _text(lower.get(reply)), where)]
 
 
 def _name_of(lower: Mapping[str, Any]) -> str:
@@ -582,12 +589,6 @@ def _message_of(values: Any, where: str) -> _Raw:
     return raw
 
 
-def _parsed(cell: str) -> Any:
-    """A cell that is a list or an object in JSON or as Python writes it; other text as it is."""
-    value = parsed(cell) if cell.lstrip()[:1] in ("[", "{") else None
-    return cell if value is None else value
-
-
 def _text(value: Any) -> str:
     return "" if value is None else str(value).strip()
 
@@ -606,14 +607,16 @@ def _table_shape(sheet: Sheet) -> tuple[str, ...]:
         if name in lower:
             column = sheet.nested.get(lower[name]) or sheet.table[lower[name]].slice(0, CELLS).to_pylist()
             cells = [cell for cell in column[:CELLS] if cell not in (None, "")]
-            values = [_parsed(cell) if isinstance(cell, str) else cell for cell in cells]
-            if values and all(is_messages(one) or is_talk(one) for one in values):
+            values = [value_of(cell) for cell in cells]
+            if values and all(is_messages(value) or is_talk(value) for value in values):
                 return "whole", lower[name]
     asked, reply = _sides(lower)
     if not asked:
         return ()
     words = [len(cell.split()) for cell in sheet.texts(lower[reply]) if cell]
-    return ("sides", asked, reply) if words and sum(words) >= WORDS * len(words) else ()
+    talk = (asked, reply) in COUNSELING or (asked not in QUIZ and is_role(asked) and is_role(reply))
+    least = FEWEST_WORDS if talk else WORDS
+    return ("sides", asked, reply) if words and sum(words) >= least * len(words) else ()
 
 
 def _of_sheet(sheet: Sheet) -> list[_Talk]:
@@ -645,7 +648,12 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
         )
     roles = _file_roles(talks)
     plain_name = next(
-        (path.name.removesuffix(one.ending) for one in COMPRESSIONS.values() if one.ending == path.suffix), path.name
+        (
+            path.name.removesuffix(compression.ending)
+            for compression in COMPRESSIONS.values()
+            if compression.ending == path.suffix
+        ),
+        path.name,
     )
     stem = PurePath(plain_name).stem.replace("_", " ")
     left_out: Counter[str] = Counter()
@@ -667,11 +675,9 @@ def _conversations(talks: Sequence[_Talk], path: Path, guessed: str) -> ReadConv
             conversations.append(Conversation(name, tuple(_message(role, raw) for role, raw in messages)))
             left_out += others
         except InputError as error:
-            said = str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
-            first = first or InputError(said)
-            left_out[
-                "conversation without a reply" if not messages or len(messages) < 2 or "no message" in said else ""
-            ] += 1
+            sentence = str(error) if str(error).startswith(str(path)) else f"{path}: {error}"
+            first = first or InputError(sentence)
+            left_out[NO_REPLY if not messages or len(messages) < 2 or "no message" in sentence else ""] += 1
     if not conversations:
         raise first or InputError(f"{path}: {EXPECTED}, found none")
     if left_out.pop("", 0) and first:
@@ -706,19 +712,16 @@ def _file_roles(talks: Sequence[_Talk]) -> dict[str, str]:
 
 def _read_as(conversations: Sequence[Conversation], left_out: Mapping[str, int], guessed: str) -> str:
     """How a file was read: "3 conversations of 12 messages; 3 system messages and 1 empty turn are left out"."""
-    messages = sum(len(one.messages) for one in conversations)
-    said = [f"{_counted(len(conversations), 'conversation')} of {_counted(messages, 'message')}"]
-    counts = [_counted(n, what) for what, n in sorted(left_out.items()) if n and what != SYSTEM_MESSAGE]
+    messages = sum(len(conversation.messages) for conversation in conversations)
+    parts = [f"{counted(len(conversations), 'conversation')} of {counted(messages, 'message')}"]
+    counts = [
+        counted(n, what, MANY.get(what, "")) for what, n in sorted(left_out.items()) if n and what != SYSTEM_MESSAGE
+    ]
     if counts:
         listed = " and ".join(filter(None, (", ".join(counts[:-1]), counts[-1])))
-        said.append(f"{listed} left out")
+        parts.append(f"{listed} left out")
     if systems := left_out.get(SYSTEM_MESSAGE, 0):
-        said.append(f"{_counted(systems, SYSTEM_MESSAGE)} left out, because the prompts compared take their place")
+        parts.append(f"{counted(systems, SYSTEM_MESSAGE)} left out, because the prompts compared take their place")
     if guessed:
-        said.append(f"read as {guessed}")
-    return "; ".join(said)
-
-
-def _counted(n: int, what: str) -> str:
-    many = {"conversation without a reply": "conversations without a reply", "note on reasoning": "notes on reasoning"}
-    return f"{n:,} {what if n == 1 else many.get(what, f'{what}s')}"
+        parts.append(f"read as {guessed}")
+    return "; ".join(parts)

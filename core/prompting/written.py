@@ -117,13 +117,17 @@ def answer_line(text: str) -> str:
     >>> answer_line("\\n B. Paris\\nQuestion: and Rome?"), answer_line("<think>Well</think>\\r\\n\\r\\nRome")
     ('B. Paris', 'Rome')
     """
-    closing = [found.end() for found in CLOSES.finditer(text)]
-    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
-    for line in rest.splitlines():
+    for line in _after_thoughts(text).splitlines():
         shown = _stripped(ROLE.sub("", _stripped(line), count=1))
         if shown and not SKIPPED.fullmatch(shown):
             return shown
     return ""
+
+
+def _after_thoughts(text: str) -> str:
+    """What follows the last thought that ends, up to one that does not."""
+    closing = [mark.end() for mark in CLOSES.finditer(text)]
+    return OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
 
 
 def _stripped(line: str) -> str:
@@ -170,8 +174,7 @@ def read_pick(text: str, options: Sequence[str]) -> int:
     >>> read_pick("B", ("", "")), read_pick("A bird flies, so it is not A.\\nThe answer is (B).", ("", ""))
     (1, 1)
     """
-    closing = [found.end() for found in CLOSES.finditer(text)]
-    rest = OPENS.split(text[closing[-1] :] if closing else text, maxsplit=1)[0]
+    rest = _after_thoughts(text)
     lines = [line.strip() for line in rest.splitlines() if line.strip()]
     if not lines:
         return NOT_FOUND

@@ -24,7 +24,7 @@ from core.reports.array_inputs import (
     read_probabilities,
 )
 from core.reports.evaluation import Evaluation, calibrating
-from core.runs.caveats import Caveat, Caveats
+from core.runs.caveats import Caveat, Caveats, frequencies_caveat, picked
 from core.runs.spec import RunSpec
 
 ORIGIN = "table"
@@ -108,7 +108,8 @@ def of_arrays(
         counts=counts,
         clusters=joint,
         left_out=left_out,
-        recorded=_without_label(n - asked),
+        recorded=(*_without_label(n - asked), *_of_picks(read.samples)),
+        samples=read.samples,
     )
 
 
@@ -123,6 +124,10 @@ def _without_label(rows: int) -> Caveats:
         return ()
     have = f"{rows:,} row{' has' if rows == 1 else 's have'}"
     return (Caveat("unlabelled", f"{have} no label and count in no figure."),)
+
+
+def _of_picks(samples: IntArray | None) -> Caveats:
+    return () if samples is None else (frequencies_caveat(picked(samples), int(samples.max())),)
 
 
 def check_seed(seed: Any) -> int:

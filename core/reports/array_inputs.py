@@ -10,15 +10,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.conformal.probabilities import ROW_SUM_TOLERANCE, in_double, log, log_softmax, row_blocks, softmax
+from core.conformal.probabilities import (
+    ROW_SUM_TOLERANCE,
+    SUM_WITHIN,
+    frequencies,
+    in_double,
+    log,
+    log_softmax,
+    row_blocks,
+    softmax,
+    sum_within,
+)
 from core.errors import InputError, shown_value
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.tasks.identity import cluster_name
 
 MOST_CLASSES = 1000
-SUM_WITHIN = 0.01
-"""How far the sum of a row may be from 1, because probabilities are rounded; it is then divided by its sum."""
-VALUES = ("probabilities", "logits")
+VALUES = ("probabilities", "logits", "counts")
 PER_CENT = 100
 FIRST_ROWS = 5
 CERTAIN = 3
@@ -31,7 +39,7 @@ class ClassProbabilities:
     question has, (n,).
 
     ``names`` (k,) are the classes' names as they were given; empty if there are none. ``index`` is that of a data
-    frame's rows.
+    frame's rows. ``samples`` (n,) are the numbers of picks where probabilities are their frequencies.
     """
 
     probabilities: FloatArray
@@ -39,6 +47,7 @@ class ClassProbabilities:
     counts: IntArray
     names: tuple[Any, ...]
     index: Any = None
+    samples: IntArray | None = None
 
 
 def read_probabilities(
@@ -47,19 +56,25 @@ def read_probabilities(
     """The probabilities (n, k) of n questions and 2 to 1,000 classes, or one column, (n,) or (n, 1), of class 1.
 
     ``classes`` (k,) are the names of the columns; a data frame has its own, unless it only counts its columns.
-    ``values`` says whether the numbers are probabilities or logits. Raises :class:`InputError` for anything else.
+    ``values`` says whether the numbers are probabilities, logits or counts of a model's picks. Raises
+    :class:`InputError` for anything else.
     """
     if not isinstance(values, str) or values not in VALUES:
         raise InputError(f"unknown values {shown_value(values)}; choose from {', '.join(VALUES)}")
     p, counts = _numbers(as_array(given, "probabilities"), values)
     names = given_names(given, classes, labels, p.shape[1])
-    if values == "logits":
+    samples = None
+    if values == "counts":
+        p, samples = _frequencies(p)
+        logs = log(p)
+    elif values == "logits":
         with np.errstate(over="ignore"):
             p, logs = softmax(p), log_softmax(p)
     else:
         p = _checked(p)
         logs = log(p)
-    return ClassProbabilities(p, logs, counts, names, getattr(given, "index", None) if hasattr(given, "loc") else None)
+    index = getattr(given, "index", None) if hasattr(given, "loc") else None
+    return ClassProbabilities(p, logs, counts, names, index, samples)
 
 
 def given_names(given: Any, classes: Any, labels: Any, k: int) -> tuple[Any, ...]:
@@ -89,17 +104,17 @@ def as_array(values: Any, what: str) -> npt.NDArray[Any]:
         if type(values).__module__.split(".")[0] == "scipy" and hasattr(values, "toarray"):
             values = values.toarray()
         if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
-            values = [_of_torch(one) for one in values]
+            values = [_of_torch(tensor) for tensor in values]
         if hasattr(values, "detach") and hasattr(values, "cpu"):
             values = _of_torch(values)
         if isinstance(values, np.ma.MaskedArray):
             values = np.ma.filled(values, np.nan) if values.dtype.kind == "f" else values.tolist()
-        found = np.asarray(values)
-        if found.dtype.name == "bfloat16":  # of JAX
-            found = found.astype(np.float32)
+        array = np.asarray(values)
+        if array.dtype.name == "bfloat16":  # of JAX
+            array = array.astype(np.float32)
     except Exception as error:  # other people's conversions raise whatever they like
         raise InputError(f"the {what} are no array of numbers: {' '.join(str(error).split())[:120]}") from error
-    return found
+    return array
 
 
 def _of_torch(tensor: Any) -> npt.NDArray[Any]:
@@ -184,6 +199,8 @@ def _numbers(given: npt.NDArray[Any], values: str) -> tuple[FloatArray, IntArray
     if given.ndim not in (1, 2) or given.size == 0 or (not shape[-1] <= MOST_CLASSES and given.ndim == 2):
         raise InputError(f"probabilities have shape {shape}; {expected}")
     one_column = given.ndim == 1 or shape[1] == 1
+    if one_column and values == "counts":
+        raise InputError(f"counts have shape {shape}; expected a column for each of 2 to {MOST_CLASSES:,} classes")
     if one_column and given.dtype.kind in "bui":
         raise InputError(
             f"probabilities have shape {shape} and are whole numbers, as decisions are; give what predict_proba gives"
@@ -216,6 +233,19 @@ def _numbers(given: npt.NDArray[Any], values: str) -> tuple[FloatArray, IntArray
     return p, counts
 
 
+def _frequencies(counts: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The shares (n, k) of counts of picks, and the number of each row's picks, (n,)."""
+    bad = ((counts < 0) | (np.mod(counts, 1) != 0)).any(axis=1) | (counts.sum(axis=1) == 0)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"row {row} of the counts is {_row(counts[row])}; picks are counted in whole numbers, at least one in a row"
+        )
+    if counts.sum(axis=1).max() < 2:
+        raise InputError("every row counts one pick, and the share of a single pick is no frequency; ask several times")
+    return frequencies(counts.astype(np.int64))
+
+
 def _checked(p: FloatArray) -> FloatArray:
     """The probabilities, rows that do not sum to 1 within 1e-6 divided by their sums, which are near 1."""
     sums, bad = np.empty(len(p)), np.empty(len(p), dtype=np.bool_)
@@ -223,6 +253,8 @@ def _checked(p: FloatArray) -> FloatArray:
         sums[rows] = p[rows].sum(axis=1)
         inside = (p[rows].min(axis=1) >= -ROW_SUM_TOLERANCE) & (p[rows].max(axis=1) <= 1 + SUM_WITHIN)
         bad[rows] = ~inside | ~(abs(sums[rows] - 1) <= SUM_WITHIN)
+    if bad.any() and (within := sum_within(p)) > SUM_WITHIN:  # looked at only where it matters
+        bad = (p.min(axis=1) < -ROW_SUM_TOLERANCE) | (p.max(axis=1) > 1 + SUM_WITHIN) | ~(abs(sums - 1) <= within)
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
@@ -238,6 +270,10 @@ def _checked(p: FloatArray) -> FloatArray:
 
 def _way_out(p: FloatArray, sums: FloatArray) -> str:
     """What to do with numbers that are no probabilities, by what they look like."""
+    if (p >= 0).all() and (np.mod(p, 1) == 0).all() and (sums >= 2).mean() > 0.5:
+        if (sums == PER_CENT).all():
+            return '; divide per cent by 100, and say values="counts" for counts of picks'
+        return '; counts of picks are read with values="counts", and logits with values="logits"'
     if (p >= 0).all() and (abs(sums - PER_CENT) <= PER_CENT * SUM_WITHIN).mean() > 0.5:
         return "; divide per cent by 100"
     if (p >= 0).all() and (abs(p.sum(axis=0) - 1) <= SUM_WITHIN).all():

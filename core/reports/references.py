@@ -156,6 +156,15 @@ METHODS = (
         arxiv="2305.18404",
     ),
     CitedWork(
+        "yang2025conformal",
+        "misc",
+        "Yang, Guang and Liu, Xinyang",
+        "Conformal Sets in Multiple-Choice Question Answering under Black-Box Settings with Provable Coverage "
+        "Guarantees",
+        2025,
+        arxiv="2508.05544",
+    ),
+    CitedWork(
         "guo2017calibration",
         "inproceedings",
         "Guo, Chuan and Pleiss, Geoff and Sun, Yu and Weinberger, Kilian Q.",
@@ -473,6 +482,8 @@ def works(
     numbers += [number for number in CALIBRATION if calibration] + [number for number in JURY if jury]
     if any(run.spec.origin == "llm-uncertainty-bench" for run in runs) or asked.method == "paper":
         numbers.append("2401.12794")
+    if any(run.samples is not None for run in runs):
+        numbers.append("2508.05544")
     found = [hedge(), *(work for work in METHODS if work.key == "vovk2005algorithmic")]
     found += [_by_number(number) for number in numbers]
     if "margin" in asked.scores:

@@ -25,9 +25,9 @@ from core.runs.store import RunRecord
 from core.tasks.rotation import MARK, ORDER_MARK
 
 COLUMN = "caveats"
+"""The column of a table, and the key of ``run.json``, that holds them as text."""
 PICKS = "picks"
 """The key of ``run.json`` that says how many picks the frequencies of a run are made of, as :func:`picked`."""
-"""The column of a table, and the key of ``run.json``, that holds them as text."""
 MISSING = ("errors", "without an answer", "failed", "picks alone", "without a letter")
 """What an importer counts as left out; everything else that it counts is in the run or is asked again."""
 NO_ANSWER = "no answer"
@@ -105,7 +105,7 @@ def of_record(spec: RunSpec, provenance: Mapping[str, Any], *, questions: int = 
     if isinstance(below := provenance.get(BELOW_CHANCE), Mapping):
         caveats += _of_chance(below)
     if spec.picks:
-        caveats.append(_frequencies(_numbers(provenance.get(PICKS)), spec.picks))
+        caveats.append(frequencies_caveat(_numbers(provenance.get(PICKS)), spec.picks))
     engine = provenance.get("engine")
     if isinstance(engine, Mapping) and not spec.is_imported:
         caveats += _of_engine(spec, engine)
@@ -145,7 +145,7 @@ def frequencies_title(least: int, most: int) -> str:
     return f"frequencies of {f'{least:,} to ' if least < most else ''}{most:,} samples"
 
 
-def _frequencies(picks: Mapping[str, int], most: int) -> Caveat:
+def frequencies_caveat(picks: Mapping[str, int], most: int) -> Caveat:
     """A caveat on probabilities that are frequencies of the model's picks."""
     title = frequencies_title(picks.get("least", most), picks.get("most", most))
     unread = picks.get("unread", 0)

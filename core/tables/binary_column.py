@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
-from core.tables.field_names import LABEL_NAMES, first
+from core.tables.field_names import CLASS_LABEL_NAMES, LABEL_NAMES, first
 from core.tables.tabular import Sheet
 
 SECOND = re.compile(
@@ -26,7 +26,7 @@ def both_classes(sheet: Sheet) -> Sheet:
 
     The label says 0 or 1, true or false, or one of two names, of which the column has one in its own name.
     """
-    label = first(sheet.names, LABEL_NAMES)
+    label = first(sheet.names, (*LABEL_NAMES, *CLASS_LABEL_NAMES))
     named = [name for name in sheet.names if SECOND.fullmatch(name.strip()) or OF_CLASS.fullmatch(name.strip())]
     if not label or len(named) != 1 or label == named[0]:
         return sheet

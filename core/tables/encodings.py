@@ -152,8 +152,8 @@ def unpacked(packed: IO[bytes], compression: str) -> Iterator[bytes]:
             while piece := member.read(PIECE):
                 yield piece
     except DAMAGED as error:
-        said = " ".join(str(error).split())[:100]
-        raise InputError(f"expected a whole {compression} file, found none ({said}); fetch it again") from error
+        words = " ".join(str(error).split())[:100]
+        raise InputError(f"expected a whole {compression} file, found none ({words}); fetch it again") from error
 
 
 def most_unpacked(size: int) -> int:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
+from core.records import Role
+
 LABEL_NAMES = (
     *("label", "answer", "gold", "target", "truth", "correct", "y", "answer_key", "answerkey", "correct_answer"),
     *("right_answer", "correct_option", "gold_label", "gold_index", "gold_idx", "label_idx", "label_index"),
@@ -19,9 +21,18 @@ LABEL_NAMES = (
     *("correct_answer_index", "correct_option_index", "correct_option_idx", "correct_option_letter", "correct_letter"),
     *("correct_answer_letter", "right_option", "right_choice", "answer_id", "answer_num", "answer_number"),
     *("answer_right_ending", "best_answer", "final_decision", "final_answer", "gold_choice", "mc_answer"),
-    *("correct_answers", "correct_options", "correct_choices", "right_answers"),
+    *("correct_answers", "correct_options", "correct_choices", "right_answers", "gold_answer_letter", "targets", "ra"),
+    *("true_class", "actual", "actual_label", "actual_class", "gt", "gt_label", "true_answer", "y_test"),
+    *("key", "answers", "richtig", "respuesta", "respuesta_correcta", "答案", "正确答案"),
 )
 """The right option: its letter, its number or its text."""
+CLASS_LABEL_NAMES = (
+    *("labels", "targets", "answers", "golds", "gold_labels", "true_labels", "correct_answers"),
+    *("true_class", "y_test", "true", "actual", "actual_class", "actual_label", "true_category", "true_y", "y_actual"),
+    *("target_class", "target_label", "target_name", "class_label", "label_name", "test_label", "gt", "gt_label"),
+    *("observed", "outcome", "class", "y_val", "y_cal", "true_name", "gold_class", "reference_class"),
+)
+"""The right option in a table of results where no column has one of ``LABEL_NAMES``: arrays, and classifiers."""
 RIGHT_NAMES = ("correct", "is_correct", "acc", "accuracy", "right")
 """Columns that may say whether the model was right, which is not which option is."""
 PICK_NAMES = (
@@ -32,7 +43,8 @@ ID_NAMES = ("id", "qid", "question_id", "doc_id", "sample_id", "item_id", "examp
 TEXT_NAMES = ("question", "text", "prompt", "query", "stem", "question_text", "input")
 QUESTION_NAMES = (
     *("question", "question_text", "question_stem", "stem", "prompt", "query", "question_content", "ques", "q"),
-    *("problem", "goal", "input", "sentence", "text", "questions", "instruction"),
+    *("problem", "goal", "input", "sentence", "text", "questions", "instruction", "qtext", "question_en", "inputs"),
+    *("inputs_pretokenized", "frage", "pregunta", "问题", "题目"),
 )
 """What is asked, in a question bank. ``text`` and ``input`` beside a question are its context."""
 HYPOTHESIS_NAMES = ("hypothesis", "sentence2", "claim")
@@ -41,7 +53,7 @@ CONTEXT_NAMES = (
     *("context", "passage", "article", "support", "story", "sentence1", "premise", "ctx", "paragraph", "para"),
     *("document", "dialogue", "dialogue_history", "dialog", "conversation", "background", "scenario", "situation"),
     *("case", "vignette", "narrative", "essay", "abstract", "contexts", "flores_passage", "reading_passage"),
-    *("passage_text", "context_text", "body", "excerpt", "startphrase", "text", "input"),
+    *("passage_text", "context_text", "body", "excerpt", "startphrase", "citing_prompt", "text", "input"),
 )
 """What a question is about: a text that stands before it."""
 CONTEXT_BEGINNINGS = ("input_sentence", "observation", "obs", "context", "sentence", "turn")
@@ -49,7 +61,7 @@ CONTEXT_BEGINNINGS = ("input_sentence", "observation", "obs", "context", "senten
 OPTIONS_NAMES = (
     *("options", "choices", "option", "choice", "answers", "endings", "candidates", "alternatives", "option_texts"),
     *("choice_texts", "possible_answers", "answer_choices", "answer_options", "options_list", "choice_list", "ops"),
-    *("mc_options", "mcq_options", "mc1_targets", "target_scores"),
+    *("mc_options", "mcq_options", "mc1_targets", "target_scores", "multiple_choice_targets"),
 )
 """One field with all options: a list, an object or their text."""
 OPTION_BEGINNINGS = (
@@ -64,11 +76,40 @@ WRONG_NAMES = ("distractors", "incorrect_answers", "wrong_answers", "false_answe
 CLUSTER_NAMES = ("cluster",)
 """A column of names or numbers: rows with the same one belong together, as the questions about one passage do."""
 GROUP_NAMES = ("group", "subject", "category", "topic", "subject_name", "activity_label")
-SPLIT_NAMES = ("split", "role", "set", "fold", "part")
+SPLIT_NAMES = (
+    *("split", "role", "set", "fold", "part", "subset", "partition", "dataset_split", "data_split", "split_name"),
+    *("phase", "stage", "usage"),
+)
+TRAIN_FLAGS = ("is_train", "train", "in_train", "is_training", "training")
+"""Columns that say with 1 or true which rows a model was fitted to."""
+ROLES: dict[str, Role] = {
+    **dict.fromkeys(("calibration", "calibrate", "calib", "cal", "validation", "valid", "val", "dev"), "calibration"),
+    **dict.fromkeys(("test", "testing", "evaluation", "eval"), "test"),
+    **dict.fromkeys(("demonstration", "demo"), "demonstration"),
+    "rotation": "rotation",
+}
+"""From a word in the split's column to what a question is for."""
+TRAINING = {"train", "training", "trn", "fit", "fitting", "learn", "learning"}
+"""Words in the split's column for rows that a model was fitted to, which neither calibrate nor test."""
 MODEL_NAMES = ("model", "model_name", "model_id")
 TASK_NAMES = ("task", "task_name", "dataset", "benchmark")
 OPTION_NAMES = ("option", "choice", "letter", "option_letter", "choice_letter", "option_id", "choice_id", "label")
 """Columns that say of which option a row is, in a table with a row for each option."""
+CLASS_NAMES = ("classes", "class_names", "target_names", "label_names", "categories", "class_labels", "options")
+"""The names of the options once for all rows, beside arrays of their figures."""
+JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")
+VERDICT_NAMES = ("p_true", "verdict", "judgement", "judgment", "vote", "decision", "probability")
+"""Columns of a table with a row for each verdict: who gave it, and what it is."""
+JUDGED_NAMES = (
+    *("answer", "response", "output", "completion", "claim", "statement", "model_answer", "candidate", "reply"),
+)
+"""In the table of a jury, the answer that is judged."""
+TRUTH_NAMES = (
+    *("human", "human_label", "human_verdict", "human_judgement", "human_judgment", "human_preference", "human_winner"),
+    *("human_annotation", "human_choice", "expert", "gold", "gold_label", "ground_truth", "truth", "label"),
+    *("accurate_judgement", "correctness", "is_correct", "correct", "target", "preferred"),
+)
+"""In the table of a jury, columns that say what is right."""
 
 
 @functools.lru_cache(maxsize=4096)

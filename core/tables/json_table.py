@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import codecs
-import json
+from functools import partial
 from typing import Any
 
 from core.errors import InputError
 from core.files.json_text import loads
 from core.tables.encodings import Source
+from core.tables.field_names import CLASS_NAMES, ROLES, TRAINING
 from core.tables.safe_read import reason, shown, source_lines, source_text
 
 MOST_COLUMNS = 500
+LONGEST_LINE = 1 << 26
+"""Bytes of a first line that are looked at."""
 Columns = dict[str, list[Any]]
 """The values of each column."""
-LABELLED = {"label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"}
+LABELLED = {
+    *("label", "answer", "gold", "target", "correct_answer", "answerkey", "answer_idx", "cop", "correct_option"),
+    "final_decision",
+}
 """Keys by which an object of objects is one of questions by their ids."""
 VIEWER_KEYS = {"row_idx", "row"}
 """Keys of a row as the data viewer of the Hugging Face hub answers."""
-SPLITS = {"train", "training", "validation", "valid", "val", "dev", "calibration", "cal", "calib", "test"}
-"""Keys by which an object of tables is one of a data set's parts."""
-SHARED_NAMES = {"classes", "class_names", "options", "choices", "names", "label_names", "labels_names", "target_names"}
+SHARED_NAMES = {*CLASS_NAMES, "choices", "names", "labels_names"}
 """Keys of the options' names beside arrays of their figures."""
 
 
@@ -31,9 +35,8 @@ def json_columns(source: Source, head: bytes) -> tuple[Columns, tuple[int, ...] 
     ``head`` is the file's beginning. Raises :class:`InputError` that names what was expected and what was found.
     """
     path = source.path
-    begin = head.removeprefix(codecs.BOM_UTF8).strip()
-    first, _, more = begin.partition(b"\n")
-    if begin[:1] == b"{" and more and _is_json(first):
+    first, more = first_line(source, head)
+    if first[:1] == b"{" and more and _is_json(first):
         return _json_lines(source)
     try:
         document = loads(source_text(source))
@@ -53,10 +56,22 @@ def json_columns(source: Source, head: bytes) -> tuple[Columns, tuple[int, ...] 
     return columns, None
 
 
+def first_line(source: Source, head: bytes) -> tuple[bytes, bytes]:
+    """The first line of an open file and the beginning of what follows, where ``head`` may end within that line."""
+    first, _, more = head.removeprefix(codecs.BOM_UTF8).strip().partition(b"\n")
+    if first[:1] == b"{" and not more:
+        source.file.seek(0)
+        lines = iter(partial(source.file.readline, LONGEST_LINE), b"")
+        first = next((line for line in lines if line.removeprefix(codecs.BOM_UTF8).strip()), b"")
+        first, more = first.removeprefix(codecs.BOM_UTF8).strip(), source.file.read(4096).strip()
+        source.file.seek(0)
+    return first, more
+
+
 def _is_json(line: bytes) -> bool:
     try:
-        json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
+        loads(line.decode("utf-8", "replace"))
+    except ValueError:
         return False
     return True
 
@@ -89,7 +104,7 @@ def _columns_of_object(document: dict[str, Any]) -> Columns | None:
     if not lists and len(inner) == 1:  # {"data": {"items": [...]}}
         return _columns(inner[0])
     tables = {name: value for name, value in lists.items() if value and all(isinstance(row, dict) for row in value)}
-    splits = {name: rows for name, rows in tables.items() if name.strip().lower() in SPLITS}
+    splits = {name: rows for name, rows in tables.items() if name.strip().lower() in {*ROLES, *TRAINING}}
     if len(splits) > 1 and len(splits) == len(tables):
         return _columns([about | {"split": name} | row for name, rows in splits.items() for row in rows])
     if {"features", "rows"} <= tables.keys():  # as the data viewer of the Hugging Face hub answers

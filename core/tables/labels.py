@@ -17,6 +17,7 @@ import numpy as np
 from core.errors import InputError, Undecided
 from core.records import LETTERS, OPTION_NAMES, BoolArray, IntArray
 from core.tables.field_names import PICK_NAMES, RIGHT_NAMES
+from core.tables.read_as import span
 from core.tables.safe_read import shown
 
 LETTER_AMONG_WORDS = re.compile(
@@ -28,7 +29,7 @@ LETTER_AMONG_WORDS = re.compile(
 NUMBER = re.compile(r"-?\d{1,9}")
 AROUND = "()[]. '\""
 TRUE_FALSE = {"false": 0, "true": 1}
-NO_ANSWER = {"", "-1", "nan", "none", "null", "?", "n/a"}
+UNANSWERED = {"", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown"}
 """Cells of test sets whose answers are not published."""
 SURE_Z, CHANCE_Z = 6.0, 2.0
 """One reading decides if its hits lie at least so many standard deviations above those of shuffled labels, and those of
@@ -44,6 +45,11 @@ class Labels:
     form: str
     reason: str = ""
     told: bool = False
+
+    @property
+    def words(self) -> str:
+        """What the answers were taken for, and why where the numbers alone do not say it."""
+        return f"answers as {self.form}" + (f" ({self.reason})" if self.reason else "")
 
 
 def read_labels(
@@ -69,7 +75,7 @@ def read_labels(
     """
     cells = [cell.strip().removesuffix(".0") for cell in cells]
     distinct = set(cells)
-    if {cell.lower() for cell in distinct} <= NO_ANSWER:
+    if {cell.lower() for cell in distinct} <= UNANSWERED:
         raise InputError(
             f"{where(0)}: expected the right option in {column!r}, found {shown(cells[0])} in every row, so the file "
             "has no right answers"
@@ -155,8 +161,8 @@ def _marked(cell: str, names: Sequence[str], most: int) -> tuple[int, str] | Non
     """The option (from 0) that a cell names by its column or its letter, and which of them it is."""
     if cell in names:
         return names.index(cell), "letters" if cell in OPTION_NAMES else "names of columns"
-    said = LETTER_AMONG_WORDS.fullmatch(cell)
-    mark = ((said["after"] or said["before"]) if said else cell.strip(AROUND)).upper()
+    among_words = LETTER_AMONG_WORDS.fullmatch(cell)
+    mark = ((among_words["after"] or among_words["before"]) if among_words else cell.strip(AROUND)).upper()
     if len(mark) == 1 and mark in LETTERS:
         return LETTERS.index(mark), "letters"
     return (OPTION_NAMES.index(mark), "letters") if most > len(LETTERS) and mark in OPTION_NAMES else None
@@ -210,10 +216,10 @@ def _numbers(
     if fits[0] != fits[1]:
         return Labels(numbers - fits[1], f"numbers from {int(fits[1])}")
     if fits[0]:
-        found = _decided(numbers, counts, texts, names, beside, picks)
-        if found is None:
+        decision = _decided(numbers, counts, texts, names, beside, picks)
+        if decision is None:
             raise Undecided(_question(numbers, cells, counts, where, column))
-        return Labels(numbers - found[0], f"numbers from {found[0]}", found[1])
+        return Labels(numbers - decision[0], f"numbers from {decision[0]}", decision[1])
     if (bad := (numbers == counts)).any() and (numbers == 0).any():
         row = int(np.argmax(bad))
         raise InputError(
@@ -228,17 +234,12 @@ def _question(
 ) -> str:
     first, last = OPTION_NAMES[numbers[0] - 1], OPTION_NAMES[numbers[0]]
     least, most = int(numbers.min()), int(numbers.max())
-    span = f"all are {least}" if least == most else f"they run from {least} to {most}"
+    range_of_all = f"all are {least}" if least == most else f"they run from {least} to {most}"
     return (
         f"{where(0)}: the answer {cells[0]} in {column!r} is option {last} if numbers count from 0 and {first} if they "
-        f"count from 1, and no row decides which ({span}, of {_span(counts)} options); say --labels-from 0 or "
-        "--labels-from 1"
+        f"count from 1, and no row decides which ({range_of_all}, of {span(counts.tolist())} options); say "
+        "--labels-from 0 or --labels-from 1"
     )
-
-
-def _span(counts: IntArray) -> str:
-    least, most = int(counts.min()), int(counts.max())
-    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _all_texts(cells: Sequence[str], texts: Sequence[Sequence[str]]) -> IntArray | None:
@@ -315,8 +316,8 @@ def _of_predictions(numbers: IntArray, cells: Sequence[str], picks: IntArray, na
 
 def _first_number(names: Sequence[str]) -> int | None:
     """The number of the first column, where columns count from 0 or from 1."""
-    found = [re.search(r"\d+(?=\D*$)", name) for name in names]
-    numbers = [int(one[0]) for one in found if one and len(one[0]) < 10]
+    marks = [re.search(r"\d+(?=\D*$)", name) for name in names]
+    numbers = [int(mark[0]) for mark in marks if mark and len(mark[0]) < 10]
     first = numbers[0] if numbers else -1
     return first if first in (0, 1) and numbers == list(range(first, first + len(names))) else None
 

@@ -7,29 +7,29 @@ an object (``{"A": 0.7, …}``). Others have an object for each option (``[{"tok
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.records import LETTERS, MOST_OPTIONS, OPTION_NAMES
 from core.tables.binary_column import both_classes
+from core.tables.cells import LONGEST_CELL, parsed, value_of
 from core.tables.tabular import Sheet
-from core.tables.token_lists import NUMPY_NUMBER, token_columns
+from core.tables.token_lists import token_columns
 
 AROUND = r"(?:(?:option|choice|answer|letter|model|label)s?[_ .-]?)?"
+BY_NUMBER = "proba"
+"""The beginning of the names of columns of a classifier, whose classes have numbers."""
 FIGURES = (
     (re.compile(rf"^{AROUND}log[_ -]?(p|probs?|probabilit(y|ies)|likelihoods?)$|^lls?$"), "logprob"),
     (re.compile(rf"^{AROUND}logits(_options)?$"), "logit"),
     (re.compile(rf"^{AROUND}(p|probs?|probabilit(y|ies)|softmax|confidences?)$"), "p"),
     (re.compile(rf"^{AROUND}scores?$"), "score"),
+    (re.compile(r"^(?:(?:y|pred|predict|predicted|class|test)_)?(?:probas?|probs?|probabilities|scores?)$"), BY_NUMBER),
 )
 """Names of a column of lists of figures, and the beginning of the names of the columns that it becomes."""
 TEXTS = re.compile(r"^(options?|choices|answers|endings|option_texts|choice_texts|possible_answers)$")
@@ -38,15 +38,6 @@ NAMES = ("token", "letter", "label", "option", "choice", "key", "id")
 """In an object for each option, the key of its letter."""
 MOST_LISTED = 10_000
 """The most entries of a list that is looked at."""
-LONGEST_CELL = 100_000
-PARTS = re.compile(
-    r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\.\.\.|,?\s*dtype=(?:\w+|'[^']*')|[^\s'"\[\]{}(),:]+|\s+|.""", re.DOTALL
-)
-"""The parts of a list or an object as Python or numpy writes it: texts, numbers, words and marks."""
-NO_PART = re.compile(r"\s+|array|[()]|,?\s*dtype=.*", re.DOTALL)
-"""What numpy writes around an array, which is no part of its values."""
-VALUE = re.compile(r"['\"]")
-NUMPY_TEXTS = re.compile(r"array\(|['\"]\s+['\"]")
 NUMPY_LIST = re.compile(r"^\[[\s\d.,eE+\-infa]*\]$")
 
 
@@ -54,6 +45,9 @@ def widened(sheet: Sheet) -> Sheet:
     """The sheet with a column for each option in place of columns of lists; the same sheet if it has none."""
     columns: dict[str, Any] = {}
     for name in sheet.names:
+        if by_class := _by_class(sheet, name):
+            columns |= {into: cells for into, cells in by_class.items() if into not in sheet.names}
+            continue
         lists = _objects(sheet, name) or _lists(sheet, name)
         if not lists and (listed := token_columns(sheet, name)):
             columns |= {into: cells for into, cells in listed.items() if into not in sheet.names}
@@ -63,7 +57,7 @@ def widened(sheet: Sheet) -> Sheet:
             continue
         for begin, rows in lists.items():
             for i in range(max(len(row) for row in rows)):
-                into = f"{begin}_{OPTION_NAMES[i]}"
+                into = f"{begin}_{i if begin == BY_NUMBER else OPTION_NAMES[i]}"
                 if into not in sheet.names:
                     columns[into] = _column([row[i] if i < len(row) else None for row in rows])
     return both_classes(sheet if list(columns) == sheet.names else replace(sheet, table=pa.table(columns)))
@@ -98,26 +92,44 @@ def _objects(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     return found
 
 
+def _by_class(sheet: Sheet, name: str) -> dict[str, pa.Array]:
+    """The columns of a column of objects with the figure of each class by its name, the same names in each row; none of
+    others, and of objects whose names are letters or numbers."""
+    begin = _figure(name)
+    first = value_of(sheet.table[name][0].as_py()) if begin and sheet.table.num_rows else None
+    if not isinstance(first, dict) or listed(first) is not None or not 2 <= len(first) <= MOST_OPTIONS:
+        return {}
+    rows = [value for cell in sheet.table[name].to_pylist() if isinstance(value := value_of(cell), dict)]
+    figures = (cell for row in rows for cell in row.values())
+    if (
+        len(rows) < sheet.table.num_rows
+        or any(row.keys() != first.keys() for row in rows)
+        or not all(type(cell) in (int, float) for cell in figures)
+    ):
+        return {}
+    return {f"{begin}_{key}": _column([row[key] for row in rows]) for key in first}
+
+
 def _items(cell: Any) -> list[dict[Any, Any]] | None:
     """A cell as a list of objects; None for others."""
-    if isinstance(cell, str) and cell.lstrip()[:1] == "[" and len(cell) <= LONGEST_CELL:
-        cell = parsed(cell.strip())
+    cell = value_of(cell)
     return cell if isinstance(cell, list) and cell and all(isinstance(item, dict) for item in cell) else None
 
 
 def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
     """The rows of a column of lists, by the beginning of its columns' names; nothing for any other column."""
     begin, is_list = _figure(name), TEXTS.match(name.strip().lower())
-    if not begin and not is_list and (not sheet.table.num_rows or _object(sheet.table[name][0].as_py()) is None):
+    first = sheet.table[name][0].as_py() if sheet.table.num_rows else None
+    if not begin and not is_list and not isinstance(value_of(first), dict):
         return {}
     cells = sheet.table[name].to_pylist()
     if not begin and not is_list:
-        objects = [_object(cell) for cell in cells]
-        inner = next((str(key) for key in (objects[0] if objects else None) or {} if _figure(str(key))), "")
+        objects = [value for cell in cells if isinstance(value := value_of(cell), dict)]
+        inner = next((str(key) for key in (objects[0] if objects else {}) if _figure(str(key))), "")
         begin = _figure(inner)
-        if not begin or any(one is None for one in objects):
+        if not begin or len(objects) < len(cells):
             return {}
-        cells = [one.get(inner) for one in objects if one is not None]
+        cells = [values.get(inner) for values in objects]
     begin = begin or "option"
     rows = []
     for cell in cells:
@@ -138,13 +150,6 @@ def _lists(sheet: Sheet, name: str) -> dict[str, list[list[Any]]]:
 def _figure(name: str) -> str:
     """The beginning of the columns' names that a column of figures becomes; empty for another column."""
     return next((begin for pattern, begin in FIGURES if pattern.match(name.strip().lower())), "")
-
-
-def _object(cell: Any) -> dict[Any, Any] | None:
-    """A cell as an object, as ``{"probs": [0.7, 0.3]}`` is; None for others."""
-    if isinstance(cell, str) and cell.lstrip()[:1] == "{" and len(cell) <= LONGEST_CELL:
-        cell = parsed(cell.strip())
-    return cell if isinstance(cell, dict) else None
 
 
 def listed(cell: Any) -> list[Any] | None:
@@ -173,29 +178,6 @@ def listed(cell: Any) -> list[Any] | None:
     if isinstance(cell, (list, tuple)):
         return list(cell)
     return None
-
-
-def parsed(text: str) -> Any:
-    """The value of a cell that is JSON, or text as Python or numpy writes a list or an object; None for others.
-
-    >>> parsed("['two' 'three']"), parsed("{'text': array(['x', 'y'], dtype=object)}")
-    (['two', 'three'], {'text': ['x', 'y']})
-    """
-    try:
-        return loads(text)
-    except ValueError:
-        text = NUMPY_NUMBER.sub(r"\1", text)
-    if NUMPY_TEXTS.search(text):  # Python would join texts that stand side by side
-        parts = [part for part in PARTS.findall(text) if not NO_PART.fullmatch(part)]
-        if "..." in parts:  # numpy leaves out the middle of a long array
-            return None
-        apart = [", " if VALUE.match(one) and VALUE.match(after) else "" for one, after in pairwise(parts)]
-        text = "".join(part + comma for part, comma in zip(parts, [*apart, ""], strict=True))
-    try:
-        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):
-            return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
 
 
 def _column(cells: list[Any]) -> pa.Array:

@@ -4,6 +4,7 @@ found."""
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import math
 import re
@@ -139,14 +140,14 @@ def _listed(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def source_text(source: Source) -> str:
     """The text of an open file that has to be read whole; its encoding is noted where it is a guess."""
-    content = source.file.read(LARGEST_JSON + 1)
-    if len(content) > LARGEST_JSON:
-        size = max(len(content), source.path.stat().st_size)
+    size = source.file.seek(0, io.SEEK_END)
+    source.file.seek(0)
+    if size > LARGEST_JSON:
         raise InputError(
             f"{source.path}: expected a JSON file of at most {LARGEST_JSON / 1e6:g} MB, found {size / 1e6:.0f} MB; "
             "JSON lines, Parquet or an archive may be larger"
         )
-    text, guessed = decoded(content, source.path)
+    text, guessed = decoded(source.file.read(), source.path)
     source.guessed = source.guessed or guessed
     return text
 
@@ -173,12 +174,17 @@ def json_document(path: Path) -> dict[str, Any]:
     return json_object(_whole(path), str(path))
 
 
+def json_value(path: Path, what: str = "document") -> Any:
+    """A file that is one JSON document, a list for example."""
+    try:
+        return loads(_whole(path))
+    except ValueError as error:
+        raise InputError(f"{path}: expected a whole JSON {what}, found none ({reason(error)})") from error
+
+
 def json_list(path: Path) -> list[Any]:
     """A file that is one JSON list."""
-    try:
-        found = loads(_whole(path))
-    except ValueError as error:
-        raise InputError(f"{path}: expected a whole JSON list, found none ({reason(error)})") from error
+    found = json_value(path, "list")
     if not isinstance(found, list):
         raise InputError(f"{path}: expected a JSON list, found {type(found).__name__} {shown(found)}")
     return found

@@ -6,15 +6,14 @@ of a server of OpenAI's kind that has such a list for its first token.
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from typing import Any
 
 import pyarrow as pa
 
-from core.files.json_text import loads
 from core.records import LETTERS
+from core.tables.cells import value_of
 from core.tables.tabular import Sheet
 
 NAMES = re.compile(
@@ -25,9 +24,6 @@ NAMES = re.compile(
 LIST_KEYS = ("top_logprobs", "logprobs", "content", "choices", "message", "response", "body", "tokens")
 """In a response, the keys below which the list stands."""
 DEEPEST = 8
-LONGEST_CELL = 1_000_000
-NUMPY_NUMBER = re.compile(r"np\.(?:float|int)\d+\(([^()]*)\)")
-"""A number as numpy 2 shows it in a list."""
 SPACES = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
 AROUND_LETTER = " \n\t*()[]$.:,\"'"
 LEAST_LISTED, LISTED_MASS = "least_listed", "listed_mass"
@@ -95,29 +91,16 @@ def _tokens(cell: Any) -> dict[str, float] | None:
     """The tokens of a cell with their log-probabilities; an empty cell has none; None for another cell."""
     if cell is None or cell == "":
         return {}
-    if isinstance(cell, str):
-        if cell.lstrip()[:1] not in ("{", "[") or len(cell) > LONGEST_CELL:
-            return None
-        cell = _parsed(cell)
-    found = _listed(cell, DEEPEST)
-    return found if found and all(value <= ABOVE_ZERO for value in found.values()) else None
-
-
-def _parsed(text: str) -> Any:
-    for read in (loads, ast.literal_eval):
-        try:
-            return read(NUMPY_NUMBER.sub(r"\1", text))
-        except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-            continue
-    return None
+    logprobs = _listed(value_of(cell), DEEPEST)
+    return logprobs if logprobs and all(value <= ABOVE_ZERO for value in logprobs.values()) else None
 
 
 def _listed(value: Any, depth: int) -> dict[str, float] | None:
     if depth == 0 or not value:
         return None
     if isinstance(value, dict):
-        if all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values()):
-            return {str(token): float(one) for token, one in value.items() if math.isfinite(one)}
+        if all(isinstance(figure, (int, float)) and not isinstance(figure, bool) for figure in value.values()):
+            return {str(token): float(figure) for token, figure in value.items() if math.isfinite(figure)}
         for key in LIST_KEYS:
             if isinstance(value.get(key), (dict, list)) and (found := _listed(value[key], depth - 1)) is not None:
                 return found

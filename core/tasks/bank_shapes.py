@@ -7,7 +7,6 @@ like probabilities, log-probabilities or logits over the whole file.
 
 from __future__ import annotations
 
-import ast
 import itertools
 import math
 import re
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from core.errors import InputError
 from core.files.json_text import loads
 from core.records import LETTERS
+from core.tables.cells import LONGEST_CELL, value_of
 from core.tables.field_names import (
     CONTEXT_BEGINNINGS,
     CONTEXT_NAMES,
@@ -53,19 +53,13 @@ ANSWER_WORDS = (
 )
 """Answers that name their own options, where a file has no options."""
 RIGHT_TEXT_NAMES = (
-    "correct_answer",
-    "right_answer",
-    "best_answer",
-    "answer",
-    "gold_answer",
-    "correct",
-    "correct_option",
+    *("correct_answer", "right_answer", "best_answer", "answer", "gold_answer", "correct", "correct_option"),
 )
 """The right answer's text, beside fields of wrong answers."""
 FLAGS = ("iscorrect", "correct", "isanswer", "right", "isright", "istrue")
 """In an object for each option, the key that says whether it is right."""
-MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "choice")
-TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body")
+MARK_KEYS = ("label", "key", "letter", "id", "optionid", "index", "option", "choice", "aid")
+TEXT_KEYS = ("text", "value", "content", "option", "choice", "answer", "optiontext", "choicetext", "body", "atext")
 INDEX_NAMES = re.compile(r"^(unnamed: ?\d+|index|)$", re.IGNORECASE)
 """The names of a column that counts rows."""
 ASKED = tuple(plain_name(name) for name in QUESTION_NAMES)
@@ -74,14 +68,21 @@ FIGURE_NAMES = re.compile(
     re.I,
 )
 """Names of columns of a model's figures."""
-QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-ARRAY = re.compile(r"array\((\[[^\]]*\])(?:,\s*dtype=\w+)?\)", re.DOTALL)
-LONGEST_CELL = 200_000
 OPTIONS_FOLLOW = re.compile(r"^(?:answer )?(?:choices|options)\s*:\s*", re.IGNORECASE)
 SEPARATORS = re.compile(r"[\[{|;\n]|\b[Aa]\s?[).:]")
 """What separates options in one text, other than commas."""
 MARK = re.compile(r"^[(\[]?([A-Za-z])(?:\s?[).:、．\]]|\s[-–])\s*(?=\S)", re.DOTALL)
 """The letter in front of an option's text: "(A) …", "A. …", "a) …", "A - …"."""
+FIRST_OPTION = re.compile(r"(?<=\s)(?:[(（]A[)）]|A[).:、．])\s*\S")
+"""Where options begin in a text that holds the question before them."""
+ANSWER_FOLLOWS = re.compile(r"\s+Answer:?\s*$", re.IGNORECASE)
+OPTIONS_ANNOUNCED = re.compile(r"\s*(?:answer )?(?:choices|options)\s*:?\s*$", re.IGNORECASE)
+IN_TURN_NAME = re.compile(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])|\d{1,2}|(?<=[a-z])[A-Z](?![A-Za-z])")
+"""What names of columns may differ in: a letter alone, or a number."""
+PLACE = re.compile(r"[(\[]?(?:[A-Za-z]|\d{1,2})[)\].]?")
+"""What may be the letter or number of an option."""
+NUMBER_MARK = re.compile(r"^(?:[(\[](?=\d+[)\]]))?(\d{1,2})(?:[)\]]|\s?[.:、．](?!\d))\s*(?=\S)", re.DOTALL)
+"""The number in front of an option's text: "(1) …", "1. …", "1) …"."""
 
 
 IN_TURN = "right answers put at A, B, C … in turn"
@@ -149,20 +150,20 @@ def with_header(columns: Columns) -> Columns:
 
 def flattened(columns: Columns) -> Columns:
     """The fields with nested questions as fields of their own, and a row for each question of a passage."""
-    made = dict(columns)
+    fields = dict(columns)
     for name, cells in columns.items():
-        inner = [_value(cell) for cell in cells[:1]]
+        inner = [value_of(cell) for cell in cells[:1]]
         nested = isinstance(inner[0], dict) if inner else False
         if nested and (matching(inner[0], QUESTION_NAMES) and (len(columns) == 1 or plain_name(name) in ASKED)):
-            rows = [row if isinstance(row := _value(cell), dict) else {} for cell in made.pop(name)]
-            made |= {
+            rows = [row if isinstance(row := value_of(cell), dict) else {} for cell in fields.pop(name)]
+            fields |= {
                 str(key): [row.get(key) for row in rows] for key in dict.fromkeys(key for row in rows for key in row)
             }
             break
-    lists = first(made, ("questions", "qas"))
+    lists = first(fields, ("questions", "qas"))
     if lists:
-        return _a_row_a_question(made, lists)
-    return made
+        return _a_row_a_question(fields, lists)
+    return fields
 
 
 def _a_row_a_question(columns: Columns, name: str) -> Columns:
@@ -171,25 +172,21 @@ def _a_row_a_question(columns: Columns, name: str) -> Columns:
     rows: list[dict[str, Any]] = []
     beside = [key for key in columns if key != name]
     for i in range(n):
-        cell = _value(columns[name][i])
+        cell = value_of(columns[name][i])
         if not isinstance(cell, list):
             return columns
-        own = {key: _value(columns[key][i]) for key in beside}
+        own = {key: value_of(columns[key][i]) for key in beside}
         whole = {key: value for key, value in own.items() if not (isinstance(value, list) and len(value) == len(cell))}
         passage = str(own.get("id") or own.get("example_id") or i + 1)
-        for j, asked in enumerate(cell):
+        for j, item in enumerate(cell):
             row = {**whole, "cluster": own.get("cluster") or passage}
             row |= {"answer" if key == "answers" else key: own[key][j] for key in beside if key not in whole}
-            row |= asked if isinstance(asked, dict) else {"question": asked}
+            row |= item if isinstance(item, dict) else {"question": item}
             if whole.get("id"):
-                row["id"] = asked.get("id") if isinstance(asked, dict) and asked.get("id") else f"{passage}-{j + 1}"
+                row["id"] = item.get("id") if isinstance(item, dict) and item.get("id") else f"{passage}-{j + 1}"
             rows.append(row)
     names = dict.fromkeys(key for row in rows for key in row)
     return {key: [row.get(key) for row in rows] for key in names}
-
-
-def _value(cell: Any) -> Any:
-    return parsed(cell) if isinstance(cell, str) and cell.lstrip()[:1] in ("[", "{") else cell
 
 
 # ---------------------------------------------------------------- what is asked
@@ -200,15 +197,20 @@ def parts(columns: Columns) -> Parts:
     columns = flattened({name: cells for name, cells in columns.items() if any(not is_missing(cell) for cell in cells)})
     names = [name for name in columns if not INDEX_NAMES.match(name.strip())]
     columns = {name: columns[name] for name in names}
+    if len(set(map(str, columns.get("id", ())))) == 1 < len(columns["id"]):  # that of a passage with all the questions
+        columns |= {"cluster": columns.get("cluster") or columns.pop("id")}
     if not names:
         raise InputError("it holds no questions")
-    asked = next((name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])), "")
+    may_ask = [name for name in matching(names, QUESTION_NAMES) if _is_text(columns[name])]
+    asked = next((name for name in may_ask if not _is_number(columns[name])), next(iter(may_ask), ""))
     context = _context(columns, asked)
     context = context or ("" if asked else _joined_context(columns))
     hypothesis = next((name for name in matching(names, HYPOTHESIS_NAMES) if name != context), "")
     taken = {asked, context, hypothesis}
     options = _options(columns, taken)
     questions = _questions(columns, asked, context, hypothesis)
+    if questions and (options is None or _are_letters(options)) and (inside := _in_questions(questions)):
+        questions, options = inside
     taken |= set(options.names) if options else set()
     answers = {name: columns[name] for name in matching(names, LABEL_NAMES) if name not in taken}
     if options is None:
@@ -228,8 +230,10 @@ def _is_text(cells: Sequence[Any]) -> bool:
 def _text(cell: Any) -> str:
     if isinstance(cell, str):
         return cell.strip()
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace").strip()
     if isinstance(cell, list):  # paragraphs, or turns of a dialogue
-        return "\n".join(_text(one) for one in cell).strip()
+        return "\n".join(_text(part) for part in cell).strip()
     if isinstance(cell, dict):
         return _text(next((cell[key] for key in ("contexts", "text", "passage") if key in cell), ""))
     return "" if cell is None else str(cell).strip()
@@ -281,6 +285,24 @@ def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> l
     return [CONTINUATION if _text(cell) else "" for cell in columns[context]] if context else None
 
 
+def _are_letters(options: Options) -> bool:
+    """Whether all options are their letters alone."""
+    return all(texts == tuple(LETTERS[: len(texts)]) for texts in options.texts)
+
+
+def _in_questions(questions: list[str]) -> tuple[list[str], Options] | None:
+    """Questions and options of texts that hold both, as the answer sheet of an exam does; None if any holds none."""
+    texts, options = [], []
+    for whole in questions:
+        begin = FIRST_OPTION.search(whole)
+        found = split_text(ANSWER_FOLLOWS.sub("", whole[begin.start() :]).strip()) if begin else ()
+        if begin is None or not whole[: begin.start()].strip() or len(found) < 2 or not all(found):
+            return None
+        texts.append(OPTIONS_ANNOUNCED.sub("", whole[: begin.start()]).strip())
+        options.append(found)
+    return (texts, Options(options, remark="options from the questions")) if texts and all(texts) else None
+
+
 def listed(names: Iterable[str]) -> str:
     text = ", ".join(" ".join(str(name).split())[:60] for name in list(names)[:20])
     return text if len(text) <= 300 else text[:299] + "…"
@@ -300,12 +322,47 @@ def _options(columns: Columns, taken: set[str]) -> Options | None:
     if own:
         return Options(list(zip(*(_stripped(columns[name]) for name in own), strict=True)), names=own)
     single = (options_of_cells(columns[name], name, least=1) for name in matching(names, OPTIONS_NAMES))
-    return _right_and_wrong(columns, names) or next(filter(None, single), None)
+    return _right_and_wrong(columns, names) or next(filter(None, single), None) or _in_turn(columns, names)
 
 
-def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the options, in order: ``A`` to ``D``, ``option_a``, ``opa``, ``choice1``, ``ans0`` …; texts come
-    before numbers, and the letters alone before other names. None if there are not two of them."""
+def _in_turn(columns: Columns, names: Sequence[str]) -> Options | None:
+    """Options in columns with any names that differ in a letter from A on, or a number from 0 or 1 on, if there is one
+    such set of them and a field of answers names one of its columns in every row."""
+    runs: dict[tuple[str, str], dict[str, str]] = {}
+    for name in names:
+        for found in IN_TURN_NAME.finditer(name):
+            around = (name[: found.start()].lower(), name[found.end() :].lower())
+            runs.setdefault(around, {}).setdefault(found[0].upper(), name)
+    sets = set()
+    for places in runs.values():
+        for marks in (LETTERS, [str(i) for i in range(100)], [str(i) for i in range(1, 100)]):
+            run = tuple(places[mark] for mark in itertools.takewhile(places.__contains__, marks))
+            if len(run) >= 2 and len(run) == len(places) and not any(_is_number(columns[name]) for name in run):
+                sets.add(run)
+    if len(sets) != 1:
+        return None
+    (own,) = sets
+    texts = list(zip(*(_stripped(columns[name]) for name in own), strict=True))
+    answers = (columns[name] for name in matching(names, LABEL_NAMES) if name not in own)
+    return Options(texts, names=own) if any(_are_in(cells, texts, own) for cells in answers) else None
+
+
+def _are_in(cells: Sequence[Any], texts: Sequence[Texts], own: Texts) -> bool:
+    """Whether each row's answer may name one of its options: by a letter, a number, its column or its text."""
+    given = [(_text(cell), row) for cell, row in zip(cells, texts, strict=True) if not is_missing(cell)]
+    return bool(given) and all(PLACE.fullmatch(cell) or cell in own or cell in row for cell, row in given)
+
+
+def option_columns(columns: Columns, names: Iterable[str]) -> tuple[str, ...]:
+    """The columns of the options, in order; texts come before numbers. None if there are not two of them."""
+    sets = option_runs(names)
+    texts = (run for run in sets if not all(_is_number(columns[name]) for name in run))
+    return next(texts, next(iter(sets), ()))
+
+
+def option_runs(names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Names of options' fields, each time two or more in order: ``A`` to ``D``, ``option_a``, ``opa``, ``choice1``,
+    ``ans0`` …; the letters alone come before other names."""
     runs: dict[str, dict[int, str]] = {}
     for name in names:
         plain = plain_name(name)
@@ -323,8 +380,7 @@ def option_columns(columns: Columns, names: Sequence[str]) -> tuple[str, ...]:
         start = 1 if begin.endswith("#") and 0 not in places else 0
         run = tuple(places[place] for place in itertools.takewhile(places.__contains__, itertools.count(start)))
         sets += [run] if len(run) >= 2 else []
-    texts = [run for run in sets if not all(_is_number(columns[name]) for name in run)]
-    return next(iter([*texts, *sets]), ())
+    return sets
 
 
 def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
@@ -343,15 +399,23 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         return None
     if list_name:
         own = (list_name,)
-        cells = [_value(cell) for cell in columns[list_name]]
+        cells = [value_of(cell) for cell in columns[list_name]]
         wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
     else:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
+    given = {text for text in _stripped(columns[right]) if text}
+    if given and all(PLACE.fullmatch(text) for text in given) and not _are_places(wrong):
+        return None  # the place of the right answer, and not its text
     rows = []
-    for i, (text, given) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
-        texts = (text, *(other for cell in given if (other := _text(cell))))
+    for i, (text, others_of_row) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
+        texts = (text, *(other for cell in others_of_row if (other := _text(cell))))
         rows.append(RowOptions(_with_first_at(texts, i), right=i % len(texts) if text else -1))
     return Options.of_rows(rows, (right, *own), IN_TURN)
+
+
+def _are_places(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether all options are single letters or numbers, as the right answer beside them is."""
+    return all(PLACE.fullmatch(text) for row in rows for cell in row if (text := _text(cell)))
 
 
 def _with_first_at(texts: Texts, row: int) -> Texts:
@@ -427,22 +491,19 @@ def _parsed_at_once(cells: Sequence[Any]) -> Sequence[Any]:
 
 
 def _options_of(cell: Any) -> RowOptions | None:
-    if isinstance(cell, str):
-        value = parsed(cell)
-        if value is None:
-            texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
-            return RowOptions(texts) if texts else None
-        cell = value
+    if isinstance(cell, str) and isinstance(cell := value_of(cell), str):
+        texts = () if cell.lstrip()[:1] in ("[", "{") else split_text(cell)
+        return RowOptions(texts) if texts else None
     if isinstance(cell, dict):
         return _of_object(cell)
     if isinstance(cell, (list, tuple)):
-        if cell and all(isinstance(one, dict) for one in cell):
+        if cell and all(isinstance(item, dict) for item in cell):
             return _of_objects(cell)
-        if cell and all(isinstance(one, (list, tuple)) and len(one) == 2 for one in cell):
+        if cell and all(isinstance(item, (list, tuple)) and len(item) == 2 for item in cell):
             return RowOptions(tuple(_text(text) for _, text in cell), tuple(_text(mark) for mark, _ in cell))
-        if any(isinstance(one, (list, dict)) for one in cell):
+        if any(isinstance(item, (list, dict)) for item in cell):
             return None
-        return RowOptions(tuple(_text(one) for one in cell))
+        return RowOptions(tuple(_text(item) for item in cell))
     return None
 
 
@@ -478,43 +539,20 @@ def _of_object(cell: dict[Any, Any]) -> RowOptions | None:
 
 def _of_objects(cells: Sequence[dict[Any, Any]]) -> RowOptions | None:
     """Options as objects with a text, and maybe a mark and whether it is right."""
+    if len(cells) > 1 and all(len(cell) == 1 for cell in cells):
+        together = {key: value for cell in cells for key, value in cell.items()}
+        return _of_object(together) if len(together) == len(cells) else None  # [{"A": "Paris"}, {"B": "Oslo"}]
     lower = [{plain_name(str(key)): value for key, value in cell.items()} for cell in cells]
-    text = next((key for key in TEXT_KEYS if all(isinstance(one.get(key), (str, int, float)) for one in lower)), "")
+    text = next((key for key in TEXT_KEYS if all(isinstance(item.get(key), (str, int, float)) for item in lower)), "")
     mark = next((key for key in MARK_KEYS if key != text and key in lower[0]), "")
     if not text:
         return None
     flag = next((key for key in FLAGS if key in lower[0]), "")
-    flags = [str(one.get(flag)).lower() in ("true", "1") for one in lower] if flag else []
-    marks = tuple(_text(one.get(mark)) for one in lower) if mark else ()
+    flags = [str(item.get(flag)).lower() in ("true", "1") for item in lower] if flag else []
+    marks = tuple(_text(item.get(mark)) for item in lower) if mark else ()
     return RowOptions(
-        tuple(_text(one[text]) for one in lower), marks, flags.index(True) if flags.count(True) == 1 else -1
+        tuple(_text(item[text]) for item in lower), marks, flags.index(True) if flags.count(True) == 1 else -1
     )
-
-
-def parsed(cell: str) -> Any:
-    """The list or object that a cell writes down in JSON, as Python or as numpy does; None for other texts."""
-    text = cell.strip()
-    if text[:1] not in ("[", "{") or len(text) > LONGEST_CELL:
-        return None
-    try:
-        return loads(text)
-    except ValueError:
-        pass
-    text = ARRAY.sub(lambda found: _with_commas(found[1]), text)
-    if text.startswith("["):
-        text = _with_commas(text)
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-
-
-def _with_commas(text: str) -> str:
-    """A list of texts as numpy writes it (``['Paris' 'Oslo']``) with commas between the texts. Python would join the
-    texts into one."""
-    quoted = QUOTED.findall(text)
-    between = QUOTED.sub("", text)
-    return f"[{', '.join(quoted)}]" if len(quoted) > 1 and not between.strip("[] \n\t") else text
 
 
 def split_text(text: str) -> Texts:
@@ -529,12 +567,12 @@ def split_text(text: str) -> Texts:
     text = OPTIONS_FOLLOW.sub("", text.strip())
     begin, ends, at = [], [], 0
     for letter in LETTERS:
-        found = re.compile(rf"(?:^|[\s,;，；])[(（]?[{letter}{letter.lower()}]\s?[).:、．）：]\s*").search(text, at)
-        if found is None or (letter == "A" and found.start() > 0):
+        mark_at = re.compile(rf"(?:^|[\s,;，；])[(（]?[{letter}{letter.lower()}]\s?[).:、．）：]\s*").search(text, at)
+        if mark_at is None or (letter == "A" and mark_at.start() > 0):
             break
-        begin.append(found.end())
-        ends.append(found.start())
-        at = found.end()
+        begin.append(mark_at.end())
+        ends.append(mark_at.start())
+        at = mark_at.end()
     if len(begin) >= 2:
         pieces = [text[start:end] for start, end in zip(begin, [*ends[1:], len(text)], strict=True)]
         return tuple(piece.strip().rstrip(",;，；").strip() for piece in pieces)
@@ -549,22 +587,22 @@ def split_text(text: str) -> Texts:
 
 
 def without_marks(texts: Texts) -> Texts:
-    """The options without the letters that all of them begin with, in order.
+    """The options without the letters or numbers that all of them begin with, in order.
 
     >>> without_marks(("(A) Paris", "(B) Oslo")), without_marks(("A. Paris", "Oslo"))
     (('Paris', 'Oslo'), ('A. Paris', 'Oslo'))
+    >>> without_marks(("1. Paris", "2. Oslo")), without_marks(("1:30", "2:30"))
+    (('Paris', 'Oslo'), ('1:30', '2:30'))
     """
-    found = [MARK.match(text) for text in texts]
-    letters = [one[1].upper() for one in found if one]
-    if not letters or letters != list(LETTERS[: len(texts)]):
+    numbered = texts[0].lstrip("([")[:1] == "1"
+    marks = [(NUMBER_MARK if numbered else MARK).match(text) for text in texts]
+    names = [mark[1].upper() for mark in marks if mark]
+    if not names or names != [str(i + 1) if numbered else LETTERS[i] for i in range(len(texts))]:
         return texts
-    return tuple(text[one.end() :].strip() for text, one in zip(texts, found, strict=True) if one)
+    return tuple(text[mark.end() :].strip() for text, mark in zip(texts, marks, strict=True) if mark)
 
 
 # ---------------------------------------------------------------- banks and results
-
-
-MISSING = ("", "nan", "none", "null", "n/a", "?")
 
 
 def is_missing(cell: Any) -> bool:
@@ -587,30 +625,43 @@ def looks_like_bank(sheet: Sheet) -> bool:
     """
     columns = with_header(cells_of(sheet))
     try:
-        made = parts(columns)
+        bank = parts(columns)
     except InputError:
         return False
-    if not (made.answers or made.options.rights or matching(columns, LABEL_NAMES)):
+    if not (bank.answers or bank.options.rights or matching(columns, LABEL_NAMES)):
         return False
-    used = {*made.options.names, *matching(columns, OPTIONS_NAMES)}
+    used = {*bank.options.names, *matching(columns, OPTIONS_NAMES)}
     others = [name for name in columns if name not in used]
     if matching(others, PICK_NAMES) or any(_holds_figures(name, columns[name]) for name in others):
         return False
     numeric = [name for name in others if _is_number(columns[name])]
     letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
     figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
-    return not behave_like_scores(made.options.texts) and not behave_like_scores(figures)
+    return (named_by_text(bank) or not behave_like_scores(bank.options.texts)) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:
     """Whether a column holds a model's figures, by its name and its first cells."""
     if not FIGURE_NAMES.search(name.strip()):
         return False
-    there = [_value(cell) for cell in cells[:50] if not is_missing(cell)]
+    there = [value_of(cell) for cell in cells[:50] if not is_missing(cell)]
+    if all(isinstance(cell, list) and sorted(map(str, cell))[:-1] == ["0"] * (len(cell) - 1) for cell in there):
+        return False  # 1 for the right option, and 0 for the others
     return bool(there) and all(
         isinstance(cell, (list, dict)) or as_number(cell, percent=str(cell).strip().endswith("%")) is not None
         for cell in there
     )
+
+
+def named_by_text(made: Parts) -> bool:
+    """Whether a field of answers has the text of one of its row's options in every row, as no model's figures have."""
+    for cells in made.answers.values():
+        given = [
+            (_text(cell), row) for cell, row in zip(cells, made.options.texts, strict=True) if not is_missing(cell)
+        ]
+        if given and all(cell in row for cell, row in given) and not all(PLACE.fullmatch(cell) for cell, _ in given):
+            return True
+    return False
 
 
 def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
@@ -629,6 +680,8 @@ def behave_like_scores(rows: Sequence[Sequence[str]]) -> bool:
     same = sum(abs(total - middle) <= 0.02 * abs(middle) for total in sums)
     varied = len(sums) > 2 and len({tuple(sorted(row)) for row in numbers}) > 1
     whole = varied or abs(middle - 1) <= 0.02
+    if middle > 50 and all(value.is_integer() for row in numbers for value in row):
+        whole = whole and 2 * sum(total == middle for total in sums) >= len(sums)  # votes, and no years
     if whole and middle > 0 and min(min(row, default=0.0) for row in numbers) >= 0 and same >= 0.95 * len(sums):
         return True
     flat = [text for row in rows for text in row if text]

@@ -24,6 +24,7 @@ from core.files.json_text import loads
 from core.files.names import named
 from core.records import Question
 from core.settings import settings
+from core.tables.json_table import Columns
 from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
 from core.tasks.rows import download, ending_of, no_collection, read_columns, read_dataset, read_file
 
@@ -100,8 +101,12 @@ def _version(path: Path) -> tuple[Path, int, int]:
 @functools.lru_cache(maxsize=1)
 def _own(path: Path, stamp: int, size: int) -> TaskData:
     with no_collection():
-        columns, encoding = read_columns(path)
-        bank_file = local_file.read(columns, path=path, encoding=encoding)
+        return of_columns(path, *read_columns(path))
+
+
+def of_columns(path: Path, columns: Columns, encoding: str) -> TaskData:
+    """The questions of a file whose columns were read (:func:`~core.tasks.rows.read_columns`)."""
+    bank_file = local_file.read(columns, path=path, encoding=encoding)
     return TaskData(bank_file.questions, source=str(path), left_out=bank_file.left_out, read_as=bank_file.read_as)
 
 
@@ -154,7 +159,7 @@ def listed_files() -> dict[str, str]:
         for root in settings().roots
         for depth in range(LISTED_DEPTH)
         for path in root.glob("*/" * depth + "*")
-        if ending_of(path.name) and path.is_file() and not (path.parent / MODEL_FILE).exists()
+        if ending_of(path.name) not in ("", ".txt") and path.is_file() and not (path.parent / MODEL_FILE).exists()
     }
     return {str(path): path.name for path in sorted(found)[:MOST_LISTED]}
 

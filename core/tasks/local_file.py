@@ -24,7 +24,8 @@ from core.errors import InputError, Undecided
 from core.records import LETTERS, MOST_ASKED, Question
 from core.tables.field_names import CLUSTER_NAMES, GROUP_NAMES, LABEL_NAMES, matching
 from core.tables.json_table import Columns
-from core.tables.labels import read_labels
+from core.tables.labels import UNANSWERED, read_labels
+from core.tables.read_as import counted, line
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import open_columns
 from core.tasks import file_stem
@@ -34,6 +35,7 @@ from core.tasks.bank_shapes import (
     behave_like_scores,
     is_missing,
     listed,
+    named_by_text,
     parts,
     with_header,
     without_marks,
@@ -47,13 +49,11 @@ SEVERAL = "several right answers"
 MOST_UNFIT = 0.05
 """The largest share of rows that are left out because they are no sound questions. Where more are, the file is
 probably another one than it seems, so the first of them is named."""
-MARKED = ("(", "[", "A", "a")
-"""How an option's text begins that may have its letter in front."""
+MARKED = ("(", "[", "A", "a", "1")
+"""How an option's text begins that may have its letter or number in front."""
 DOCUMENTED = {"question", "options", "label"}
 SEVERAL_ANSWERS = re.compile(r"\w(?:\s*[,;/&]\s*\w)+")
 """A cell that names several options: "A,C"."""
-NOT_PUBLISHED = ("", "-1", "-1.0", "nan", "none", "null", "n/a", "?", "_", "unknown")
-"""Cells of test sets whose right answers are not published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def read(columns: Columns, *, path: Path, labels_from: int | None = None, encodi
         raise InputError(f"{path}: {error}") from None
     made.remarks += (f"read as {encoding}",) if encoding else ()
     options = [without_marks(texts) if texts and texts[0][:1] in MARKED else texts for texts in made.options.texts]
-    if behave_like_scores(options):
+    if behave_like_scores(options) and not named_by_text(made):
         raise InputError(
             f"{path}: it holds a model's figures for the options ({', '.join(options[0])[:60]}) and not their texts; "
             "bring it in as results (hedge import), or give options that are texts"
@@ -154,7 +154,7 @@ def _rights_of(
 ) -> _Rows | None:
     """The right options as one field names them; None if it names none in any row."""
     cells = answers[name]
-    no_answer = {cell for cell in set(cells) if cell.strip().lower() in NOT_PUBLISHED}
+    no_answer = {cell for cell in set(cells) if cell.strip().lower() in UNANSWERED}
     answered = [row for row, cell in enumerate(cells) if cell not in no_answer and options[row]]
     several = {cell for cell in set(cells) if SEVERAL_ANSWERS.fullmatch(cell.strip())}
     unfit = {row: SEVERAL for row in answered if cells[row] in several and cells[row] not in options[row]}
@@ -181,6 +181,9 @@ def _places(
 ) -> tuple[list[int], str]:
     """The places of the right options of some rows, and in words how the file names them."""
     cells = [answers[name][row].strip() for row in rows]
+    if options is not made.options.texts:  # an answer may repeat the letter or number before its option's text
+        own = ((made.options.texts[row], options[row]) for row in rows)
+        cells = [new[old.index(cell)] if cell in old else cell for cell, (old, new) in zip(cells, own, strict=True)]
     if made.options.marks:
         marks = [made.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):
@@ -213,11 +216,13 @@ def _places(
         if len(letters) > 1 or name != "label" or not made.columns.keys() >= DOCUMENTED:
             raise
         read = read_from(start=0)  # one number alone, in the shape that is documented to count from 0
-    return read.labels.tolist(), f"answers as {read.form}{f' ({read.reason})' if read.reason else ''}"
+    return read.labels.tolist(), read.words
 
 
 def _cell(cell: Any) -> str:
     """A cell of answers as text."""
+    if isinstance(cell, dict):  # an option as it is among the options
+        cell = next((cell[key] for key in ("label", "key", "letter", "id", "text") if key in cell), "")
     if isinstance(cell, (list, tuple)):
         return ", ".join(map(str, cell))  # a list of one answer is that answer
     return "" if cell is None else str(cell)
@@ -323,18 +328,14 @@ def _read_as(
 ) -> str:
     """One line on how a file was read: ``again`` rows are left out because they repeat others, ``renamed`` rows repeat
     others under other ids."""
-    counts = [len(question.options) for question in questions]
-    least, most = min(counts), max(counts)
-    words = [
-        f"{len(questions):,} question{'s' * (len(questions) != 1)}",
-        f"{least} options" if least == most else f"{least} to {most} options",
+    return line(
+        questions,
         form,
         *made.remarks,
-        f"{again:,} row{'s' * (again != 1)} twice, asked once" if again else "",
-        f"{renamed:,} row{'s' * (renamed != 1)} twice under other ids" if renamed else "",
+        f"{counted(again, 'row')} twice, asked once" if again else "",
+        f"{counted(renamed, 'row')} twice under other ids" if renamed else "",
         *(f"{count:,} left out: {reason}" for reason, count in left_out.items()),
-    ]
-    return ", ".join(filter(None, words))
+    )
 
 
 def canonical(questions: Sequence[Question]) -> str:

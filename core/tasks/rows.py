@@ -17,7 +17,7 @@ from core.tasks import PACKED
 Row = dict[str, Any]
 
 
-ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet")
+ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xlsx", ".parquet", ".txt")
 """The endings of files of questions."""
 
 

@@ -6,7 +6,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 
 const { alpha, runs } = JSON.parse(readFileSync(process.env.HEDGE_GOLDEN, "utf8"));
-const { atTemperature, binEdges, binOf, hold, smallest, temper } = await import(
+const { atTemperature, binEdges, binOf, hold, nll, smallest, temper } = await import(
   pathToFileURL(join(process.env.HEDGE_SCRIPTS, "tempering.js"))
 );
 
@@ -73,6 +73,18 @@ test("a truth of probability 0 has an infinite loss at every temperature", () =>
     const found = atTemperature(held, { temperature, alpha: 100, bins: 15, by: "width" });
     assert.equal(found.nll, Infinity);
     assert.equal(found.nllInfinite, 1);
+    assert.equal(nll(found), "∞");
+  }
+});
+
+test("frequencies have no loss", () => {
+  for (const truth of [0, 1]) {
+    const logs = Float64Array.of(0, -Infinity, -0.5, -0.9);
+    const own = Uint8Array.of(0, 1);
+    const held = hold({ logs, labels: Int32Array.of(truth, 0), own, k: 2, frequencies: true });
+    const found = atTemperature(held, { temperature: 2, alpha: 100, bins: 15, by: "width" });
+    assert.ok(Number.isNaN(found.nll));
+    assert.equal(nll(found), "–");
   }
 });
 

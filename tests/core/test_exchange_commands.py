@@ -56,12 +56,12 @@ def test_many_paths_come_in_at_once_and_each_is_told_apart(home, tmp_path, capsy
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
         archive.writestr("deep/two.csv", CSV.replace("0.7,0.3", "0.8,0.2"))
     paths = [str(folder), str(tmp_path / "two.zip")]
-    assert main(["import", *paths, "--model", "m", "--json"]) == 0
+    assert main(["import", *paths, "--model", "m", "--json"]) == 1  # one file is refused
     told = json.loads(capsys.readouterr().out)
     assert [load(name).spec.task for name in told["runs"]] == ["one", "two"]
     assert [one["place"] for one in told["elsewhere"]] == ["perplexity"]
     assert [one["reason"] for one in told["refused"]] == ["it is text without results"]
-    assert main(["import", *paths, "--model", "m"]) == 0
+    assert main(["import", *paths, "--model", "m"]) == 1
     assert capsys.readouterr().out.count("(was here already)") == 2
 
 

@@ -29,6 +29,7 @@ LABELS = RNG.integers(0, 3, 300)
 LOGITS = RNG.normal(size=(300, 3)) + 2 * np.eye(3)[LABELS]
 P = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 NAMED = np.array(NAMES)[LABELS]
+COUNTS = RNG.multinomial(6 + np.arange(300) % 4, P)
 PLAIN = hedge.sets(P, LABELS)
 BY_NAME = [tuple(NAMES[j] for j in row) for row in PLAIN.sets]
 
@@ -65,6 +66,15 @@ def test_numbers_that_name_classes_are_no_places():
     assert hedge.sets(P, LABELS + 1, classes=range(1, 4)).coverage == PLAIN.coverage
     assert hedge.sets(pd.DataFrame(P), LABELS).sets == PLAIN.sets  # columns that are only counted
     assert hedge.sets(P, [*LABELS], classes=[0, 1, 2]).sets == PLAIN.sets
+
+
+def test_counts_of_picks_are_frequencies():
+    found = hedge.report(COUNTS, LABELS, values="counts")
+    assert found.figures.brier == hedge.report(COUNTS / COUNTS.sum(axis=1, keepdims=True), LABELS).figures.brier
+    assert np.isnan(found.figures.nll)
+    assert "Probabilities are frequencies of 6 to 9 samples" in repr(found)
+    sets = hedge.sets(pd.DataFrame(COUNTS, columns=NAMES), NAMED, values="counts", by="class")
+    assert np.isnan(sets.figures.mean_set_size_interval).all()  # unlike numbers of samples, by class
 
 
 def test_one_column_is_the_probability_of_class_1():
@@ -251,6 +261,11 @@ INDEX = pd.DataFrame(P, columns=NAMES)
         (lambda: hedge.sets(P, LABELS, score="raps", parameters={"k": 1}), "a dict with weight or free_ranks"),
         (lambda: hedge.sets(P, LABELS, score="raps", parameters={"weight": -1}), "a number from 0 up"),
         (lambda: hedge.sets(P, LABELS, values="odds"), "unknown values 'odds'"),
+        (lambda: hedge.sets(COUNTS, LABELS), 'counts of picks are read with values="counts", and logits'),
+        (lambda: hedge.sets(P, LABELS, values="counts"), "picks are counted in whole numbers, at least one in a row"),
+        (lambda: hedge.sets(0 * COUNTS, LABELS, values="counts"), r"row 0 of the counts is \[0, 0, 0\]"),
+        (lambda: hedge.sets(np.eye(3)[LABELS], LABELS, values="counts"), "every row counts one pick"),
+        (lambda: hedge.sets(COUNTS[:, 0], LABELS > 0, values="counts"), "expected a column for each of 2 to 1,000"),
         (lambda: hedge.report("some-run", classes=NAMES), "has its own classes"),
     ],
 )

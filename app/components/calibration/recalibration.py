@@ -17,7 +17,7 @@ from app.formatting import plain, sentence, signed
 from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
-from core.reports.calibration.recalibrated import BEFORE, Recalibrated
+from core.reports.calibration.recalibrated import BEFORE, NO_LOGARITHM, Recalibrated
 from core.reports.calibration.temperature import COLDEST, HOTTEST, HUNDRED
 from core.reports.file_names import About
 from core.reports.report import shown as written
@@ -29,6 +29,7 @@ METHODS = {
     "platt": "Platt scaling",
     "isotonic": "isotonic regression",
 }
+FITTING = "The temperature that is fitted on other questions is being computed."
 HEIGHT = 240
 """About the height of the table, in pixels."""
 
@@ -56,7 +57,7 @@ def temperature(run_ids: Sequence[str], view: CalibrationView) -> None:
             f"Fitted on other questions, the temperature is {fitted:.2f}: the geometric mean of the fits on the two "
             f"halves of the calibration questions. {' '.join(notes)}"
             if fitted
-            else plain(why or "The temperature that is fitted on other questions is being computed.")
+            else plain(why or (sentence(NO_LOGARITHM) if made else FITTING))
         )
     )
     with st.expander(

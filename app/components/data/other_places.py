@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import streamlit as st
@@ -40,20 +40,27 @@ def show(reading: Reading) -> None:
     st.markdown("**For other pages**")
     for kind, files in by_kind.items():
         of = KINDS[kind]
+        starts = _starts(files) if kind == "questions" else {}
         with st.container(border=True, horizontal=True, vertical_alignment="center"):
             named = short_names([found.file.name for found in files])
             title = counted(len(files), of.title, of.plural)
             st.markdown(f"**{title}**: {plain(named)}. {of.sentence}", width="stretch")
-            _button(kind, files)
+            _button(kind, files, starts)
         lines = {found.file.name: found.read_as for found in files if found.read_as}
         for name, line in list(lines.items())[:LINES]:
             st.caption(plain(f"{short_names([name])}: {line}"))
 
 
-def _button(kind: str, files: Sequence[FoundFile]) -> None:
+def _button(kind: str, files: Sequence[FoundFile], starts: Mapping[str, int | None]) -> None:
     try:
-        if kind == "questions":
-            _use_questions(files)
+        if kind == "questions" and st.button(
+            "Use on New run",
+            key="use-questions",
+            disabled=None in starts.values(),
+            help="Say first which number the first option has." if None in starts.values() else None,
+        ):
+            st.session_state[TASKS_KEY] = [keep(f.file.path, f.file.name, starts.get(f.file.name)) for f in files]
+            navigation.go(navigation.NEW_RUN)
         if kind == "conversation" and st.button("Open on Perplexity", key=f"use-{kind}"):
             navigation.go(navigation.PERPLEXITY, talks=",".join(keep_conversations([f.file for f in files])))
         if kind == "choices" and st.button("Open on Perplexity", key=f"use-{kind}"):
@@ -65,16 +72,9 @@ def _button(kind: str, files: Sequence[FoundFile]) -> None:
         st.error(plain(sentence(str(error))))
 
 
-def _use_questions(files: Sequence[FoundFile]) -> None:
-    """The button that starts banks on New run. A bank whose numbers can be read in two ways is asked about first."""
-    starts: dict[str, int | None] = {found.file.name: None for found in files}
-    undecided = [found.file.name for found in files if found.undecided]
-    for name in undecided:
-        starts[name] = first_option(name)
-    ready = all(starts[name] is not None for name in undecided)
-    if st.button("Use on New run", key="use-questions", disabled=not ready):
-        st.session_state[TASKS_KEY] = [keep(f.file.path, f.file.name, starts[f.file.name]) for f in files]
-        navigation.go(navigation.NEW_RUN)
+def _starts(files: Sequence[FoundFile]) -> dict[str, int | None]:
+    """The number of the first option of each bank that can be read in two ways; None until a person says it."""
+    return {found.file.name: first_option(found.file.name) for found in files if found.undecided}
 
 
 def keep_conversations(files: Sequence[DroppedFile]) -> list[str]:
@@ -92,19 +92,8 @@ def keep_conversations(files: Sequence[DroppedFile]) -> list[str]:
 
 def keep_choices(path: Path) -> None:
     """Use a file's choices in this window, and unfold them. Raises an error if the file has none."""
-    made = choices.parse(_text(path), _name(path))
+    made = choices.parse(read_text(path)[0], path.name)
     digest = digest_of(made)
     st.session_state[choice_benchmark.UPLOADED] = {digest: made}
     st.session_state[choice_benchmark.SOURCE_KEY] = digest
     st.session_state[choice_benchmark.OPEN_KEY] = True
-
-
-def _text(path: Path) -> str:
-    return read_text(path)[0]
-
-
-def _name(path: Path) -> str:
-    """The file's name with an ending by which it is read: JSON lines, or text."""
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return path.name
-    return f"{path.stem}.jsonl" if _text(path).lstrip()[:1] == "{" else path.name

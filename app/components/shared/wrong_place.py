@@ -71,7 +71,7 @@ def hint_of_task(task: str) -> None:
 def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
     """Whether a file of questions is read, and how, or why not; ``written`` and ``size`` are those of this version."""
     try:
-        return True, f"{path.name}: {apart(read_as, path, name=path.name)}"
+        return True, f"{path.name}: {apart(read_as, path, path.name, name=path.name)[1]}"
     except HedgeError as error:
         line = str(error).replace(str(path), path.name)
         if isinstance(error, Undecided):

@@ -32,7 +32,7 @@ def run(made: argparse.ArgumentParser) -> None:
         "--labels-from",
         type=int,
         choices=(0, 1),
-        help="the number of the first option in files of questions, where the answers are numbers and do not decide it",
+        help="the number of the first option in files of questions; seen in all answers if not given",
     )
     made.add_argument(
         "--strategy", nargs="+", default=["base"], choices=STRATEGIES, help="what the prompt says before the question"

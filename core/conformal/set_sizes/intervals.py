@@ -90,19 +90,34 @@ def _beyond_the_step(found: SetEstimates, curve: SizeCurve, at: int, unseen: flo
     and up to it. Each is taken at the end of its exact interval. ``unseen`` is the share of draws that leave it for
     another reason.
     """
-    size = curve.size[at]
+    size = float(curve.size[at])
     other = np.flatnonzero(curve.size != size)
     first = int(other[other < at].max(initial=-1)) + 1  # the ranks of the step, counted from 0
     after = int(other[other > at].min(initial=curve.n + 1))
+    below, above = _leaving(curve.n, at, first, after, unseen)
+    down = below * float(size - curve.size[first - 1]) if below else 0.0
+    up = above * float(curve.size[after] - size) if above else 0.0
+    return _widened(found, size, down, up, curve.accuracy, curve.options)
+
+
+def _leaving(n: int, at: int, first: int, after: int, unseen: float = 0.0) -> tuple[float, float]:
+    """The largest probabilities that the score of rank ``at``, from 0, of n others is below and above a step, if
+    ``first`` of n scores were seen below it and ``after`` up to it; 0 on a side without scores."""
+    # below it with at least rank scores below it, and above it with fewer than rank scores up to it
+    below = min(1.0, 1 - bdtr(at, n, share_interval(first, n)[1]) + unseen) if first > 0 else 0.0
+    above = min(1.0, bdtr(at, n, share_interval(after, n)[0]) + unseen) if after <= n else 0.0
+    return float(below), float(above)
+
+
+def _widened(found: SetEstimates, size: float, down: float, up: float, accuracy: float, options: int) -> SetEstimates:
+    """The estimates with intervals that reach at least from ``size`` − down to size + up."""
     low, high = found.mean_set_size.ends
-    if first > 0:  # below the step with at least rank scores below it
-        below = min(1.0, 1 - bdtr(at, curve.n, share_interval(first, curve.n)[1]) + unseen)
-        low = min(low, round(float(size - below * (size - curve.size[first - 1])), DIGITS))
-    if after <= curve.n:  # above it with fewer than rank scores up to it
-        above = min(1.0, bdtr(at, curve.n, share_interval(after, curve.n)[0]) + unseen)
-        high = max(high, round(float(size + above * (curve.size[after] - size)), DIGITS))
+    if down:
+        low = min(low, round(max(0.0, size - down), DIGITS))
+    if up:
+        high = max(high, round(min(float(options), size + up), DIGITS))
     both = found.uacc
-    ends = uacc(curve.accuracy, np.array([high, low]), curve.options)
+    ends = uacc(accuracy, np.array([high, low]), options)
     return SetEstimates(
         Estimate(found.mean_set_size.value, low, high),
         Estimate(both.value, min(both.low, float(ends[0])), max(both.high, float(ends[1]))) if low > 0 else both,
@@ -253,21 +268,12 @@ def _beyond_the_steps(
         n = len(ordered)
         if not math.isfinite(limit):
             continue
-        wanted = rank(n, alpha)
         first, after = (int(np.searchsorted(ordered, limit, side)) for side in ("left", "right"))
-        if first > 0:
-            below = 1 - bdtr(wanted - 1, n, share_interval(first, n)[1])
+        below, above = _leaving(n, int(rank(n, alpha)) - 1, first, after)
+        if below:
             down += (below * (size - size_at(_with(limits, code, ordered[first - 1])))) ** 2
-        above = bdtr(wanted - 1, n, share_interval(after, n)[0])
         up += (above * (size_at(_with(limits, code, ordered[after] if after < n else math.inf)) - size)) ** 2
-    low = min(found.mean_set_size.low, round(max(0.0, size - math.sqrt(down)), DIGITS))
-    high = max(found.mean_set_size.high, round(min(float(options), size + math.sqrt(up)), DIGITS))
-    both = found.uacc
-    ends = uacc(accuracy, np.array([high, low]), options)
-    return SetEstimates(
-        Estimate(found.mean_set_size.value, low, high),
-        Estimate(both.value, min(both.low, float(ends[0])), max(both.high, float(ends[1]))) if low > 0 else both,
-    )
+    return _widened(found, size, math.sqrt(down), math.sqrt(up), accuracy, options)
 
 
 def _with(limits: FloatArray, code: int, limit: float) -> FloatArray:

@@ -124,6 +124,20 @@ TABLE = (
     _example("A JSON list of rows", "results.json", lambda: as_json(_objects())),
     _example("A frame as pandas writes it", "frame.json", lambda: as_json(_pandas())),
     _example("Parquet", "results.parquet", lambda: parquet(_objects())),
+    _example(
+        "A classifier's classes",
+        "classes.csv",
+        lambda: as_csv(["id", *OPTIONS, "label"], [[i, *P[i], OPTIONS["ABC".index(LABELS[i])]] for i in range(N)]),
+        "The classes are named as their columns are.",
+    ),
+    _example(
+        "Several picks of each question",
+        "picks.csv",
+        lambda: as_csv(
+            ["id", "pick_1", "pick_2", "pick_3", "label"], [[i, *"AB", mark, mark] for i, mark in enumerate(LABELS)]
+        ),
+        "The share of the picks that name an option stands for its probability.",
+    ),
 )
 WORKBOOK = (_example("A sheet with a column for each option", "results.xlsx", _workbook),)
 
@@ -411,13 +425,31 @@ CONVERSATION = (
             [{"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}]
         ),
     ),
+    _example(
+        "Conversations of ShareGPT",
+        "sharegpt.json",
+        lambda: as_json([{"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}]}]),
+    ),
     _example("Text", "talk.txt", lambda: b"user: I can't sleep.\nassistant: Since when?\n"),
+    _example(
+        "A column for each side",
+        "advice.csv",
+        lambda: b"Context,Response\nI can't sleep.,Since when have you slept badly at night?\n",
+    ),
 )
 CHOICES = (
     _example(
         "Contexts with their endings",
         "choices.json",
-        lambda: as_json([{"context": "I can't sleep.", "endings": ["Since when?", "Go away."], "label": 0}]),
+        lambda: as_json(
+            [
+                {
+                    "context": [{"role": "user", "content": "I can't sleep."}],
+                    "endings": ["Since when?", "Go away."],
+                    "label": 0,
+                }
+            ]
+        ),
     ),
 )
 

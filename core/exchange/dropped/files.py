@@ -6,16 +6,14 @@ How much an archive unpacks to is checked by what it says before anything is unp
 
 from __future__ import annotations
 
-import lzma
 import re
 import shutil
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from backports.zstd import ZstdError, tarfile, zipfile
+from backports.zstd import tarfile, zipfile
 
 from core.errors import InputError
 from core.exchange.archive import DAMAGED
@@ -33,8 +31,7 @@ LITTER = re.compile(r"^(\..*|__MACOSX|Thumbs\.db|desktop\.ini|__pycache__)$", re
 ALWAYS_LITTER = re.compile(r"^(\.DS_Store|\._.*|Thumbs\.db|desktop\.ini)$", re.I)
 """What no person means to bring in, even where it is dropped by itself."""
 OTHER_ARCHIVES = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!": "RAR"}
-DAMAGED_TAR = (tarfile.TarError, EOFError, OSError, zlib.error, lzma.LZMAError, ZstdError, ValueError)
-PIECE = 1 << 20
+DAMAGED_TAR = (tarfile.TarError, *encodings.DAMAGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +121,7 @@ class _Gathering:
                 raise InputError("the archive holds no file that can be read")
         except InputError as error:
             del self.files[before:]  # what came out of an archive before it turned out to be damaged
-            self.refused.append(Refusal(name, str(error)))
+            self.refused.append(Refusal(name, str(error).removeprefix(f"{path}: ").replace(str(path), name)))
         except OSError as error:
             self.refused.append(Refusal(name, f"it can't be read: {error.strerror or type(error).__name__}"))
 
@@ -192,7 +189,7 @@ def _copied(source: IO[bytes], target: Path, take: Take, archive: Path) -> None:
     """Copy a member, counting what it really unpacks to."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
-        while piece := source.read(PIECE):
+        while piece := source.read(encodings.PIECE):
             take(len(piece), archive)
             file.write(piece)
 

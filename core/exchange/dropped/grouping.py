@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -18,10 +20,12 @@ from core.exchange import (
     juries,
     llm_uncertainty_bench,
     lm_eval,
+    lm_eval_results,
     run_folder,
     score_arrays,
     table,
 )
+from core.exchange.dropped import marks
 from core.exchange.dropped.files import DroppedFile, Refusal
 from core.exchange.dropped.found import ALL_TABLES, FoundFile, Header, TableHeader
 from core.exchange.dropped.kind import SheetView
@@ -30,14 +34,15 @@ from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.picks import tallied
 from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
+from core.tables.field_names import SPLIT_NAMES
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
 from core.tables.tabular import Sheet, open_sheets
-from core.tasks import catalogue
 
 UNKNOWN = "unknown"
 """The folder of files that come without one; tools name their folders after models."""
 At = Callable[[DroppedFile], None]
+Together = TypeVar("Together", bound=tuple[DroppedFile, ...])
 KEPT_ROWS = 1_000
 """Rows of a table that are kept once it is read."""
 
@@ -83,18 +88,22 @@ def grouped(
     _model_folders(of, done)
     _runs_of_hedge(of, done)
     _numpy_archives(of, mappings, done)
-    _single(of, done)
+    _alone(of, done)
     _harness(of, done)
     _benchmark(of, done, at)
     _arrays(of, mappings, done, at)
     _juries(of, done, at)
     _judged_pairs(of.pop("pairs", []), done, at)
+    tables: dict[Header, list[DroppedFile]] = {}
     for file in [*of.pop("table", []), *of.pop("workbook", [])]:
         at(file)
         try:
-            _table(file, mappings, done)
+            _table(file, mappings, done, tables)
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    groups = [group for header, files in tables.items() for group in _table_groups(header, files, mappings)]
+    order = {file.path: place for place, file in enumerate(kinds)}
+    done.groups += sorted(groups, key=lambda group: order[group.paths[0]])
     banks = [*of.pop("questions", []), *(found.file for found in done.elsewhere if found.kind == "questions")]
     done.elsewhere = [found for found in done.elsewhere if found.kind != "questions"]
     for file in banks:
@@ -103,6 +112,11 @@ def grouped(
             done.elsewhere.append(_bank(file))
         except HedgeError as error:
             done.refused.append(refusal(file.name, error))
+    for file in of.get("choices", []):
+        at(file)
+        if marks.may_ask_choices(open_sheets(file.path)[0]):
+            with suppress(HedgeError):
+                done.elsewhere.append(_bank(file))
     for kind, files in of.items():
         done.elsewhere += [FoundFile(file, kind) for file in files]
     return done
@@ -110,10 +124,10 @@ def grouped(
 
 def _bank(file: DroppedFile) -> FoundFile:
     """A question bank that a run can ask. Raises :class:`InputError` for one that no task reads."""
-    from core.exchange.dropped.question_files import task_of  # reads in a process that imports this module
+    from core.exchange.dropped.question_files import read_as  # reads in a process that imports this module
 
     try:
-        return FoundFile(file, "questions", catalogue.load(task_of(file.path, file.name)).read_as)
+        return FoundFile(file, "questions", read_as(file.path, file.name)[1])
     except Undecided:
         return FoundFile(file, "questions", undecided=True)
 
@@ -132,7 +146,7 @@ def _model_folders(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
 def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     folders = {file.path.parent: file for file in of.pop("run", [])}
     for folder, file in folders.items():
-        done.groups.append(_group([file], partial(_run_folder, folder)))
+        done.groups.append(_group([file], partial(_single, run_folder.read, folder)))
     for file in of.pop("run parts", []):
         if file.path.parent not in folders:
             done.refused.append(
@@ -140,12 +154,14 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
             )
 
 
-def _single(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
+def _alone(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     """Kinds of which every file is a run of its own."""
     for name, kind in KINDS.items():
         if kind.read is not None:
             for file in of.pop(name, []):
-                done.groups.append(replace(_group([file], partial(_single_file, kind.read, file)), title=kind.title))
+                done.groups.append(
+                    replace(_group([file], partial(_in_folder, file, kind.read, [file.path])), title=kind.title)
+                )
 
 
 def _group(
@@ -155,62 +171,52 @@ def _group(
     return DroppedGroup(tuple(file.name for file in files), read, repr((*paths, *more)), paths)
 
 
-def _asked(runs: Sequence[ImportedRun], file: DroppedFile) -> list[ImportedRun]:
-    """The runs, where a model that is named by the file's folder is lacking if there is no such folder."""
+def _single(read: Callable[..., ImportedRun], *given: Any, **more: Any) -> list[ImportedRun]:
+    return [read(*given, **more)]
+
+
+def _in_folder(
+    file: DroppedFile, read: Callable[..., ImportedRun | list[ImportedRun]], *given: Any, **more: Any
+) -> list[ImportedRun]:
+    """The runs that ``read`` gives, where a model that is named by the file's folder is lacking if there is none."""
+    runs = read(*given, **more)
     told = file.path.parent.name not in (UNKNOWN, "")
     return [
-        replace(run, provenance=run.provenance | {"lacks": [one for one in run.provenance["lacks"] if one != "model"]})
+        replace(
+            run, provenance=run.provenance | {"lacks": [name for name in run.provenance["lacks"] if name != "model"]}
+        )
         if told and "model" in run.provenance.get("lacks", ()) and run.spec.model != UNKNOWN
         else run
-        for run in runs
+        for run in (runs if isinstance(runs, list) else [runs])
     ]
 
 
-def _run_folder(folder: Path) -> list[ImportedRun]:
-    return [run_folder.read(folder)]
-
-
-def _single_file(read: Callable[[Sequence[Path]], list[ImportedRun]], file: DroppedFile) -> list[ImportedRun]:
-    return _asked(read([file.path]), file)
-
-
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
-    return _asked(lm_eval.read_file(file.path, results), file)
+    if lm_eval_results.is_write_out(file.path):
+        return lm_eval.read_file(file.path, results)
+    return _in_folder(file, lm_eval.read_file, file.path, results)
 
 
-def _of_one_run(
-    pairs: Sequence[tuple[DroppedFile, DroppedFile]],
-) -> list[list[tuple[DroppedFile, DroppedFile]]]:
-    """The pairs of scores and labels, where those of one run stand together: one calibrates and another tests."""
-    by_name: dict[tuple[Path, str], list[tuple[DroppedFile, DroppedFile]]] = {}
+def _of_one_run(pairs: Sequence[Together]) -> list[list[Together]]:
+    """Files that are read together, such as scores and labels, where those of one run stand together: one calibrates
+    and another tests."""
+    by_name: dict[tuple[Path, str], list[Together]] = {}
     for pair in pairs:
         stem = score_arrays.stem(pair[0].path)
         by_name.setdefault((pair[0].path.parent, array_sides.without_side(stem)), []).append(pair)
-    together: list[list[tuple[DroppedFile, DroppedFile]]] = []
+    together: list[list[Together]] = []
     for found in by_name.values():
-        sides = [array_sides.side_of(score_arrays.stem(scores.path)) for scores, _ in found]
+        sides = [array_sides.side_of(score_arrays.stem(files[0].path)) for files in found]
         is_one = {"calibration", "test"} <= set(sides) and "" not in sides and len(set(sides)) == len(sides)
         together += [found] if is_one else [[pair] for pair in found]
     return together
 
 
-def _sides(files: Sequence[DroppedFile], start: int | None) -> list[ImportedRun]:
-    return [score_arrays.read_sides([file.path for file in files], label_from=start)]
-
-
-def _pair(scores: DroppedFile, labels: DroppedFile, start: int | None) -> list[ImportedRun]:
-    return [score_arrays.read_pair(scores.path, labels.path, label_from=start)]
-
-
 def _numpy_archives(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns], done: Sorted) -> None:
     start = _label_from(mappings)
     for file in of.pop("npz", []):
-        group = _group([file], partial(_npz, file, start), start)
+        group = _group([file], partial(_in_folder, file, score_arrays.read_npz, file.path, label_from=start), start)
         done.groups.append(replace(group, title=KINDS["npz"].title))
-
-
-def _npz(file: DroppedFile, start: int | None) -> list[ImportedRun]:
-    return _asked([score_arrays.read_npz(file.path, label_from=start)], file)
 
 
 def _label_from(mappings: Mapping[Header, Columns]) -> int | None:
@@ -335,11 +341,10 @@ def _arrays(of: dict[str, list[DroppedFile]], mappings: Mapping[Header, Columns]
                 Refusal(file.name, f"it has no labels; bring in an array of labels too, such as {name}_labels.npy")
             )
     for together in _of_one_run(pairs):
-        if len(together) == 1:
-            done.groups.append(_group(together[0], partial(_pair, *together[0], start), start))
-        else:
-            files = [file for pair in together for file in pair]
-            done.groups.append(_group(files, partial(_sides, files, start), "sides", start))
+        files = [file for pair in together for file in pair]
+        read = score_arrays.read_pair if len(together) == 1 else score_arrays.read_sides
+        paths = [file.path for file in files]
+        done.groups.append(_group(files, partial(_single, read, *paths, label_from=start), start))
     done.refused += [
         Refusal(file.name, "it holds labels, and no scores with such a name were brought in with it") for file in free
     ]
@@ -398,7 +403,10 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
 # ---------------------------------------------------------------- tables
 
 
-def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) -> None:
+def _table(
+    file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted, readable: dict[Header, list[DroppedFile]]
+) -> None:
+    """Note the columns of a table; one of which they are known is added to those that are ``readable``."""
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
@@ -410,8 +418,20 @@ def _table(file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted) 
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:
-        told = _told(header, mappings)
-        done.groups.append(_group([file], lambda: table.read([file.path], columns=told), told))
+        readable.setdefault(header, []).append(file)
+
+
+def _table_groups(
+    header: Header, files: Sequence[DroppedFile], mappings: Mapping[Header, Columns]
+) -> Iterator[DroppedGroup]:
+    """The runs of tables with the same columns: of one each, or of one that calibrates and another that tests."""
+    told = _told(header, mappings)
+    has_sides = not any(name.strip().lower() in SPLIT_NAMES for name in header)
+    together = _of_one_run([(file,) for file in files]) if has_sides else [[(file,)] for file in files]
+    for found in together:
+        paths = [file.path for (file,) in found]
+        read = partial(table.read if len(found) == 1 else table.read_sides, paths, columns=told)
+        yield _group([file for (file,) in found], read, told)
 
 
 def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:

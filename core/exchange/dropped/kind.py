@@ -17,7 +17,7 @@ from core.exchange.imported import ImportedRun
 from core.exchange.option_columns import OptionColumns
 from core.exchange.table_columns import figure_columns, text_columns
 from core.tables.field_names import LABEL_NAMES, matching
-from core.tables.labels import NO_ANSWER
+from core.tables.labels import UNANSWERED
 from core.tables.list_columns import widened
 from core.tables.tabular import Sheet
 from core.tasks.bank_shapes import cells_of, looks_like_bank, parts, with_header
@@ -86,7 +86,7 @@ class SheetView:
 
     def _has_answers(self) -> bool:
         names = matching(self.sheet.names, LABEL_NAMES)
-        return not names or any(set(map(str.lower, self.sheet.texts(name))) - NO_ANSWER for name in names)
+        return not names or any(set(map(str.lower, self.sheet.texts(name))) - UNANSWERED for name in names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,7 +248,7 @@ KINDS: dict[str, Kind] = {
         place="perplexity",
         sentence="The Perplexity page shows which ending a model finds likeliest.",
         listed="choices of endings",
-        line=lambda row: {"context", "endings", "label"} <= row.keys() and isinstance(row["endings"], list),
+        line=marks.is_choice,
         table=marks.is_choices,
         examples=examples.CHOICES,
     ),

@@ -12,18 +12,18 @@ from core.exchange import score_arrays
 from core.exchange.array_sides import side_of
 from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
+from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
-from core.perplexity import conversation_files
-from core.tables.field_names import LABEL_NAMES, PICK_NAMES, QUESTION_NAMES, matching
+from core.perplexity import choices, conversation_files
+from core.tables.field_names import LABEL_NAMES, OPTIONS_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
+from core.tables.tabular import Sheet
 
 JUROR_LINE = re.compile(r"\t(\[\[?)?[\d.eE, +-]+(\]\]?)?\s*$")
 MEASURE_COLUMNS = re.compile(r"accuracy|acc\b|coverage|set_size|avg_|uacc|(?<![a-z])ece(?![a-z])", re.I)
 """Names of columns that are measured over many questions."""
 MEASURES = re.compile(rf"{MEASURE_COLUMNS.pattern}|(?<![a-z])(score|f1|rouge|bleu|exact_match|win_rate)(?![a-z])", re.I)
 """Names of keys that are measured over many questions."""
-RIGHT = {"label", "correctness", "accurate_judgement", "correct"}
-"""Columns that say whether an answer is right, in the tables of juries."""
 ARCHITECTURE = {"architectures", "hidden_size", "num_hidden_layers", "vocab_size", "d_model", "n_embd", "torch_dtype"}
 """What a model's configuration says beside its type."""
 SETTINGS = {"tokenizer_class", "added_tokens_decoder", "adapter_spec", "scenario_spec", "eos_token"}
@@ -120,7 +120,7 @@ def _all_keys(values: Any, depth: int = 0) -> list[str]:
 def is_jury(view: SheetView) -> bool:
     """Whether a table has verdicts of jurors."""
     names = view.names
-    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & RIGHT):
+    if {"juror", "p_true"} <= names or ({"question", "answer", "logits"} <= names and names & set(LABEL_COLUMNS)):
         return True
     return bool(long_columns(view.sheet.names)) or judge_columns(unfolded(view.sheet)) is not None
 
@@ -130,8 +130,10 @@ def is_jury_labels(view: SheetView) -> bool:
     names = view.names
     if {"question", "answer"} <= names and names & {"correctness", "accurate_judgement"}:
         return not (view.is_scored and view.texts)
-    picks = names & set(PICK_NAMES)
-    return "question" in names and bool(names & RIGHT) and not (picks or view.is_scored or view.texts)
+    others = matching(view.sheet.names, (*PICK_NAMES, *OPTIONS_NAMES)) or "passage" in names
+    if others or view.is_scored or view.texts or view.is_bank:
+        return False
+    return "question" in names and bool(names & set(LABEL_COLUMNS))
 
 
 def is_run_part(view: SheetView) -> bool:
@@ -139,9 +141,24 @@ def is_run_part(view: SheetView) -> bool:
     return {"id", "logits", "letter_mass"} <= view.names or {"options", "role", "group", "context"} <= view.names
 
 
+def is_choice(row: dict[str, Any]) -> bool:
+    """Whether a line of JSON is a context of messages with its endings. Where the context is a text, it is a
+    question."""
+    endings = {"endings", "label"} <= row.keys() and isinstance(row["endings"], list)
+    return endings and rows_have(row.get("context"), "role", "content")
+
+
 def is_choices(view: SheetView) -> bool:
     """Whether a table has contexts with two endings."""
     return {"context", "a", "b", "label"} <= view.names and "question" not in view.names and not view.is_scored
+
+
+def may_ask_choices(sheet: Sheet) -> bool:
+    """Whether no context of choices has messages, so that a model can be asked for the ending by its letter too."""
+    cells = sheet.table["context"].to_pylist() if "context" in sheet.names else [None]
+    return not any(
+        not isinstance(cell, str) or cell.startswith(("[", "{")) or choices.MESSAGE.search(cell) for cell in cells
+    )
 
 
 def is_results_table(view: SheetView) -> bool:

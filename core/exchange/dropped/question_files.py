@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from core import access, quotas
@@ -14,10 +16,10 @@ from core.exchange.dropped.apart import apart
 from core.files.names import cut_name
 from core.records import DONT_KNOW
 from core.settings import settings
-from core.tables.tabular import open_sheet
+from core.tables.tabular import open_columns, open_sheet
 from core.tasks import catalogue, finished, local_file
 from core.tasks.recipes import HALUEVAL
-from core.tasks.rows import ending_of, read_file
+from core.tasks.rows import ending_of, no_collection
 
 ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
 """From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
@@ -43,9 +45,9 @@ def keep(path: Path, name: str, labels_from: int | None = None) -> str:
     plain = cut_name(re.sub(r"[^\w.-]+", "-", plain).strip("-."), most=80) or "questions"
     if labels_from is not None:
         target = folder / f"{plain}.jsonl"
-        return _kept(target, name, apart(_canonical, path, plain, labels_from, name=name).encode())
+        return _kept(target, name, apart(_canonical, path, plain, labels_from, name, name=name).encode())
     if not ending:
-        ending = ENDING.get(apart(_sheet_kind, path, name=name), ".csv")
+        ending = ENDING.get(apart(_sheet_kind, path, name, name=name), ".csv")
     return _kept(folder / f"{plain}{ending.lower()}", name, path)
 
 
@@ -60,38 +62,43 @@ def _kept(target: Path, name: str, content: Path | bytes) -> str:
             shutil.copyfile(content, target)
         quotas.note_kept(target.parent)
     try:
-        return apart(task_of, target, name, name=name)
+        return apart(read_as, target, name, name=name)[0]
     except InputError:
         if made_here:
             shutil.rmtree(target.parent, ignore_errors=True)
         raise
 
 
-def _sheet_kind(path: Path) -> str:
-    return open_sheet(path).kind
+def _sheet_kind(path: Path, name: str) -> str:
+    with _named(path, name):
+        return open_sheet(path).kind
 
 
-def read_as(path: Path) -> str:
-    """In one line how a question bank is read. Raises what :func:`core.tasks.local_file.read` raises."""
-    return local_file.read_path(path).read_as
-
-
-def _canonical(path: Path, stem: str, labels_from: int) -> str:
-    return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
-
-
-def task_of(path: Path, name: str) -> str:
-    """The task that asks a file's questions: the file itself, a finished file, or rows of HaluEval, of which only its
-    recipe makes questions."""
+@contextmanager
+def _named(path: Path, name: str) -> Iterator[None]:
+    """Name the file in errors as a person knows it."""
     try:
-        rows = read_file(path)
-        task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= rows[0].keys()), str(path))
-        data = {Path(file).stem: task for task, file in finished.FILES.items()}
-        if finished.is_finished(rows) and (path.stem in data or DONT_KNOW in rows[0]["choices"].values()):
-            task = f"{data.get(path.stem, 'qa')}@{path}"
-        catalogue.load(task)
+        yield
     except Undecided as error:
         raise Undecided(str(error).replace(str(path), name)) from None
     except HedgeError as error:
         raise InputError(str(error).replace(str(path), name)) from None
-    return task
+
+
+def _canonical(path: Path, stem: str, labels_from: int, name: str) -> str:
+    with _named(path, name), _named(path.with_name(f"{stem}.jsonl"), name):
+        return local_file.canonical(local_file.read_path(path, stem=stem, labels_from=labels_from).questions)
+
+
+def read_as(path: Path, name: str) -> tuple[str, str]:
+    """The task that asks a file's questions (the file itself, a finished file, or rows of HaluEval, of which only its
+    recipe makes questions), and in one line how it is read."""
+    with _named(path, name), no_collection():
+        columns, encoding = open_columns(path)
+        first = {field: cells[0] for field, cells in columns.items() if cells}
+        task = next((f"{task}@{path}" for task, keys in HALUEVAL.items() if set(keys) <= first.keys()), str(path))
+        data = {Path(file).stem: task for task, file in finished.FILES.items()}
+        if finished.is_finished([first]) and (path.stem in data or DONT_KNOW in first["choices"].values()):
+            task = f"{data.get(path.stem, 'qa')}@{path}"
+        own = task == str(path)
+        return task, (catalogue.of_columns(path, columns, encoding) if own else catalogue.load(task)).read_as

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import HedgeError, Undecided
-from core.exchange import below_chance, lm_eval
+from core.exchange import below_chance, lm_eval, run_folder
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
 from core.exchange.dropped.grouping import DroppedGroup, Sorted, grouped
@@ -24,6 +24,7 @@ from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.lm_eval_results import date_of
 from core.exchange.table_columns import Columns
+from core.tasks.rows import no_collection
 
 LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
@@ -72,14 +73,18 @@ def gathered_once(
 ) -> Gathered:
     """The files of a drop (:func:`~.files.gather`), each content once under each name."""
     found = gather(paths, scratch=scratch, name=name, at=at)
-    files, twice = _without_copies(found.files)
+    runs = {file.path.parent for file in found.files if file.path.name == run_folder.RECORD}
+    runs &= {file.path.parent for file in found.files if file.path.name == run_folder.LOGITS}
+    beside = [one for one in found.files if one.path.parent in runs and one.path.name in run_folder.BESIDE]
+    files, twice = _without_copies([one for one in found.files if one not in beside])
     return Gathered(tuple(files), (*found.refused, *twice))
 
 
 def find_kind(file: DroppedFile, files: Iterable[DroppedFile]) -> str | Refusal:
     """The kind of a file (:data:`~.kinds.KINDS`), or why it has none."""
     try:
-        return kind_of(file.path)
+        with no_collection():
+            return kind_of(file.path)
     except HedgeError as error:
         return refusal(file.name, error, files)
     except MemoryError:
@@ -142,7 +147,8 @@ def group_step(n: int, groups: Sequence[object], files: Sequence[object]) -> int
 def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
     """What a group holds, or why it can't be read."""
     try:
-        result = group.read()
+        with no_collection():
+            result = group.read()
         return result if isinstance(result, ReadJury) else [below_chance.noted(run) for run in result]
     except HedgeError as error:
         return refusal(group.names[0], error, files)

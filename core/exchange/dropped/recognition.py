@@ -9,20 +9,20 @@ import codecs
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 from backports.zstd import zipfile
 
 from core.errors import InputError
 from core.exchange.archive import DAMAGED
 from core.exchange.dropped.kind import Kind, SheetView
-from core.exchange.dropped.kinds import KINDS
-from core.exchange.dropped.marks import is_bank
+from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
 from core.files.json_text import loads
-from core.tables.encodings import LINE_END, opened, read_text
-from core.tables.safe_read import LARGEST_JSON, check_size, reason
+from core.perplexity import conversation_files
+from core.tables.encodings import LINE_END, opened
+from core.tables.json_table import first_line
+from core.tables.safe_read import check_size, json_value
 from core.tables.tabular import Sheet, before_header, open_sheets
 
 HEAD = 1 << 20
@@ -42,7 +42,7 @@ def kind_of(path: Path) -> str:
         return kind
     if head.startswith(b"PK"):
         kind = archive_kind(path) or "workbook"
-        return "questions" if kind == "workbook" and _is_bank_workbook(path) else kind
+        return _of_workbook(path) if kind == "workbook" else kind
     if head.startswith(b"PAR1"):
         return _of_sheets(open_sheets(path), path)
     if head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
@@ -64,11 +64,14 @@ def archive_kind(path: Path) -> str:
     return _first(lambda kind: kind.archive and kind.archive(names, path))
 
 
-def _is_bank_workbook(path: Path) -> bool:
+def _of_workbook(path: Path) -> str:
+    """The kind of a workbook's first table, if that is for another page or a person is asked; its results may be in a
+    later one."""
     try:
-        return is_bank(SheetView(open_sheets(path)[0]))
+        kind = _of_sheets(open_sheets(path), path)
     except InputError:
-        return False  # which is said where it is read
+        return "workbook"  # what is wrong is said where it is read
+    return kind if kind in ("questions", "conversation", UNCLEAR) else "workbook"
 
 
 def _first(recognises: Callable[[Kind], object]) -> str:
@@ -90,13 +93,15 @@ def _of_pickle(path: Path) -> str:
 
 def _of_text(path: Path, head: bytes) -> str:
     begin = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    if begin[:1] in (b"{", b"["):
+    if begin[:1] in (b"{", b"[") and not conversation_files.BRACKETED.match(begin):
         kind = _of_json(path, begin)
         return kind if kind else _of_sheets(open_sheets(path), path)
     if b"\0" in head[:4096]:
         raise InputError(f"{path}: expected results, found a binary file of no known format")
     every = LINE_END.split(begin.decode("utf-8", "replace"))
     lines = [line for line in every[before_header(every) :] if line.strip()]
+    if begin[:1] == b"#" and conversation_files.is_conversation_text(whole := [line for line in every if line.strip()]):
+        lines = whole  # "### Human: …" is no comment
     if not lines:
         raise InputError(f"{path}: expected results, found an empty file")
     if kind := _first(lambda kind: kind.text and kind.text(lines)):
@@ -115,14 +120,15 @@ def _of_text(path: Path, head: bytes) -> str:
 
 def _of_json(path: Path, begin: bytes) -> str:
     """The kind of a JSON document or of JSON lines, by the keys; empty for a table."""
-    first, _, more = begin.strip().partition(b"\n")
+    with opened(path) as source:
+        first, more = first_line(source, begin)
     try:
         values = loads(first.decode("utf-8", "replace"))
-        lines = isinstance(values, dict) and bool(more.strip())
+        lines = isinstance(values, dict) and bool(more)
     except ValueError:
         values, lines = None, False
     if not lines:
-        values = _document(path)
+        values = json_value(path)
         if isinstance(values, list):
             kind = _first(lambda kind: kind.entries and kind.entries(values))
             values = values[0] if values and isinstance(values[0], dict) else None
@@ -133,18 +139,6 @@ def _of_json(path: Path, begin: bytes) -> str:
         if kind not in ("", "table") or values is None:
             return kind if kind != "table" else ""
     return _first(lambda kind: kind.line and kind.line(values))
-
-
-def _document(path: Path) -> Any:
-    if path.stat().st_size > LARGEST_JSON:
-        raise InputError(
-            f"{path}: expected a JSON document of at most {LARGEST_JSON / 1e6:g} MB, found more; JSON lines "
-            "may be larger"
-        )
-    try:
-        return loads(read_text(path)[0])
-    except ValueError as error:
-        raise InputError(f"{path}: expected a whole JSON document, found none ({reason(error)})") from error
 
 
 # ---------------------------------------------------------------- tables

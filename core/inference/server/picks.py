@@ -1,5 +1,5 @@
 """A model on a server that gives no log-probabilities: it is asked each question several times, and the shares of its
-picks stand for probabilities (Wang et al. 2025, arXiv 2508.05544).
+picks stand for probabilities (Yang and Liu 2025, arXiv 2508.05544).
 
 Each answer is sampled at temperature 1 from the whole distribution, in a request of its own, so a run makes questions ×
 picks requests. A chat may reason before it answers: :data:`REASONED` tokens are allowed. The option that an answer

@@ -29,6 +29,9 @@ from core.reports.evaluation import Evaluation
 from core.reports.report import DEFAULT_SCORES
 
 BEFORE = "none"
+OF_FREQUENCIES = ("isotonic",)
+"""The methods that take no logarithms of probabilities."""
+NO_LOGARITHM = "temperature, vector and Platt scaling need logarithms, and a frequency of 0 has none"
 NEEDED = 40
 """The fewest calibration questions that can be halved."""
 
@@ -86,15 +89,19 @@ def halves(run: Evaluation) -> tuple[IntArray, IntArray]:
     return ordered[first], ordered[~first]
 
 
-def recalibrated(run: Evaluation, alpha: int, *, methods: Sequence[str] = tuple(METHODS)) -> list[Recalibrated]:
-    """The run as it is, and then under each map, at alpha (thousandths)."""
+def recalibrated(run: Evaluation, alpha: int, *, methods: Sequence[str] = ()) -> list[Recalibrated]:
+    """The run as it is, and then under the maps of these methods, at alpha (thousandths); without names, of all that
+    the run allows. Raises :class:`InputError` for one that it does not allow."""
+    allowed = tuple(METHODS) if run.samples is None else OF_FREQUENCIES
+    if run.samples is not None and set(methods) - set(allowed):
+        raise InputError(f"{run.run_id} has frequencies of picks: {NO_LOGARITHM}; {', '.join(allowed)} can be fitted")
     first, second = halves(run)
     if len(run.test) == 0:
         raise InputError(f"run {run.run_id} has no test questions; figures need at least one")
     sides = ((first, second), (second, first))
     plain = [_measure(run, run.log_probabilities, own, alpha) for _, own in sides]
     made = [_mean(BEFORE, run, sides, plain, plain, ())]
-    for method in methods:
+    for method in methods or allowed:
         maps = [fit(method, run.log_probabilities[fitted], run.labels[fitted]) for fitted, _ in sides]
         found = [
             _measure(run, one.logits(run.log_probabilities), own, alpha)

@@ -42,8 +42,8 @@ class TemperedSets:
 class Tempered:
     """Figures of the test questions at a temperature.
 
-    ``nll_infinite`` questions give the truth probability 0, which makes ``nll`` infinite; ``counts``, ``confidence``
-    and ``accuracies`` are by bin (NaN if it is empty), ``sets`` by score.
+    ``nll_infinite`` questions give the truth probability 0, which makes ``nll`` infinite; frequencies of picks have no
+    NLL (NaN). ``counts``, ``confidence`` and ``accuracies`` are by bin (NaN if it is empty), ``sets`` by score.
     """
 
     temperature: float
@@ -74,14 +74,15 @@ def dial_rows(run: Evaluation) -> pa.Table:
     """The slider's data: calibration and test questions in file order, sampled as in the alpha lab.
 
     Columns ``l0 … l(k−1)``, log-probabilities in nats (−inf for a probability of 0, NaN for an option that a question
-    lacks), ``y``, and ``own`` (1 if the run calibrates).
+    lacks), ``y``, ``own`` (1 if the run calibrates), and for frequencies of picks ``frequency``, which is 1.
     """
     run = sample_for_lab(run)
     rows = np.sort(np.concatenate([run.calibration, run.test]))
     logs = run.lacking(run.log_probabilities)[rows]
     columns = {f"l{j}": np.ascontiguousarray(logs[:, j]) for j in range(run.k)}
     own = np.isin(rows, run.calibration).astype(np.uint8)
-    return pa.table(columns | {"y": run.labels[rows].astype(np.int32), "own": own})
+    frequency = {} if run.samples is None else {"frequency": np.ones(len(rows), np.uint8)}
+    return pa.table(columns | {"y": run.labels[rows].astype(np.int32), "own": own} | frequency)
 
 
 def at_temperature(
@@ -97,6 +98,8 @@ def at_temperature(
     counts = np.bincount(index, minlength=bins)
     some = np.where(counts > 0, counts, np.nan)
     losses = log_losses(log_softmax(logits[run.test]), labels)
+    if run.samples is not None:
+        losses = np.full_like(losses, np.nan)
     sets = {}
     for name in DEFAULT_SCORES:
         values = score(name, run.lacking(p), seed=run.spec.seed)

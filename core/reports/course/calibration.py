@@ -23,8 +23,10 @@ def fitted_temperature(run: Evaluation) -> int | None:
     """The temperature in hundredths that fits the calibration questions best, as the Calibration page names it.
 
     It is the geometric mean of the fits on the two halves of the calibration questions, from 20 to 500. None for a run
-    with too few questions to halve, or whose questions do not determine a temperature.
+    of frequencies or with too few questions to halve, or whose questions do not determine a temperature.
     """
+    if run.samples is not None:
+        return None
     try:
         sides = halves(run)
     except InputError:

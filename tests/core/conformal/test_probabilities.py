@@ -101,3 +101,7 @@ def test_other_figures_stay_as_they_are(digits):
     for seed, size in ((0, 200), (1, 1), (2, 1), (3, 2)):
         given = np.random.default_rng(seed).dirichlet(np.ones(4), size=size).round(digits)
         assert in_double(given).tolist() == given.tolist()
+
+
+def test_figures_near_the_largest_number_overflow_in_no_step():
+    assert in_double(np.array([[1e308, 0.3], [-1e308, 0.7]])).tolist() == [[1e308, 0.3], [-1e308, 0.7]]

@@ -517,3 +517,22 @@ def test_strata_whose_sets_are_all_alike_have_no_point():
     _, rare = share_interval(0, 60)
     assert found.mean_set_size == Estimate(1.0, 1 - rare, 1 + 3 * rare)
     assert found.uacc.low < found.uacc.value == 2.0
+
+
+def test_a_stratum_of_coarse_scores_may_leave_its_step_more_often_than_resamples_do():
+    """Of 19 scores, 12 are 0. The threshold is the 18th, .8, and would be 0 if 18 of 19 were: by the upper end of the
+    share 12/19, with a probability of 16%. Resamples of the ranks keep .8."""
+    own = np.array([0.0] * 12 + [0.8] * 7)
+    asked = np.tile([0.0, 0.8, 0.8, 0.8], (40, 1))
+    right = np.arange(40) % 2.0
+    leaves = stats.binom.sf(17, 19, share_interval(12, 19)[1])
+    one = Strata(np.zeros(19, np.int64), np.zeros((40, 4), np.int64))
+    fine, coarse = (
+        intervals.strata_intervals(own, asked, right, one, 100, options=4, coarse=which) for which in (False, True)
+    )
+    assert fine.mean_set_size.low > 4 - 3 * leaves + 0.1
+    assert coarse.mean_set_size.low == pytest.approx(4 - 3 * leaves)
+    # Two strata leave their steps independently, and each changes half of the sets.
+    two = Strata(np.repeat([0, 1], 19), np.tile((np.arange(40) % 2)[:, None], (1, 4)))
+    found = intervals.strata_intervals(np.tile(own, 2), asked, right, two, 100, options=4, coarse=True)
+    assert found.mean_set_size.low == pytest.approx(4 - np.sqrt(2) * 1.5 * leaves)

@@ -452,7 +452,7 @@ def _cloze(found: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, bef
             lambda i, doc: {"premise": f"Street {i} was wet.", "question": "cause", "choice1": "a", "choice2": "b"},
             "{premise} because",
             "Street 0 was wet.",
-            "What was the cause?",
+            "What was the cause of this?",
         ),
         (
             lambda i, doc: {

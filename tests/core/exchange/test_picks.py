@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,12 +17,16 @@ from core.exchange import inspect_log, lm_eval, score_arrays, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
 from core.prompting.written import read_pick
+from core.reports.array_evaluation import of_arrays
 from core.reports.calibration.calibrated import calibrated
 from core.reports.caveats import of_run
+from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
+from core.reports.references import works
 from core.reports.report import report
 from core.reports.titles import run_title
 from core.runs import store
+from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick
 
@@ -224,7 +229,7 @@ def test_options_in_columns_are_no_picks(tmp_path):
         question(i, question=f"Q{i}", **{f"answer_{j}": f"{text} {i}" for j, text in enumerate(TEXTS)})
         for i in range(N)
     ]
-    with pytest.raises(InputError, match="expected a column for each option"):
+    with pytest.raises(InputError, match="it is a question bank without a model's figures"):
         table.read([csv(tmp_path, rows)])
 
 
@@ -337,6 +342,13 @@ def test_a_run_of_frequencies_says_so_and_has_no_nll(run):
     assert found.estimates["nll"].text() == "– (frequencies have none)"
 
 
+def test_a_run_of_frequencies_cites_who_took_frequencies_for_probabilities(run):
+    cited = [work.arxiv for work in works([load(run)], SetRule())]
+    other = [work.arxiv for work in works([load(synthetic_run())], SetRule())]
+    assert "2508.05544" in cited
+    assert "2508.05544" not in other
+
+
 def test_the_two_sides_need_as_many_samples(home, tmp_path):
     rows = [
         {**row, "split": "calibration" if int(str(row["id"])[1:]) % 2 else "test"}
@@ -380,3 +392,27 @@ def test_the_noise_of_samples_in_the_brier_score_is_estimated_without_bias():
     error = np.std(values) / math.sqrt(len(values))
     assert np.mean(values) == pytest.approx(brier(true, labels), abs=3 * error)
     assert error < 0.001
+
+
+def test_sets_by_subject_allow_for_coarse_frequencies_and_those_by_letter_need_equal_numbers():
+    """By letter, intervals with unlike numbers of samples held the size in 90% of draws only, so there are none."""
+    rng = np.random.default_rng(0)
+    samples, unlike = np.full(240, 5), np.arange(240) % 26 + 5
+    often = rng.dirichlet(np.full(4, 0.2), 240)
+    labels = np.array([rng.choice(4, p=p) for p in often])
+    named = np.where(np.arange(240) % 6 == 0, "rare", "frequent")
+
+    def found(counted, by):
+        shares = np.array([rng.multinomial(m, p) / m for m, p in zip(counted, often, strict=True)])
+        run = replace(of_arrays(shares, labels, calibration=np.arange(240) < 120), groups=named)
+        of = [replace(run, samples=counted if which else None) for which in (True, False)]
+        return [report(one, 300, scores=("lac",), by=by).scores["lac"] for one in of]
+
+    own, plain = found(samples, "group")
+    assert own.mean_set_size == plain.mean_set_size
+    assert np.diff(own.mean_set_size_interval) > np.diff(plain.mean_set_size_interval)
+    own, plain = found(samples, "class")
+    assert own.mean_set_size_interval == plain.mean_set_size_interval
+    own, plain = found(unlike, "class")
+    assert np.isnan([*own.mean_set_size_interval, *own.uacc_interval]).all()
+    assert np.isfinite(plain.mean_set_size_interval).all()

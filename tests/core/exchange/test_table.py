@@ -400,6 +400,41 @@ def test_training_rows_are_left_out_and_counted(tmp_path):
     assert run.read_as.endswith("2 rows of training left out")
 
 
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ("subset", ["train", "train", "cal", "test"]),
+        ("my rows", ["train", "train", "val", "test"]),
+        ("is_train", "1100"),
+    ],
+)
+def test_rows_of_training_are_known_by_the_cells(tmp_path, column, words):
+    made = frame(8).assign(**{column: list(words) * 2})
+    (run,) = table.read([write(tmp_path, made, ".csv")])
+    assert [question.id for question in run.questions] == ["q2", "q3", "q6", "q7"]
+
+
+def test_columns_behind_those_that_sum_to_1_are_left_over(tmp_path):
+    made = frame(8).rename(columns={"p_A": "A", "p_B": "B", "p_C": "C"})
+    (run,) = table.read([write(tmp_path, made.assign(D=2.5, E=[i / 10 for i in range(8)]), ".csv")])
+    assert run.read_as == "8 questions, 3 options, answers as letters, probabilities"
+
+
+def test_many_rounded_probabilities_are_no_logits(tmp_path):
+    shares = np.random.default_rng(0).dirichlet(np.ones(40), size=30).round(2)
+    assert (abs(shares.sum(axis=1) - 1) <= table_values.SUM_WITHIN).mean() < 0.5
+    made = pd.DataFrame(shares, columns=[f"p_{i}" for i in range(40)]).assign(label=[i % 40 for i in range(30)])
+    (run,) = table.read([write(tmp_path, made, ".csv")])
+    assert run.read_as.endswith(", probabilities")
+
+
+def test_a_row_for_each_option_is_no_row_for_each_pick(tmp_path):
+    made = pd.DataFrame([(i, c, math.log(0.3), "A") for i in range(6) for c in "ABC"])
+    made.columns = ["qid", "choice", "logprob", "label"]
+    with pytest.raises(InputError, match="found a row for each option"):
+        table.read([write(tmp_path, made, ".csv")])
+
+
 def test_the_rows_that_are_left_are_split_where_one_side_trained(tmp_path):
     rows = [(0.6 + i / 100, 0.4 - i / 100, "A", "train" if i < 4 else "test") for i in range(10)]
     (run,) = table.read([rows_of(tmp_path / "t.csv", "A,B,label,split", rows)])

@@ -45,6 +45,11 @@ ONE_TALK: dict[str, str | bytes] = {
     "therapist.txt": f"Therapist:  \nClient: {HELP}\n\nTherapist: {REPLY}\n",
     "bold.md": f"**User:** {HELP}\n\n**Assistant:** {REPLY}\n",
     "headings.txt": f"### Human: {HELP}\n### Assistant: {REPLY}\n",
+    "brackets.txt": f"[Client]: {HELP}\n[Therapist]: {REPLY}\n",
+    "llama3.txt": f"<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n{HELP}<|eot_id|>"
+    f"<|start_header_id|>assistant<|end_header_id|>\n\n{REPLY}<|eot_id|>",
+    "by_name.json": json.dumps({"first": {"messages": OPENAI}}),
+    "texts.json": json.dumps([{"dialogue": [f"Client: {HELP}", f"Therapist: {REPLY}"]}]),
     "letters.txt": f"Q: {HELP}\nA: {REPLY}\n",
     "therapist_and_client.txt": f"C1: {HELP}\nT1: {REPLY}\n",
     "windows.txt": f"client: {HELP}\r\ntherapist: {REPLY}\r\n".encode("utf-16"),
@@ -123,6 +128,31 @@ def test_a_workbook_and_a_compressed_file():
     assert parse(workbook(Context=[HELP], Response=[REPLY]), "a.xlsx").conversations[0].messages == TALK
     (conversation,) = parse(gzip.compress(lines({"messages": OPENAI}).encode()), "my_talk.jsonl.gz").conversations
     assert (conversation.name, conversation.messages) == ("my talk", TALK)
+
+
+def test_short_replies_of_people_are_conversations(tmp_path):
+    for names, kind in (("Context,Response", True), ("patient,doctor", True), ("question,answer", False)):
+        (tmp_path / "short.csv").write_text(f"{names}\nI feel tired.,Tell me more.\nI can not sleep.,Since when?\n")
+        if kind:
+            assert kind_of(tmp_path / "short.csv") == "conversation"
+            assert len(read(tmp_path / "short.csv").conversations) == 2
+        else:
+            assert kind_of(tmp_path / "short.csv") != "conversation"
+
+
+def test_a_history_comes_before_the_last_turn():
+    row = {"instruction": "Work.", "output": "I see.", "history": [[HELP, REPLY]]}
+    (talk, _) = parse(lines(row, row | {"instruction": "Sleep."}).encode(), "h.jsonl").conversations
+    assert talk.messages == (*TALK, Message("user", "Work."), Message("assistant", "I see."))
+
+
+def test_messages_of_trees_are_conversations_of_their_own():
+    rows = [
+        {"message_id": f"{t}{i}", "message_tree_id": t, "role": role, "text": text}
+        for t in "ab"
+        for i, (role, text) in enumerate([("prompter", HELP), ("assistant", REPLY)])
+    ]
+    assert [one.messages for one in parse(lines(*rows).encode(), "trees.jsonl").conversations] == [TALK, TALK]
 
 
 def test_what_is_left_out_is_said():

@@ -18,7 +18,7 @@ from core.exchange.dropped.reading import Drop
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.settings import settings
 from core.tables.tabular import open_sheet
-from core.tasks import bank, catalogue
+from core.tasks import bank, catalogue, local_file
 from core.tasks.bank_shapes import looks_like_bank
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord")
@@ -104,6 +104,43 @@ HUB = {
             "Correct Answer": lambda i: four(i)[i % 4],
             "Incorrect Answers": lambda i: [t for t in four(i) if t != four(i)[i % 4]],
         },
+    ),
+    "numbers in front of the texts": each(
+        question=asked,
+        options=lambda i: [f"{n + 1}. {t}" for n, t in enumerate(four(i))],
+        answer=lambda i: f"{i % 4 + 1}. {four(i)[i % 4]}",
+    ),
+    "an object for each letter": each(
+        question=asked,
+        options=lambda i: [{m: t} for m, t in zip("ABCD", four(i), strict=True)],
+        answer=lambda i: {"label": "ABCD"[i % 4], "text": four(i)[i % 4]},
+    ),
+    "columns with names of their own": each(
+        pregunta=asked,
+        **{f"opción {m}": (lambda i, n=n: four(i)[n]) for n, m in enumerate("abcd")},
+        respuesta=lambda i: "abcd"[i % 4],
+    ),
+    "columns that are numbers alone": each(
+        **{"Question #": lambda i: i + 1, "Question Text": asked},
+        **{str(n + 1): (lambda i, n=n: four(i)[n]) for n in range(4)},
+        answer=lambda i: i % 4 + 1,
+    ),
+    "options in the question's text": each(
+        question=lambda i: f"{asked(i)} " + " ".join(f"({m}) {t}" for m, t in zip("ABCD", four(i), strict=True)),
+        AnswerKey=lambda i: "ABCD"[i % 4],
+    ),
+    "letters as options, and the texts in the question": each(
+        question=lambda i: "\n".join(
+            [asked(i), *(f"{m}. {t}" for m, t in zip("ABCD", four(i), strict=True)), "Answer:"]
+        ),
+        choices=list("ABCD"),
+        answer=lambda i: i % 4,
+    ),
+    "targets (BIG-bench on the hub)": each(
+        inputs=asked,
+        targets=lambda i: [four(i)[i % 4]],
+        multiple_choice_targets=four,
+        multiple_choice_scores=lambda i: [int(n == i % 4) for n in range(4)],
     ),
     "scores of the targets (BIG-bench)": each(
         input=asked, target_scores=lambda i: {text: int(n == i % 4) for n, text in enumerate(four(i))}
@@ -195,6 +232,23 @@ def test_a_passage_with_several_questions_is_a_cluster(tmp_path):
 
 
 @pytest.mark.quick
+def test_one_passage_with_its_questions_is_a_bank(tmp_path):
+    own = {"questions": ["Who?", "Why?"], "options": [four(0)] * 2, "answers": ["A", "D"], "article": "Ann came."}
+    data = loaded(tmp_path, json.dumps(own | {"id": "high1.txt"}), "1.json")
+    assert [(q.id, q.context, q.label, q.cluster) for q in data.questions] == [
+        ("1-1", "Ann came.", 0, "high1.txt"),
+        ("1-2", "Ann came.", 3, "high1.txt"),
+    ]
+
+
+@pytest.mark.quick
+def test_the_place_of_the_right_answer_is_no_option(tmp_path):
+    for right in (lambda i: "ABC"[i % 3], lambda i: i % 3 + 1):
+        rows = each(question=asked, correct=right, **{f"distractor{n}": (lambda i, n=n: four(i)[n]) for n in range(3)})
+        assert all(q.options == tuple(four(i)[:3]) for i, q in enumerate(loaded(tmp_path, lines(rows)).questions))
+
+
+@pytest.mark.quick
 def test_answers_that_name_their_options(tmp_path):
     rows = each(question=asked, passage="It rains.", answer=lambda i: i % 2 == 0)
     assert [(q.options, q.label) for q in loaded(tmp_path, lines(rows)).questions[:2]] == [
@@ -250,6 +304,15 @@ def test_numbers_are_options_and_figures_of_a_model_are_none(tmp_path):
     sums = "question,A,B,C,label\n" + "".join(f"{i} + 9?,{i + 9},{i + 8},{2 * i},A\n" for i in range(6))
     assert loaded(tmp_path, sums, "sums.csv").questions[0].options == ("9", "8", "0")
     assert looks_like_bank(open_sheet(tmp_path / "sums.csv"))
+    text = "question,A,B,C,answer\n"
+    years = text + "".join(
+        f"{asked(i)},{1900 + i},{1905 + i},{1910 + i},{(1900, 1905, 1910)[i % 3] + i}\n" for i in range(6)
+    )
+    letters = text + "".join(f"{asked(i)},{1900 + i},{1905 + i},{1910 + i},{'ABC'[i % 3]}\n" for i in range(6))
+    for bank_of_years in (years, letters):
+        data = loaded(tmp_path, bank_of_years, "years.csv")
+        assert [(q.options[0], q.label) for q in data.questions] == [(str(1900 + i), i % 3) for i in range(6)]
+        assert looks_like_bank(open_sheet(tmp_path / "years.csv"))
     votes, logits = ("20,8,2", "15,9,6"), ("3.14159,2.71828,1.41421", "1.11111,2.22222,-0.33333")
     for figures, other in (("0.7,0.2,0.1", "0.1,0.2,0.7"), ("-0.5,-1.5,-2.5", "-1.5,-0.5,-4"), logits, votes):
         text = "question,A,B,C,label\n" + "".join(f"{asked(i)},{(figures, other)[i % 2]},A\n" for i in range(6))
@@ -265,7 +328,10 @@ def test_numbers_and_workbooks_are_banks_when_they_are_dropped(home, tmp_path):
     book.save(tmp_path / "quiz.xlsx")
     listed = each(question=asked, choices=lambda i: [str(i), str(i + 2), "99"], answer=lambda i: i % 3)
     (tmp_path / "listed.jsonl").write_text(lines(listed))
-    reading = Drop([tmp_path / "quiz.xlsx", tmp_path / "listed.jsonl"], scratch=tmp_path / "scratch").read()
+    right = each(Problem=asked, question=asked, options=four, correct=lambda i: "ABCD"[i % 4])
+    (tmp_path / "right.txt").write_text(lines(right))  # no labels of a jury, and JSON lines whatever the name
+    files = [tmp_path / name for name in ("quiz.xlsx", "listed.jsonl", "right.txt")]
+    reading = Drop(files, scratch=tmp_path / "scratch").read()
     assert (reading.runs, reading.refused) == ((), ())
     assert {one.kind for one in reading.elsewhere} == {"questions"}
     for one in reading.elsewhere:
@@ -323,3 +389,20 @@ def test_a_kept_copy_is_the_same_bank(tmp_path):
     again = loaded(tmp_path, local_file.canonical(first.questions), "again.jsonl")
     assert bank.fingerprint(first.questions) == bank.fingerprint(again.questions)
     assert [q.group for q in again.questions] == ["s"] * 6
+
+
+def test_texts_as_bytes_are_read_as_texts(tmp_path):
+    path = tmp_path / "bytes.parquet"
+    options = pa.array([[b"caf\xc3\xa9", b"tea"]] * 2, pa.list_(pa.binary()))
+    pq.write_table(pa.table({"question": ["Which?", "What?"], "options": options, "label": ["A", "B"]}), path)
+    assert local_file.read_path(path).questions[0].options == ("café", "tea")
+
+
+def test_a_kept_bank_is_refused_without_the_path_of_the_server(home, tmp_path):
+    path = tmp_path / "upload"
+    path.write_text("no table")
+    for labels_from in (None, 1):
+        with pytest.raises(InputError) as error:
+            question_files.keep(path, "mine", labels_from=labels_from)
+        assert str(tmp_path) not in str(error.value)
+        assert str(error.value).startswith("mine")

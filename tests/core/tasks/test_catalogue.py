@@ -101,7 +101,7 @@ def test_broken_files(tmp_path):
     with pytest.raises(InputError, match=r"mine.parquet, line 1: expected a header with several columns"):
         catalogue.load(str(broken))
     with pytest.raises(InputError, match=r"none of .json, .jsonl, .ndjson, .csv, .tsv, .xlsx, .parquet"):
-        catalogue.load(f"qa@{tmp_path / 'mine.txt'}")
+        catalogue.load(f"qa@{tmp_path / 'mine.pdf'}")
 
 
 # ---------------------------------------------------------------- hub data sets

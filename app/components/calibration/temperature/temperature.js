@@ -7,7 +7,7 @@ import { shareInterval } from "../../shared/coverage_distributions.js";
 import { asPercent, axes, steps } from "../../shared/svg.js";
 import { percent } from "../../shared/formatting.js";
 import { mounted } from "../../shared/mounted.js";
-import { atTemperature, hold } from "./tempering.js";
+import { atTemperature, hold, nll } from "./tempering.js";
 
 const SEND_AFTER_MS = 120;
 const TALK_AFTER_MS = 500;
@@ -16,12 +16,13 @@ const WIDEST = 5;
 const HUNDRED = 100;
 const REACHES = [0.2, 0.4, 0.6, 1];
 const [COLDEST, HOTTEST] = [20, 500];
-const nll = (found) => (found.nllInfinite ? "∞" : found.nll.toFixed(3));
-// Says why the NLL is infinite, if it is.
-const endless = ({ nllInfinite, n }) =>
-  nllInfinite
-    ? ` ${nllInfinite} of ${n} test questions give the truth a probability of 0. No temperature changes that, so the NLL is infinite (∞).`
-    : "";
+// Says why the NLL is infinite or is not there.
+const endless = ({ nllInfinite, nll: loss, n }) =>
+  Number.isNaN(loss)
+    ? " Frequencies have no NLL, because an option without a pick can be right."
+    : nllInfinite
+      ? ` ${nllInfinite} of ${n} test questions give the truth a probability of 0. No temperature changes that, so the NLL is infinite (∞).`
+      : "";
 const COLOURS = ["lac", "aps", "truth", "in", "out", "guarantee"];
 const READINGS = [
   [
@@ -82,6 +83,7 @@ function heldOf({ rows }) {
     k,
     labels: Int32Array.from(rows.getChild("y").toArray()),
     own: Uint8Array.from(rows.getChild("own").toArray()),
+    frequencies: Boolean(rows.getChild("frequency")),
   });
 }
 

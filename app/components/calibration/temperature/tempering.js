@@ -9,8 +9,8 @@ import { eachRow } from "../../shared/scores/ranking.js";
 // row. Rows are sorted by increasing probability; of equal options the later comes last, as in core/conformal/scores.
 // `begin` is where a row's own options begin: options that the question lacks (NaN in `logs`) come first. `truth` is
 // the position of the true option. `right` says whether the top option, the last of the row, is the true one. `own`
-// says which rows calibrate; the others test.
-export function hold({ logs, labels, own, k }) {
+// says which rows calibrate; the others test. `frequencies` of picks have no NLL.
+export function hold({ logs, labels, own, k, frequencies = false }) {
   const n = labels.length;
   const below = new Float64Array(n * k).fill(-Infinity);
   const begin = new Uint8Array(n);
@@ -39,6 +39,7 @@ export function hold({ logs, labels, own, k }) {
     calibration: rows(1),
     hot: new Float64Array(logs.length),
     sums: new Float64Array(n),
+    frequencies,
   };
 }
 
@@ -184,11 +185,14 @@ function setsOf({ hot, k, begin, truth, calibration, test }, alpha) {
   };
 }
 
+// The NLL as text.
+export const nll = ({ nll: mean, nllInfinite }) => (nllInfinite ? "∞" : Number.isNaN(mean) ? "–" : mean.toFixed(3));
+
 // Everything at one temperature. The loss of a true option is log Σ exp(below / T) − below / T. It is infinite if the
 // option's probability is 0, and then so is the mean loss, the NLL. `nllInfinite` counts such questions.
 export function atTemperature(held, { temperature, alpha, bins, by }) {
   const hot = temper(held, temperature);
-  const { k, truth, test, right, below, sums } = held;
+  const { k, truth, test, right, below, sums, frequencies } = held;
   let loss = 0;
   let nllInfinite = 0;
   let hits = 0;
@@ -204,8 +208,8 @@ export function atTemperature(held, { temperature, alpha, bins, by }) {
   return {
     ...reliability(confidence, right, bins, by),
     accuracy: hits / test.length,
-    nll: loss / test.length,
-    nllInfinite,
+    nll: frequencies ? NaN : loss / test.length,
+    nllInfinite: frequencies ? 0 : nllInfinite,
     n: test.length,
     sets: setsOf(held, alpha),
   };

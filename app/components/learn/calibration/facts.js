@@ -5,7 +5,14 @@ import { shownAlpha } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { uniformsAt } from "../../shared/random_numbers.js";
 import { mean, points, share, whole } from "../numbers.js";
-import { atTemperature, binEdges, binOf, hold, reliability } from "../../calibration/temperature/tempering.js";
+import {
+  atTemperature,
+  binEdges,
+  binOf,
+  hold,
+  nll as loss,
+  reliability,
+} from "../../calibration/temperature/tempering.js";
 
 const WIDTH = "width";
 const BINS = 15;
@@ -28,7 +35,8 @@ export function calibrationRun(data) {
   const columns = Array.from({ length: k }, (_, j) => rows.getChild(`l${j}`).toArray());
   const logs = Float64Array.from({ length: rows.numRows * k }, (_, i) => columns[i % k][Math.floor(i / k)]);
   const own = Uint8Array.from(rows.getChild("own").toArray());
-  const held = hold({ logs, k, own, labels: Int32Array.from(rows.getChild("y").toArray()) });
+  const labels = Int32Array.from(rows.getChild("y").toArray());
+  const held = hold({ logs, k, own, labels, frequencies: Boolean(rows.getChild("frequency")) });
   const run = { held, k, n: held.calibration.length, m: held.test.length, kept: new Map() };
   Object.assign(run, { model: data.model, name: data.name, fitted: data.fitted });
   run.first = atTemperature(held, { temperature: 1, alpha: PLAIN_TEMPERATURE, bins: BINS, by: WIDTH });
@@ -84,7 +92,6 @@ export const floorOf = (run, n) => once(run, `floor ${n}`, () => mean(perfectErr
 
 const quarter = ({ m }) => Math.max(1, Math.floor(m / 4));
 export const shownTemperature = (hundredths) => (hundredths / PLAIN_TEMPERATURE).toFixed(2);
-const loss = ({ nll, nllInfinite }) => (nllInfinite ? "∞" : nll.toFixed(3));
 const meanConfidence = ({ run }) => mean(run.confidence);
 const fittedRun = (at) => temperedOnce(at, at.run.fitted ?? PLAIN_TEMPERATURE);
 const hotRun = (at) => temperedOnce(at, HOT);
@@ -139,6 +146,7 @@ function aboveFloorSaid({ run }) {
 
 function fittedSaid(at) {
   const { nll: before } = at.run.first;
+  if (Number.isNaN(before)) return "Frequencies have no loss, because an option without a pick can be right.";
   const after = fittedRun(at);
   if (after.nll < before && after.ece < at.run.first.ece)
     return "Both are better, on questions that had no part in it.";

@@ -1,6 +1,7 @@
 // Steps 5 and 6: the diagram and the figures of the run at a temperature under the pointer.
 
 import { make, say } from "../../shared/dom.js";
+import { nll } from "../../calibration/temperature/tempering.js";
 import { mover } from "../mover.js";
 import { points, share } from "../numbers.js";
 import { reliabilityDiagram } from "./diagram.js";
@@ -14,7 +15,7 @@ const claimText = ({ counts, confidence, n }) =>
 
 const HEAT_ROWS = [
   ["ECE", eceText],
-  ["NLL", ({ nll, nllInfinite }) => (nllInfinite ? "∞" : nll.toFixed(3))],
+  ["NLL", nll],
   ["Mean confidence", claimText],
   ["Right", rightText],
 ];

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from core.exchange.dropped import question_files
+from core.exchange.dropped.examples import as_csv, as_lines
 from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import Drop
 from core.exchange.dropped.recognition import kind_of
-from core.perplexity import conversations
+from core.perplexity import choices, conversation_files
 from core.reports.imported_figures import figures
 from core.tasks.bank_names import ORIGINS
 
 pytestmark = pytest.mark.quick
 
 EXAMPLES = [(name, place) for name, kind in KINDS.items() for place in range(len(kind.examples))]
+NAMES = ["context", "A", "B", "C", "D", "label"]
 ALONE = {"results": "it holds means over all questions"}
 """Kinds of which a file alone is refused for what lacks beside it."""
 
@@ -58,7 +61,9 @@ def test_an_example_is_recognised_and_read(home, tmp_path, name, place):
         assert "question" in reading.elsewhere[0].read_as
         assert question_files.keep(paths[0], paths[0].name)
     if name == "conversation":
-        assert conversations.read(paths[0])
+        assert conversation_files.parse(paths[0].read_bytes(), paths[0].name).conversations
+    if name == "choices":
+        assert choices.read(paths[0])
 
 
 def test_every_kind_says_what_becomes_of_its_files():
@@ -82,6 +87,41 @@ def said(reading: Reading) -> dict[str, str]:
     return {name: sentence for sentence, names in refusals(reading) for name in names}
 
 
+ENDINGS = ["boils.", "flies.", "sings.", "melts."]
+MESSAGES = [{"role": "user", "content": "I can't sleep."}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kinds"),
+    [
+        (
+            "hub.jsonl",
+            as_lines([{"ctx": f"A man {i}", "endings": ENDINGS, "label": str(i % 4)} for i in range(6)]),
+            {"questions"},
+        ),
+        (
+            "text.jsonl",
+            as_lines([{"context": f"A man {i}", "endings": ENDINGS, "label": i % 4} for i in range(6)]),
+            {"questions"},
+        ),
+        ("talk.jsonl", as_lines([{"context": MESSAGES, "endings": ENDINGS, "label": 1}]), {"choices"}),
+        ("either.csv", as_csv(NAMES, [[f"A man {i}", *"wxyz", i % 4 + 1] for i in range(8)]), {"questions", "choices"}),
+        ("talk.csv", as_csv(NAMES, [[f"user: I am {i}.", *"wxyz", i % 4 + 1] for i in range(8)]), {"choices"}),
+    ],
+)
+def test_texts_with_endings_go_where_they_can_be_used(home, tmp_path, name, content, kinds):
+    path = tmp_path / name
+    path.write_bytes(content)
+    (tmp_path / "scratch").mkdir()
+    reading = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+    assert {found.kind for found in reading.elsewhere} == kinds
+    assert not said(reading)
+    if "choices" in kinds:
+        assert choices.read(path)
+    if "questions" in kinds:
+        assert question_files.keep(path, name)
+
+
 def test_a_person_says_whether_numbers_are_options_or_figures(home, tmp_path):
     (prices,) = KINDS["unclear"].examples
     path = tmp_path / "prices.csv"
@@ -93,6 +133,14 @@ def test_a_person_says_whether_numbers_are_options_or_figures(home, tmp_path):
     assert found.kind == "questions"
     (run,) = drop.read(meant={"": "results"}).runs
     assert run.run.scored.logits.shape == (6, 3)
+
+
+def test_a_workbook_may_have_conversations(home, tmp_path):
+    path = tmp_path / "talk.xlsx"
+    rows = [[f"I feel lost {i}.", "Tell me more about it, whenever you like."] for i in range(3)]
+    pd.DataFrame(rows, columns=["Context", "Response"]).to_excel(path, index=False)
+    assert kind_of(path) == "conversation"
+    assert len(conversation_files.parse(path.read_bytes(), path.name).conversations) == 3
 
 
 @pytest.mark.parametrize(

@@ -319,6 +319,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         + "".join(f"{i},{'ABC'[j]},{P[i][j]},{j == TRUE[i]}\n" for i in range(6) for j in range(3)),
         "expected a row for each question and a column for each option, found a row for each option",
     ),
+    "a_row_an_option_by_number.csv": (
+        "question,option,p,label\n"
+        + "".join(f"Q{i},{j},{P[i][j]},{int(j == TRUE[i])}\n" for i in range(6) for j in range(3)),
+        "expected a row for each question and a column for each option, found a row for each option",
+    ),
     "outside.zip": (zipped(**{"..__mine.csv": GOOD}), "the archive holds no file that can be read"),
     "results.db": (b"SQLite format 3\0" + bytes(4000), "found a binary file of no known format"),
     "one_sign_lacks.csv": (
@@ -470,3 +475,28 @@ def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_pat
     reading = read(tmp_path, ("x.zip", into.getvalue()))
     assert sorted(found.name for found in reading.runs) == ["x.zip/abs.csv", "x.zip/mine.csv"]
     assert not (tmp_path / "evil.csv").exists()
+
+
+def test_a_first_line_of_json_lines_may_be_long_or_hold_a_huge_number(home, tmp_path):
+    rows = [{"question": f"Which {i}?", "options": ["x", "y"], "label": "AB"[i % 2]} for i in range(6)]
+    rows[0]["question"] = "long " * 300_000
+    (found,) = read(tmp_path, ("long.jsonl", jsonl(rows))).elsewhere
+    assert (found.kind, found.read_as) == ("questions", "6 questions, 2 options, answers as letters")
+    rows[0]["question"] = "Which 0?"
+    again = tmp_path / "again"
+    again.mkdir()
+    huge = jsonl(rows).replace('"label": "A"', '"label": 1' + "0" * 5_000, 1)
+    ((sentence, _),) = refusals(read(again, ("huge.jsonl", huge)))
+    assert "'label'" in sentence
+
+
+def test_a_damaged_text_in_utf_16_is_refused_under_its_own_name(home, tmp_path):
+    ((sentence, _),) = refusals(read(tmp_path, ("t.csv", b"\xff\xfea,b\n1,2\xd8")))
+    assert sentence == "expected text in UTF-16, as the file begins, found otherwise; save it as UTF-8"
+
+
+def test_options_that_cannot_be_read_make_no_labels_of_a_jury(home, tmp_path):
+    rows = "".join(f'Which {i}?,"{"[" * 300}",A\n' for i in range(6))
+    ((sentence, _),) = refusals(read(tmp_path, ("deep.csv", f"question,options,label\n{rows}")))
+    assert "options" in sentence
+    assert "juror" not in sentence

@@ -92,6 +92,15 @@ def tokens(i: int, *more: tuple[str, float]) -> list[dict[str, object]]:
     return [{"token": token, "logprob": p} for token, p in sorted(found, key=lambda one: -one[1])]
 
 
+def halved(listed: list[dict[str, object]]) -> list[dict[str, object]]:
+    """The tokens, where half of the probability of A is that of the token with a blank before it."""
+    return [
+        {"token": token, "logprob": float(str(one["logprob"])) - (math.log(2) if one["token"] == "A" else 0)}
+        for one in listed
+        for token in ((" A", "A") if one["token"] == "A" else (one["token"],))
+    ]
+
+
 LOGS = [[math.log(p) for p in row] for row in P]
 RIGHT: dict[str, bytes | str] = {
     "hellaswag_write_out_info.json": json.dumps(  # lm-eval 0.3 with --write_out
@@ -102,6 +111,9 @@ RIGHT: dict[str, bytes | str] = {
             for i in range(6)
         ],
         indent=4,
+    ),
+    "two_tokens_of_a_letter.jsonl": jsonl(  # whose probabilities are added
+        json_rows(top_logprobs=lambda i: halved(tokens(i)))
     ),
     "top_logprobs.jsonl": jsonl(json_rows(top_logprobs=lambda i: tokens(i, ("The", -4.0), (" (", -6.0)))),
     "an_object_for_each_option.jsonl": jsonl(
@@ -190,10 +202,6 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     ),
     "formulas.xlsx": (workbook("={}"), "'prob A, prob B, prob C', found no values; if their cells hold formulas"),
     "predictions.csv.bz2": (bz2.compress(GOOD.encode())[:-9], "expected a whole bzip2 file, found none"),
-    "two_tokens_of_a_letter.jsonl": (
-        jsonl(json_rows(top_logprobs=lambda i: tokens(i, (" A", -3.0)))),
-        "it has neither questions with options nor a model's figures",
-    ),
 }
 
 

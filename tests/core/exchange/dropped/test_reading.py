@@ -339,3 +339,42 @@ def test_a_zip_of_several_runs_arrays_is_no_npz(tmp_path, folder):
     reading = Drop([path], scratch=scratch).read()
     assert sorted(found.run.spec.task for found in reading.runs) == ["anatomy", "business", "chemistry"]
     assert reading.refused == ()
+
+
+def sided(n: int, more: str = "") -> str:
+    return (
+        "id,p_cat,p_dog,label\n" + "".join(f"{i},0.{i % 9 + 1},{0.9 - i % 9 / 10:.1f},cat\n" for i in range(n)) + more
+    )
+
+
+def test_tables_that_calibrate_and_test_are_one_run(home, tmp_path):
+    path = tmp_path / "pets.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, n in (("calibration.csv", 30), ("test.csv", 20), ("train.csv", 40), ("other.csv", 8)):
+            archive.writestr(name, sided(n))
+    (tmp_path / "scratch").mkdir()
+    reading = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+    one, other = sorted((found.run for found in reading.runs), key=lambda run: -len(run.questions))
+    assert (one.roles.count("calibration"), one.roles.count("test")) == (30, 20)
+    assert (one.spec.task, other.spec.task) == ("pets", "other")
+    assert "40 rows of training left out" in one.read_as
+    assert one.provenance["file"] == "calibration.csv, test.csv, train.csv"
+
+
+def test_a_damaged_row_of_one_of_two_sides_is_named_with_its_file(home, tmp_path):
+    for name, content in (("cal.csv", sided(9)), ("test.csv", sided(9, "9,?,0.5,cat\n"))):
+        (tmp_path / name).write_text(content)
+    (tmp_path / "scratch").mkdir()
+    paths = [tmp_path / "cal.csv", tmp_path / "test.csv"]
+    reading = Drop(paths, scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+    ((sentence, _),) = refusals(reading)
+    assert "test.csv, line 11: expected a number in 'p_cat'" in sentence
+
+
+def test_what_stands_beside_the_results_of_a_run_is_no_refusal(home, tmp_path):
+    folder = store.folder_of(synthetic_run())
+    (folder / "log.txt").write_text("It began.\nIt ended.\n")
+    (tmp_path / "scratch").mkdir()
+    reading = Drop([folder], scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+    assert len(reading.runs) == 1
+    assert list(refusals(reading)) == []

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from core.calibration.recalibration import METHODS, fit, tempered
-from core.conformal.probabilities import softmax, top_options
+from core.conformal.probabilities import frequencies, log, softmax, top_options
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
 from core.errors import InputError
 from core.reports.calibration.recalibrated import halves, recalibrated
+from core.reports.calibration.temperature import at_temperature, dial_rows
 from core.reports.course.calibration import fitted_temperature
 from core.reports.evaluation import load
 from core.runs import store
@@ -55,6 +56,33 @@ def test_every_figure_is_the_mean_of_two_fits_done_by_hand(run):
     assert low < middle < high
     assert middle == pytest.approx(found.nll - made["none"].nll)
     assert found.accuracy == made["none"].accuracy  # a temperature keeps the ranking
+
+
+@pytest.fixture
+def picked(run):
+    """The run with frequencies of 6 picks in place of its probabilities."""
+    rng = np.random.default_rng(0)
+    shares, samples = frequencies(np.stack([rng.multinomial(6, p / p.sum()) for p in run.probabilities]))
+    return replace(run, probabilities=shares, log_probabilities=log(shares), samples=samples)
+
+
+def test_frequencies_are_recalibrated_by_what_needs_no_logarithm_of_them(picked):
+    before, made = recalibrated(picked, 100)
+    assert made.method == "isotonic"
+    assert np.isnan([before.nll, made.nll, *made.nll_change]).all()
+    assert made.nll_infinite == 0
+    with pytest.raises(InputError, match="scaling need logarithms, and a frequency of 0"):
+        recalibrated(picked, 100, methods=("isotonic", "platt"))
+    assert fitted_temperature(picked) is None
+
+
+def test_frequencies_have_no_nll_at_any_temperature(run, picked):
+    for hundredths in (50, 100):
+        found = at_temperature(picked, hundredths, 100)
+        assert np.isnan(found.nll)
+        assert found.nll_infinite == 0
+    assert "frequency" in dial_rows(picked).column_names
+    assert "frequency" not in dial_rows(run).column_names
 
 
 def test_isotonic_regression_that_rules_out_a_truth_has_an_infinite_nll(run):

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from core.records import Question
-from core.tables.labels import Labels
 
 
 def line(
@@ -20,15 +19,10 @@ def line(
     '0 questions, answers as letters, 5 rows twice, 311 rows of training left out'
     """
     counts = [len(question.options) for question in questions]
-    named = [_counted(len(questions), "question"), f"{_span(counts)} options" if counts else "", *parts]
-    named.append(f"{_counted(repeated, 'row')} twice" if repeated else "")
-    named += [f"{_counted(number, 'row')} {what} left out" for what, number in (left_out or {}).items() if number]
+    named = [counted(len(questions), "question"), f"{span(counts)} options" if counts else "", *parts]
+    named.append(f"{counted(repeated, 'row')} twice" if repeated else "")
+    named += [f"{counted(number, 'row')} {what} left out" for what, number in (left_out or {}).items() if number]
     return ", ".join(part for part in named if part)
-
-
-def described(labels: Labels) -> str:
-    """What the answers were taken for, and why where the numbers alone do not say it."""
-    return f"answers as {labels.form}" + (f" ({labels.reason})" if labels.reason else "")
 
 
 def kind_words(kind: str) -> str:
@@ -41,10 +35,16 @@ def repeats(rows: Sequence[object]) -> int:
     return sum(number - 1 for number in Counter(rows).values())
 
 
-def _span(numbers: Sequence[int]) -> str:
+def span(numbers: Sequence[int]) -> str:
+    """The least and the most of some numbers: "4", or "4 to 6"."""
     least, most = min(numbers), max(numbers)
     return f"{least}" if least == most else f"{least} to {most}"
 
 
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun if number == 1 else noun + 's'}"
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number and its noun.
+
+    >>> counted(1, "row"), counted(2000, "question")
+    ('1 row', '2,000 questions')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
