@@ -269,7 +269,7 @@ def _beyond_the_steps(
         if not math.isfinite(limit):
             continue
         first, after = (int(np.searchsorted(ordered, limit, side)) for side in ("left", "right"))
-        below, above = _leaving(n, rank(n, alpha) - 1, first, after)
+        below, above = _leaving(n, int(rank(n, alpha)) - 1, first, after)
         if below:
             down += (below * (size - size_at(_with(limits, code, ordered[first - 1])))) ** 2
         up += (above * (size_at(_with(limits, code, ordered[after] if after < n else math.inf)) - size)) ** 2
