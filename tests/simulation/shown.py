@@ -154,7 +154,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.conformal.coverage.share_interval",
         "core.estimates.Estimate",
     ),
-    "core.reports.frames.score_table": (
+    "core.reports.frames.score_rows": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.coverage.strata_band",
         "core.conformal.coverage.strata_p_value",
@@ -174,6 +174,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
         "core.estimates.Estimate",
     ),
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
+    "core.reports.scored_sets.option_p_values": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),
     "core.reports.perplexity._difference": ("core.perplexity.figures.Paired",),
     "core.reports.course.asking.differences": (
