@@ -171,7 +171,7 @@ def sum_within(values: FloatArray) -> float:
         return SUM_WITHIN
     for step in (0.01, 0.001):
         if np.allclose(real / step, np.rint(real / step), rtol=0, atol=1e-6) and not (real == np.rint(real)).all():
-            return max(SUM_WITHIN, step * min(k / 2, 1.25 * math.sqrt(k))) + 1e-9
+            return float(max(SUM_WITHIN, step * min(k / 2, 1.25 * math.sqrt(k))) + 1e-9)
     return SUM_WITHIN
 
 
