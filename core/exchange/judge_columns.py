@@ -25,6 +25,8 @@ from core.tables.tabular import Sheet, as_number, meant
 JUROR_NAMES = ("juror", "judge", "judge_model", "judge_name", "rater", "evaluator", "annotator", "grader")
 VERDICT_NAMES = ("p_true", "verdict", "judgement", "judgment", "vote", "decision", "probability")
 """Columns of a table with a row for each verdict: who gave it, and what it is."""
+SURE_VERDICTS = ("ptrue", "verdict", "judgement", "judgment")
+"""Those that hold nothing but verdicts."""
 Meaning = Literal["verdicts", "probabilities", "pairs", ""]
 """What a column's cells are; "" for anything else."""
 TRUTH_NAMES = (
@@ -233,6 +235,9 @@ def long_columns(names: Sequence[str]) -> dict[str, str]:
         "label": ("label", *TRUTH_NAMES),
     }
     found = {meant_name: first(names, candidates) for meant_name, candidates in wanted.items()}
+    if plain_name(found["p_true"]) in SURE_VERDICTS:  # then answers may have an id in place of their texts
+        found["question"] = found["question"] or first(names, ID_NAMES)
+        found["answer"] = found["answer"] or found["question"]
     return found if all(found.values()) else {}
 
 
