@@ -101,7 +101,7 @@ def in_double(values: npt.NDArray[Any]) -> FloatArray:
     wide: FloatArray = values.astype(np.float64)
     single = values.dtype in (np.float16, np.float32)
     few = wide.ravel()[:: 1 + wide.size // FEW]  # in most arrays, a few values show that there is no pattern
-    few = few[np.isfinite(few)]
+    few = few[np.abs(few) <= PER_CENT]  # larger ones are no shares, and the largest can't be rounded
     if not single and not any((few.round(d) == few).all() for d in DECIMALS):
         return wide
     known = np.unique(wide[np.isfinite(wide)])
