@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from core.exchange.imported import ImportedRun
 from core.records import LogitArray
@@ -43,7 +43,7 @@ def noted(run: ImportedRun) -> ImportedRun:
     own = figures[rows]
     right = int((own[np.arange(len(rows)), labels] >= own.max(axis=1)).sum())
     chance = float(np.mean(1 / np.array(counts)))
-    if binom.cdf(right, len(rows), chance) >= SURE:
+    if bdtr(right, len(rows), chance) >= SURE:
         return run
     return replace(
         run, provenance=run.provenance | {BELOW_CHANCE: {"right": right, "questions": len(rows), "chance": chance}}

@@ -11,7 +11,7 @@ from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import Drop
 from core.exchange.dropped.recognition import kind_of
-from core.perplexity import conversations
+from core.perplexity import conversation_files
 from core.reports.imported_figures import figures
 from core.tasks.bank_names import ORIGINS
 
@@ -58,7 +58,7 @@ def test_an_example_is_recognised_and_read(home, tmp_path, name, place):
         assert "question" in reading.elsewhere[0].read_as
         assert question_files.keep(paths[0], paths[0].name)
     if name == "conversation":
-        assert conversations.read(paths[0])
+        assert conversation_files.read(paths[0])
 
 
 def test_every_kind_says_what_becomes_of_its_files():
