@@ -71,6 +71,12 @@ def option_cells(sheet: Sheet, columns: Columns, *, told: str = "", whole: bool 
         kind = told or refined(columns.values, recognised_values(values))
     if kind not in LISTED and error is not None:
         raise error
+    if not told and not columns.values and kind == "logits" and np.isin(values, (0, 1)).all():
+        raise InputError(
+            f"{sheet.path}: all figures of {columns.options[0]!r} to {columns.options[-1]!r} are 0 or 1, as marks of "
+            "right and wrong answers are, so they are no figures of options; give each option's probability, or say "
+            "--values logits"
+        )
     there, marked = ~np.isnan(values), _marked(values) if kind == "log-probabilities" else np.zeros_like(values, bool)
     counts = there.sum(axis=1)
     gaps = (there != (np.arange(values.shape[1]) < counts[:, None])).any(axis=1)

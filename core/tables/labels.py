@@ -327,11 +327,17 @@ def _of_hits(numbers: IntArray, picks: IntArray) -> int | None:
     not more often under the other.
 
     The model's picks and the labels are compared with all permutations of the labels, so that a model that prefers one
-    letter, or labels that prefer one, decide nothing.
+    letter, or labels that prefer one, decide nothing. Neither does a model of ordered classes whose picks are mostly
+    next to the truth: they agree with labels on both sides of it, and so with those beyond the other reading too. If
+    they are mostly on one side of it, nothing in the file tells this from labels that are read wrongly.
     """
     known = picks >= 0
-    z = [_above_shuffled(picks[known], numbers[known] - first) for first in (0, 1)]
-    return next((first for first in (0, 1) if z[first] >= SURE_Z and z[1 - first] < CHANCE_Z), None)
+    z = {first: _above_shuffled(picks[known], numbers[known] - first) for first in (-1, 0, 1, 2)}
+    readings = ((0, 1, 2), (1, 0, -1))  # a reading, the other, and the next number beyond it
+    for first, other, beyond in readings:
+        if z[first] >= SURE_Z and z[other] < CHANCE_Z and z[beyond] < SURE_Z / 2:
+            return first
+    return None
 
 
 def _above_shuffled(picks: IntArray, labels: IntArray) -> float:
@@ -340,6 +346,7 @@ def _above_shuffled(picks: IntArray, labels: IntArray) -> float:
     With a_c picks and b_c labels of option c, n rows and S = Σ a_c b_c, the hits of shuffled labels have the mean S / n
     and the variance S / n + (S² − Σ a_c b_c (a_c + b_c − 1)) / (n (n − 1)) − S² / n².
     """
+    picks, labels = picks[labels >= 0], labels[labels >= 0]
     n = len(picks)
     if n < 2:
         return 0.0

@@ -1,5 +1,7 @@
 """Runs that are right far less often than guesses say so before they are kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,32 @@ def test_a_table_that_hedge_exported_is_not_judged_again(tmp_path):
     run = run_of(tmp_path, 0, 100)
     run.provenance["exported_run"] = "r"
     assert below_chance.noted(run) is run
+
+
+def drawn(run, rng, *, right=None, letter=False):
+    """The run with other answers: right with this probability, else guesses, or mostly one letter."""
+    k, labels = 4, np.array([one.label for one in run.questions])
+    picks = rng.integers(0, k, len(labels))
+    if letter:
+        picks = np.where(rng.random(len(labels)) < 0.8, picks[0], picks)
+    if right is not None:
+        picks = np.where(rng.random(len(labels)) < right, labels, (labels + rng.integers(1, k, len(labels))) % k)
+    return replace(run, scored=replace(run.scored, probabilities=np.where(np.arange(k) == picks[:, None], 0.7, 0.1)))
+
+
+def test_in_simulations_guesses_are_not_noted_and_labels_read_wrongly_are(tmp_path):
+    rng = np.random.default_rng(0)
+    run = run_of(tmp_path, 50, 100)
+    labels = rng.permutation(np.arange(100) % 4).tolist()
+    run = replace(run, questions=[replace(one, label=y) for one, y in zip(run.questions, labels, strict=True)])
+
+    def noted(draws, **how):
+        return sum("below_chance" in below_chance.noted(drawn(run, rng, **how)).provenance for _ in range(draws))
+
+    assert noted(300) + noted(300, letter=True) <= 3  # at 1 in 1,000, 4 or more come in 0.3% of seeds
+    assert noted(30, right=0.1 / 3) == 30  # a model of accuracy .9, whose labels are those of other options
+    assert 9 <= noted(30, right=0.3 / 3) <= 26  # of accuracy .7: 58% with 100 questions
+    assert noted(30, right=0.5) == 0
 
 
 def test_guesses_are_rarely_noted():

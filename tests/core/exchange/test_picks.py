@@ -16,6 +16,7 @@ from core.errors import InputError
 from core.exchange import inspect_log, lm_eval, score_arrays, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
+from core.exchange.table_columns import Columns
 from core.prompting.written import read_pick
 from core.reports.array_evaluation import of_arrays
 from core.reports.calibration.calibrated import calibrated
@@ -231,6 +232,15 @@ def test_options_in_columns_are_no_picks(tmp_path):
     ]
     with pytest.raises(InputError, match="it is a question bank without a model's figures"):
         table.read([csv(tmp_path, rows)])
+
+
+def test_marks_of_right_and_wrong_samples_are_no_logits(tmp_path):
+    right = LABELS[:, None] == PICKS
+    rows = [question(i, **{f"score_{s + 1}": int(right[i, s]) for s in range(K)}) for i in range(N)]
+    with pytest.raises(InputError, match="figures of 'score_1' to 'score_4' are 0 or 1, as marks of right and wrong"):
+        table.read([csv(tmp_path, rows)])
+    (read,) = table.read([csv(tmp_path, rows)], columns=Columns((), "", values="logits", partial=True))
+    assert read.scored.logits.shape == (N, K)
 
 
 @pytest.mark.parametrize(

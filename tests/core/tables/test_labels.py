@@ -1,5 +1,7 @@
 """The right options, read from all rows."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -87,6 +89,43 @@ def test_a_model_that_always_takes_one_letter_decides_nothing():
     numbers = np.random.default_rng(7).choice([1, 2, 3], 500, p=[0.9, 0.05, 0.05])
     with pytest.raises(Undecided, match="they run from 1 to 3, of 4 options"):
         read(list(map(str, numbers)), picks=np.zeros(500, dtype=np.int64))
+
+
+def answers(kind: str, rng: np.random.Generator, truth: np.ndarray, k: int, accuracy: float) -> np.ndarray:
+    """Picks of a model that errs evenly, mostly to the last letter, or to a class next to the true one."""
+    n = len(truth)
+    wrong = {
+        "even": (truth + rng.integers(1, k, n)) % k,
+        "letter": np.where(rng.random(n) < 0.6, k - 1, rng.integers(0, k, n)),
+        "near": np.clip(truth + rng.choice([-1, 1], n), 0, k - 1),
+    }[kind]
+    return np.where(rng.random(n) < accuracy, truth, wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "accuracies", "least_decided"),
+    [
+        ("even", (0.3, 0.5, 0.9), 0.6),
+        ("letter", (0.3, 0.5, 0.9), 0.7),
+        ("near", (0.7, 0.9), 0.6),
+        ("near", (0.1, 0.2, 0.3), 0),
+    ],
+)
+def test_hits_decide_rightly_or_not_at_all(kind, accuracies, least_decided):
+    """Simulated models of 4, 5 and 10 classes, with 60 and 200 rows whose numbers fit both readings. One that is mostly
+    off by one class has a right reading that is hit seldom: a wrong decision is rare there, and never elsewhere."""
+    found: list[bool | None] = []
+    for accuracy, k, n, seed in itertools.product(accuracies, (4, 5, 10), (60, 200), range(10)):
+        rng = np.random.default_rng([seed, k, n, int(100 * accuracy)])
+        first, numbers = seed % 2, rng.integers(1, k, n)
+        try:
+            picks = answers(kind, rng, numbers - first, k, accuracy)
+            read_as = read_labels(list(map(str, numbers)), np.full(n, k), where=str, picks=picks).form
+            found.append(read_as == f"numbers from {first}")
+        except Undecided:
+            found.append(None)
+    assert found.count(False) <= 0.05 * len(found) * (least_decided == 0)
+    assert found.count(True) >= least_decided * len(found)
 
 
 def test_figures_that_contradict_the_columns_names_decide_nothing():
