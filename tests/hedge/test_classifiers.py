@@ -97,6 +97,10 @@ def test_rounded_rows_are_divided_by_their_sums(dtype):
     exact = rounded / rounded.sum(axis=1, keepdims=True)
     assert hedge.sets(rounded, LABELS).threshold == pytest.approx(hedge.sets(exact, LABELS).threshold, abs=1e-9)
     assert hedge.sets(P.astype(dtype), LABELS).mean_set_size == pytest.approx(PLAIN.mean_set_size, abs=0.02)
+    hundredths = np.array([[0.61, *[0.05] * 8, 0.04], [0.55, *[0.05] * 8, 0.04]] * 50)  # with sums 1.05 and 0.99
+    exact = hundredths / hundredths.sum(axis=1, keepdims=True)
+    labels = np.arange(100) % 10
+    assert hedge.sets(hundredths, labels).threshold == hedge.sets(exact, labels).threshold
     votes = np.array([[0.6, 0.4], [0.2, 0.8]] * 50, dtype=dtype)  # in float64, 0.6 is 0.6 and not 0.60000002
     assert hedge.sets(votes, [0, 1] * 50, alpha=0.2).threshold == 0.4
 

@@ -24,7 +24,7 @@ from core.reports.report import report
 from core.runs import store
 from core.settings import ASSETS, ROOT
 from tests.app.golden import CASES
-from tests.conftest import synthetic_run
+from tests.conftest import classifier_run, synthetic_run
 from tests.core.exchange.test_bluq import write
 from tests.pages.conftest import Open, components, picked, said
 
@@ -111,6 +111,15 @@ def test_cards_show_the_showcase_and_lead_into_hedge(open_page: Open, monkeypatc
     matrix = sent(app, "matrix")
     assert matrix["corner"]["below"] == "No instruction · 0 shots · by letter · 32-bit"
     assert [row["title"] for row in matrix["rows"] if row["details"] == "yours"] == ["later"]
+
+
+def test_a_classifier_is_not_said_to_be_asked_by_letter(open_page: Open):
+    classifier_run(["cat", "dog", "bird"])
+    matrix = sent(open_page("overview", models="forest"), "matrix")
+    assert matrix["corner"]["below"] == "forest"
+    synthetic_run(model="one")
+    matrix = sent(open_page("overview", models="forest,one"), "matrix")
+    assert matrix["corner"]["below"] == "Language models: forest, one · no instruction · 0 shots · by letter · 32-bit"
 
 
 def test_filters_live_in_the_link_and_can_be_cleared(open_page: Open):

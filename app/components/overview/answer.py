@@ -16,6 +16,7 @@ from app.components.overview.matrix import matrix_data
 from app.components.shared import controls, export, published_switch
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
+from core.option_names import OF_CLASSES
 from core.reports.compare.benchmark import SetRule
 from core.reports.overview import published
 from core.reports.overview.headline import headline
@@ -31,6 +32,8 @@ from core.runs.store import RunRecord
 FIGURES = {"matrix": "Set sizes", "scatter": "Scatter plot", "runs": "All figures"}
 FIGURE_KEY = "overview_figure"
 EXPORTED = ("forest", "accuracy-and-set-size", "heat-map-mean-set-size", "heat-map-coverage", "bars-mean-set-size")
+MODELS_ALONE = "Language models"
+"""Before the words on how models were asked, where classifiers stand beside them."""
 """The figures of the shown runs that can be exported here; Compare has all of them."""
 
 
@@ -105,9 +108,16 @@ def _section(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewV
         printed=tuple(published.results(active)) if view.published == "on" else (),
         specs=specs,
         headline=headline(table, names, view.score, view.alpha, task=record_task_key(showcase)),
-        words=filters.in_words(active, values),
+        words=_words(kept, active, values),
         hidden=sum(is_own(one) for one in finished if one.run_id not in specs),
     )
+
+
+def _words(kept: Sequence[RunRecord], active: RunFilter, values: filters.Offered) -> str:
+    """Which runs are shown, in words: how a model was asked, unless all are of classifiers."""
+    classifiers = sum(bool(record.provenance.get(OF_CLASSES)) for record in kept)
+    words = filters.in_words(active, values, asked=classifiers < len(kept) or not kept)
+    return f"{MODELS_ALONE}: {words}" if 0 < classifiers < len(kept) else words
 
 
 def _controls(view: OverviewView, active: RunFilter, values: filters.Offered) -> None:

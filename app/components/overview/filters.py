@@ -76,10 +76,11 @@ def filter_controls(view: OverviewView, active: RunFilter, offered: Offered) -> 
             st.button("Clear the filters", on_click=set_fields, args=(CLEARED,), key="clear_in_filters")
 
 
-def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False) -> str:
-    """The filters in words; with ``narrowing``, only those that leave runs out."""
+def in_words(active: RunFilter, offered: Offered, *, narrowing: bool = False, asked: bool = True) -> str:
+    """The filters in words; with ``narrowing``, only those that leave runs out, and without ``asked``, not those of how
+    a model was asked, which no classifier was."""
     said = []
-    for name in ("sources", "models", "tasks", *SETTINGS):
+    for name in ("sources", "models", "tasks", *(SETTINGS if asked else ())):
         values = getattr(active, name)
         titles = {**TITLES.get(name, {}), **offered[name]}
         if values:

@@ -176,6 +176,21 @@ def test_names_of_classes_are_the_options(tmp_path):
     assert [question.label for question in run.questions] == LABELS.tolist()
 
 
+@pytest.mark.parametrize(("name", "first"), [("y_proba", "0"), ("probas", "0"), ("probs", "option A")])
+def test_a_classifiers_arrays_have_numbers(tmp_path, name, first):
+    np.savez(tmp_path / "x.npz", **{name: P, "y_test": LABELS})
+    run = score_arrays.read_npz(tmp_path / "x.npz")
+    assert run.questions[0].options[0] == first
+    assert run.provenance.get("classes", False) == (first == "0")
+
+
+def test_more_options_than_letters_have_numbers(tmp_path):
+    scores = np.full((30, 30), 0.5 / 29)
+    scores[np.arange(30), np.arange(30)] = 0.5
+    run = score_arrays.read_pair(*pair(tmp_path, scores, np.arange(30)))
+    assert run.questions[0].options == tuple(map(str, range(30)))
+
+
 @pytest.mark.parametrize("shape", [(30,), (30, 1)])
 def test_a_binary_classifier_has_one_array(tmp_path, shape):
     np.savez(tmp_path / "x.npz", y_prob=P[:, 0].reshape(shape), y_true=LABELS % 2)

@@ -326,6 +326,12 @@ def test_tokens_beside_the_letters_are_no_options(tmp_path):
         ("prob_cat,prob_dog,prob_bird,y", (1, 0), ("cat", "dog", "bird"), [1, 0]),
         ("cat,dog,bird,label", ("dog", "bird"), ("cat", "dog", "bird"), [1, 2]),
         ("A,B,other,label", ("B", "A"), ("A", "B", "other"), [1, 0]),  # the three sum to 1, and A and B do not
+        ("p_cat,p_dog,p_bird,true_class", ("dog", "bird"), ("cat", "dog", "bird"), [1, 2]),
+        ("P(cat),P(dog),P(bird),actual", ("dog", "bird"), ("cat", "dog", "bird"), [1, 2]),
+        ("cat,dog,bird,target", (1, 0), ("cat", "dog", "bird"), [1, 0]),
+        ("cat,dog,bird,animal", ("dog", "cat"), ("cat", "dog", "bird"), [1, 0]),  # only its cells name classes
+        ("comp.x,comp.y,rec.z,newsgroup", ("rec.z", "comp.x"), ("comp.x", "comp.y", "rec.z"), [2, 0]),
+        ("1,2,3,stars", (2, 1), ("1", "2", "3"), [1, 0]),
     ],
 )
 def test_columns_are_named_after_classes(tmp_path, header, labels, texts, right):
@@ -333,6 +339,47 @@ def test_columns_are_named_after_classes(tmp_path, header, labels, texts, right)
     (run,) = table.read([rows_of(tmp_path / "t.csv", header, rows)])
     assert [question.options for question in run.questions] == [texts, texts]
     assert [question.label for question in run.questions] == right
+
+
+def test_a_classifiers_own_answers_are_not_the_right_ones(tmp_path):
+    rows = [(0.1, 0.5, 0.4, "dog"), (0.2, 0.2, 0.6, "bird")]
+    with pytest.raises(InputError, match="--options and --label"):
+        table.read([rows_of(tmp_path / "t.csv", "cat,dog,bird,top", rows)])
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [
+        ([{"y_proba": [0.1, 0.5, 0.4], "y_test": 1}, {"y_proba": [0.6, 0.3, 0.1], "y_test": 0}], ("0", "1", "2")),
+        (
+            [
+                {"probs": {"cat": 0.1, "dog": 0.5, "ox": 0.4}, "true": "dog"},
+                {"probs": {"cat": 0.6, "dog": 0.3, "ox": 0.1}, "true": "cat"},
+            ],
+            ("cat", "dog", "ox"),
+        ),
+    ],
+)
+def test_a_classifiers_lists_and_objects_name_its_classes(tmp_path, rows, options):
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    (run,) = table.read([path])
+    assert run.questions[0].options == options
+    assert [question.label for question in run.questions] == [1, 0]
+    assert run.provenance["classes"]
+
+
+def test_rows_rounded_to_hundredths_are_divided_by_their_sums(tmp_path):
+    """With ten classes, each rounded by up to 0.005, a row may sum to 1.05."""
+    row = (0.61, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.05, 0.04)
+    header = ",".join([*(f"p{j}" for j in range(10)), "y"])
+    (run,) = table.read([rows_of(tmp_path / "t.csv", header, [(*row, 0), (*row[::-1], 9), (0.55, *row[1:], 0)])])
+    assert run.scored.probabilities.sum(axis=1) == pytest.approx([1.05, 1.05, 0.99])
+    (refused,) = [
+        rows_of(tmp_path / "u.csv", header, [(*row, 0), (*row[::-1], 9), (0.55, *row[1:], 0), (*[0.2] * 10, 1)])
+    ]
+    with pytest.raises(InputError, match="with sum 2"):
+        table.read([refused])
 
 
 def test_numbers_beside_the_classes_are_no_classes(tmp_path):
