@@ -33,6 +33,8 @@ from core.tables.field_names import (
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet, as_number, meant
 
+SURE_VERDICTS = ("ptrue", "verdict", "judgement", "judgment")
+"""Names of verdicts that hold nothing else."""
 Meaning = Literal["verdicts", "probabilities", "pairs", ""]
 """What a column's cells are; "" for anything else."""
 PAIRED = re.compile(r"^(answer|response|output|completion|candidate|reply|model)(a|b|1|2)$")
@@ -215,6 +217,9 @@ def long_columns(names: Sequence[str]) -> dict[str, str]:
         "label": ("label", *TRUTH_NAMES),
     }
     columns = {meant_name: first(names, candidates) for meant_name, candidates in wanted.items()}
+    if plain_name(columns["p_true"]) in SURE_VERDICTS:  # then answers may have an id in place of their texts
+        columns["question"] = columns["question"] or first(names, ID_NAMES)
+        columns["answer"] = columns["answer"] or columns["question"]
     return columns if all(columns.values()) else {}
 
 

@@ -403,8 +403,8 @@ def _right_and_wrong(columns: Columns, names: Sequence[str]) -> Options | None:
         wrong = [cell if isinstance(cell, list) else re.split(r"\s*[;|]\s*", _text(cell)) for cell in cells]
     else:
         wrong = [list(row) for row in zip(*(columns[name] for name in own), strict=True)]
-    given = {text for text in _stripped(columns[right]) if text}
-    if given and all(PLACE.fullmatch(text) for text in given) and not _are_places(wrong):
+    answers = {text for text in _stripped(columns[right]) if text}
+    if answers and all(PLACE.fullmatch(text) for text in answers) and not _are_places(wrong):
         return None  # the place of the right answer, and not its text
     rows = []
     for i, (text, others_of_row) in enumerate(zip(_stripped(columns[right]), wrong, strict=True)):
@@ -637,7 +637,7 @@ def looks_like_bank(sheet: Sheet) -> bool:
     numeric = [name for name in others if _is_number(columns[name])]
     letters = option_columns(columns, numeric)  # of a model's tokens, beside the options' texts
     figures = list(zip(*(_stripped(columns[name]) for name in letters), strict=True))
-    return (named_by_text(bank) or not behave_like_scores(bank.options.texts)) and not behave_like_scores(figures)
+    return (not behave_like_scores(bank.options.texts) or named_by_text(bank)) and not behave_like_scores(figures)
 
 
 def _holds_figures(name: str, cells: Sequence[Any]) -> bool:

@@ -181,9 +181,10 @@ def _places(
 ) -> tuple[list[int], str]:
     """The places of the right options of some rows, and in words how the file names them."""
     cells = [answers[name][row].strip() for row in rows]
-    if options is not made.options.texts:  # an answer may repeat the letter or number before its option's text
-        own = ((made.options.texts[row], options[row]) for row in rows)
-        cells = [new[old.index(cell)] if cell in old else cell for cell, (old, new) in zip(cells, own, strict=True)]
+    for i, row in enumerate(rows):  # an answer may repeat the letter or number before its option's text
+        old, new = made.options.texts[row], options[row]
+        if old is not new and cells[i] in old:
+            cells[i] = new[old.index(cells[i])]
     if made.options.marks:
         marks = [made.options.marks[row] for row in rows]
         if all(cell in own for cell, own in zip(cells, marks, strict=True)):

@@ -84,6 +84,11 @@ def test_a_row_for_each_verdict_has_names_of_its_own(tmp_path):
     judged = juries.read([path]).judgements
     assert (judged.jurors, judged.labels.tolist()) == (("gpt4", "claude"), [True, False])
     assert np.array_equal(judged.p_true, [[1, 0], [0, 0.25]])
+    path = table(
+        tmp_path, "item_id,rater,judgement,label", "1,gpt4,yes,1", "1,claude,no,1", "2,gpt4,no,0", "2,claude,no,0"
+    )
+    assert kind_of(path) == "jury"
+    assert np.array_equal(juries.read([path]).judgements.p_true, [[1, 0], [0, 0]])  # answers with ids alone
 
 
 @pytest.mark.parametrize(
