@@ -4,6 +4,7 @@
     ├── InputError          an argument or a file can't be used; the command line ends with status 2
     │   ├── UnreachableError  a host does not answer
     │   └── Undecided         a file can be read in two ways, and a person has to say which
+    │       └── UndecidedCounts  its whole numbers may count picks
     ├── AccessError         the person may not do this
     │   └── QuotaError      the person has used up what the server gives to one person, or its disk is full
     └── RunError            a run could not be finished; the command line ends with status 1
@@ -79,7 +80,14 @@ class UnreachableError(InputError):
 
 
 class Undecided(InputError):
-    """The numbers of a file's right options may count from 0 or from 1, and nothing in the file decides which."""
+    """The numbers of a file's right options may count from 0 or from 1, and nothing in the file decides which.
+
+    The message names the options of the command line behind the last semicolon.
+    """
+
+
+class UndecidedCounts(Undecided):
+    """A table's whole numbers may count a model's picks, or be its logits."""
 
 
 class AccessError(HedgeError):

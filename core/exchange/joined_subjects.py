@@ -69,14 +69,20 @@ def joined_by_benchmark(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
 
     Raises :class:`InputError` where a model has two runs of one subject.
     """
-    parts: dict[tuple[RunSpec, str], list[ImportedRun]] = {}
-    for run in runs:
-        benchmark, _ = benchmark_and_subject(run.spec.task)
-        key = replace(run.spec, task=benchmark or run.spec.task, fingerprint="" if benchmark else run.spec.fingerprint)
-        parts.setdefault((key, benchmark), []).append(run)
     return [
-        _joined(same, benchmark) if benchmark and len(same) > 1 else same[0] for (_, benchmark), same in parts.items()
+        _joined(found, benchmark_and_subject(found[0].spec.task)[0]) if len(found) > 1 else found[0]
+        for found in by_benchmark(runs)
     ]
+
+
+def by_benchmark(runs: Sequence[ImportedRun]) -> list[list[ImportedRun]]:
+    """The runs, where those of one model on subjects of one benchmark stand together; any other run stands alone."""
+    parts: dict[tuple[RunSpec, str, int], list[ImportedRun]] = {}
+    for place, run in enumerate(runs):
+        benchmark, _ = benchmark_and_subject(run.spec.task)
+        spec = replace(run.spec, task=benchmark, fingerprint="") if benchmark else run.spec
+        parts.setdefault((spec, benchmark, -1 if benchmark else place), []).append(run)
+    return list(parts.values())
 
 
 def _joined(runs: Sequence[ImportedRun], benchmark: str) -> ImportedRun:
@@ -118,7 +124,9 @@ def _joined(runs: Sequence[ImportedRun], benchmark: str) -> ImportedRun:
             "claims": _pooled([(run.provenance.get("claims", {}), len(run.scored.ids)) for run in runs]),
             "stated": {},
             "lacks": sorted({name for run in runs for name in run.provenance.get("lacks", ()) if name != "task"}),
-        },
+        }
+        | ({"bank": {"name": benchmark}} if runs[0].spec.origin == "table" else {}),  # else named for the first file
+        read_as=f"{len(questions):,} questions of {len(runs)} subjects",
     )
 
 

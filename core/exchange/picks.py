@@ -28,7 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from core.conformal.probabilities import frequencies
-from core.errors import InputError
+from core.errors import InputError, UndecidedCounts
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import looks_scored, row_an_option, says_right, text_columns
@@ -535,7 +535,7 @@ def check_not_counts(values: FloatArray, path: Path) -> None:
     filled = np.where(np.isnan(values), 0.0, values)
     if (filled >= 0).all() and (filled == np.rint(filled)).all() and filled.max(initial=0) > 1:
         sums = filled.sum(axis=1)
-        raise InputError(
+        raise UndecidedCounts(
             f"{path}: the options' columns hold whole numbers that sum to {sums.min():g} to {sums.max():g}, which may "
             "be counts of picks or scores; say --values counts or --values logits, or call the columns votes_A, "
             "votes_B … or logit_A, logit_B …"

@@ -35,6 +35,7 @@ from tests.pages.conftest import Open, picked, said
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
+SUBJECTS = ("anatomy", "astronomy")
 JURY = b"question,answer,juror,p_true,label\n" + b"".join(
     f"What is {i}?,a,{juror},{p},{i % 2}\n".encode()
     for i in range(6)
@@ -242,6 +243,53 @@ def test_a_conversation_is_opened_on_its_page(open_page: Open):
     assert "talk.txt: 1 conversation of 2 messages; 1 system message left out, because the prompts compared" in words
     assert "many.csv: 60 conversations of 120 messages." in words
     assert "The first 50 of 61 conversations are chosen" in words
+
+
+def test_subjects_of_a_benchmark_are_one_run_if_a_person_says_so(open_page: Open):
+    asked = [(one, CSV.replace(b"qid", b"question").replace(b"\n", f"\n{one} ".encode(), 4)) for one in SUBJECTS]
+    files = [(f"mmlu_{subject}.csv", content) for subject, content in asked]
+    app = upload(open_page("data"), *files, ("mine.csv", CSV))
+    assert len(runs_shown(app)) == 3
+    assert not app.get("toggle")[1:]  # which model is not known
+    next(box for box in app.text_input if box.label.startswith("Model")).set_value("m").run()
+    (join,) = (toggle for toggle in app.toggle if toggle.label.startswith("Make one run of a model's subjects"))
+    join.set_value(True).run()
+    assert not app.exception
+    shown = runs_shown(app).set_index("Task")
+    assert shown["Questions"].to_dict() == {"mmlu": 8, "mine": 4}
+    assert "8 questions of 2 subjects" in said(app)
+    press(app, "Import 2 runs")
+    assert sorted(store.read_record(name).spec.task for name in own_runs()) == ["mine", "mmlu"]
+
+
+def test_a_table_that_can_be_read_in_two_ways_is_asked_about(open_page: Open):
+    start = b"question,p_A,p_B,p_C,label\n" + b"".join(b"Q%d,0.5,0.3,0.2,%d\n" % (i, 1 + i % 2) for i in range(8))
+    counts = b"id,A,B,answer\n" + b"".join(b"R%d,%d,%d,A\n" % (i, 7 - i, 2 * i) for i in range(7))
+    for name, content, words, shape in (
+        ("start.csv", start, {"0": None, "1": "numbers from 1"}, (8, 3)),
+        ("votes.csv", counts, {"Counts of picks": "counts of picks", "Logits": "logits"}, (7, 2)),
+    ):
+        app = upload(open_page("data"), (name, content))
+        (box,) = (radio for radio in app.radio if radio.key.startswith("doubt-"))
+        assert list(box.options) == list(words)
+        assert "--" not in said(app)
+        assert "not imported" not in " ".join(expander.label for expander in app.expander)
+        box.set_value(list(words)[1]).run()
+        assert not app.exception
+        assert list(words.values())[1] in said(app)
+        press(app, "Import 1 run")
+        (run,) = (run for run in own_runs() if store.read_record(run).spec.task == name.removesuffix(".csv"))
+        assert evaluation.load(run).probabilities.shape == shape
+        again = upload(open_page("data"), (name, content))
+        assert [radio.key for radio in again.radio if radio.key.startswith("doubt-")] == [box.key]
+
+
+def test_a_form_of_columns_suggests_what_all_rows_say(open_page: Open):
+    splits = [b"cal"] * 1100 + [b"test"] * 100
+    rows = b"".join(b"%d,0.%d,0.%d,red,%s\n" % (i, i % 8 + 1, 9 - i % 8, split) for i, split in enumerate(splits))
+    app = upload(open_page("data"), ("long.csv", b"id,first,second,says,split\n" + rows))
+    assert "Choose the columns of the options" in said(app)
+    assert next(box for box in app.selectbox if box.label == "Split").value == "split"
 
 
 def test_nonsense_is_refused_in_a_sentence(open_page: Open):

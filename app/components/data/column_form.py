@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.formatting import counted, plain, shortened
 from core.exchange.dropped.found import Header, Reading, TableHeader
-from core.exchange.table_columns import Columns, suggested
+from core.exchange.table_columns import Columns
 from core.exchange.table_values import VALUES
 from core.records import MOST_OPTIONS
 
@@ -37,11 +37,11 @@ def column_forms(reading: Reading) -> None:
                 st.markdown(
                     plain(f"Which columns hold the options of {shortened(names, 80)}, and which one has the answer?")
                 )
-                _form(one, suggested(one.first))
+                _form(one, one.seen)
         else:
             which = names if len(one.names) == 1 else f"{tables}: {names}"
             with st.expander(plain(f"Columns of {shortened(which, 80)}")):
-                _form(one, one.columns)
+                _form(one, one.seen)
 
 
 def _form(one: TableHeader, start: Columns) -> None:
@@ -88,7 +88,7 @@ def _choices(header: Header, start: Columns) -> Columns:
         kinds.index(start.values) if start.values in kinds else 0,
         help="A softmax turns log-probabilities and logits into probabilities. Next-token probabilities are those of "
         "the letters among all tokens, so they sum to less than 1.",
-        key=f"values-{key}",
+        key=f"values-{key}-{start.values}",  # which may have been said above
     )
     split = pick(
         c, "Split", start.split, "A column that says calibration or test. Without it, half of the questions calibrate."

@@ -1,78 +1,110 @@
-"""What the page asks where a file can be read in two ways: questions or results, and numbers from 0 or from 1."""
+"""What the page asks where a file can be read in two ways: questions or results, numbers from 0 or from 1, counts or
+logits."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import streamlit as st
 
 from app.components.data.column_form import MAPPINGS_KEY, mappings
 from app.components.data.dropped_files import MEANINGS_KEY, meanings
 from app.components.data.import_preview import short_names
-from app.formatting import plain, shortened
+from app.formatting import plain, sentence, shortened
 from core.exchange.dropped.found import ALL_TABLES, Header, Reading
 from core.exchange.dropped.kinds import UNCLEAR
 from core.exchange.table_columns import Columns
+from core.exchange.table_values import COUNTS
 
 MEANT = {"Questions": "questions", "A model's results": "results"}
 """The answers to the question what a table has."""
 STARTS = {"0": 0, "1": 1}
 """The answers to the question which number the first option has."""
+WHOLE_NUMBERS = {"Counts of picks": COUNTS, "Logits": "logits"}
+"""The answers to the question what whole numbers of options are."""
+Answer = TypeVar("Answer", int, str)
 
 
 def questions_or_results(reading: Reading) -> None:
     """Ask whether tables whose options are numbers have questions or a model's results."""
     names = dict.fromkeys([*meanings(), *(found.file.name for found in reading.elsewhere if found.kind == UNCLEAR)])
     for name in names:
-        chosen = next((answer for answer, meant in MEANT.items() if meant == meanings().get(name)), None)
+        chosen = meanings().get(name)
         question = f"Does {shortened(name, 80)} have questions or a model's results?"
         answer = asked(question, "Questions or results", MEANT, chosen)
         if answer is not None and answer != chosen:
-            st.session_state[MEANINGS_KEY] = meanings() | {name: MEANT[answer]}
+            st.session_state[MEANINGS_KEY] = meanings() | {name: answer}
             st.rerun()
 
 
-def first_options(reading: Reading) -> None:
-    """Ask for the number of the first option, where the numbers of right options can be read from 0 and from 1."""
-    undecided = {refusal.name for refusal in reading.refused if refusal.undecided}
-    headers: dict[Header, tuple[str, ...]] = {
-        table.header: table.names
-        for table in reading.tables
-        if undecided & set(table.names) or _start(table.header) is not None
-    }
-    if others := undecided - {name for names in headers.values() for name in names}:
-        headers[ALL_TABLES] = tuple(sorted(others))
-    for header, names in headers.items():
-        start = _start(header)
-        answer = first_option(short_names(names), None if start is None else str(start))
-        if answer is not None and answer != start:
-            told = Columns((), "", label_from=answer, partial=True)
-            st.session_state[MAPPINGS_KEY] = mappings() | {header: told}
-            st.rerun()
+def doubts_of_tables(reading: Reading) -> None:
+    """Ask what can be read in two ways: numbers of right options from 0 and from 1, whole numbers as counts and as
+    logits."""
+    for what in ("start", "counts"):
+        undecided = {refusal.name: refusal.doubt for refusal in reading.refused if refusal.undecided == what}
+        headers: dict[Header, tuple[str, ...]] = {
+            table.header: table.names
+            for table in reading.tables
+            if set(undecided) & set(table.names) or _said(table.header, what) is not None
+        }
+        if others := set(undecided) - {name for names in headers.values() for name in names}:
+            headers[ALL_TABLES] = tuple(sorted(others))
+        for header, names in headers.items():
+            reason = next((undecided[name] for name in names if name in undecided), "")
+            _ask(header, names, what, reason)
 
 
-def first_option(names: str, chosen: str | None = None) -> int | None:
+def _ask(header: Header, names: Sequence[str], what: str, reason: str) -> None:
+    said, short = _said(header, what), short_names(names)
+    if what == "start":
+        answer: int | str | None = first_option(short, said, reason)
+    else:
+        question = f"Do the whole numbers of {shortened(short, 80)} count a model's picks, or are they logits?"
+        answer = asked(question, "What whole numbers are", WHOLE_NUMBERS, said, reason)
+    if answer is not None and answer != said:
+        told = mappings().get(header)
+        told = told if told is not None and told.partial else Columns((), "", partial=True)
+        told = replace(told, label_from=int(answer)) if what == "start" else replace(told, values=str(answer))
+        st.session_state[MAPPINGS_KEY] = mappings() | {header: told}
+        st.rerun()
+
+
+def first_option(names: str, chosen: int | str | None = None, reason: str = "") -> int | None:
     """Ask for the number of the first option of files; None until a person says it."""
-    question = f"Is the first option of {shortened(names, 80)} number 0 or 1?"
-    answer = asked(question, "Number of the first option", STARTS, chosen)
-    return None if answer is None else STARTS[answer]
+    return asked(
+        f"Is the first option of {shortened(names, 80)} number 0 or 1?",
+        "Number of the first option",
+        STARTS,
+        chosen,
+        reason,
+    )
 
 
-def asked(question: str, label: str, answers: dict[str, str] | dict[str, int], chosen: str | None) -> str | None:
-    """The answer that a person picks; None until one is."""
+def asked(
+    question: str, label: str, answers: Mapping[str, Answer], chosen: int | str | None, reason: str = ""
+) -> Answer | None:
+    """What the answer that a person picks means; None until one is picked."""
     with st.container(border=True):
         st.markdown(plain(question))  # a label would read out the marks that keep a file's name literal
+        if reason:
+            st.caption(plain(sentence(reason)))
         picked: str | None = st.radio(
             label,
             list(answers),
-            None if chosen is None else list(answers).index(chosen),
+            None if chosen is None else list(answers.values()).index(chosen),
             horizontal=True,
             label_visibility="collapsed",
             key=f"doubt-{hashlib.sha256(question.encode()).hexdigest()[:8]}",
         )
-    return picked
+    return None if picked is None else answers[picked]
 
 
-def _start(header: Header) -> int | None:
+def _said(header: Header, what: str) -> int | str | None:
+    """What a person said of tables with this header; None if nothing."""
     told = mappings().get(header)
-    return told.label_from if told is not None and told.partial else None
+    if told is None or not told.partial:
+        return None
+    return told.label_from if what == "start" else told.values or None

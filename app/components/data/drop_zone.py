@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.components.data import imported_notice, other_places
 from app.components.data.column_form import column_forms, mappings
-from app.components.data.doubts import first_options, questions_or_results
+from app.components.data.doubts import doubts_of_tables, questions_or_results
 from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
 from app.components.data.import_preview import preview
 from app.errors import spoken
@@ -83,7 +83,7 @@ def section() -> None:
         read = dropped(given, mappings(), progress)
         bar.empty()
         questions_or_results(read.reading)
-        first_options(read.reading)
+        doubts_of_tables(read.reading)
         column_forms(read.reading)
         if preview(read):
             st.session_state[GENERATION_KEY] = generation + 1

@@ -19,9 +19,11 @@ from core.exchange.dropped.apart import DropApart
 from core.exchange.dropped.found import FoundRun, Header, Reading, in_shared_tasks
 from core.exchange.dropped.grouping import UNKNOWN
 from core.exchange.imported import ImportedRun
+from core.exchange.joined_subjects import by_benchmark, joined_by_benchmark
 from core.exchange.table_columns import Columns
 from core.files.names import cut_name
 from core.reports.imported_figures import ImportedFigures, figures, stored_as
+from core.runs.spec import RunSpec
 
 KEPT_KEY = "dropped_files"
 CARRIED_KEY = "carried_files"
@@ -84,6 +86,7 @@ class DroppedFiles:
     stored: dict[int, str] = field(default_factory=dict)
     kept: list[ImportedRun] = field(default_factory=list)
     """The runs whose figures are known, so that their ``id`` stays theirs."""
+    _joined: tuple[tuple[RunSpec, ...], list[FoundRun]] | None = None
 
     def read(self, mappings: Mapping[Header, Columns], meant: Mapping[str, str], progress: Progress) -> None:
         """Read everything that is not read yet."""
@@ -99,6 +102,22 @@ class DroppedFiles:
             if id(found.run) not in self.figures:
                 progress(0.8 + 0.2 * n / len(self.reading.runs), found.name)
                 self._compute(found)
+
+    def joined(self, runs: Sequence[FoundRun]) -> list[FoundRun]:
+        """The runs, where those of one model on subjects of one benchmark are one, with their figures.
+
+        Raises :class:`~core.errors.InputError` where a model has two runs of one subject.
+        """
+        specs = tuple(found.run.spec for found in runs)
+        if self._joined is None or self._joined[0] != specs:
+            self._joined = specs, []
+            for members in by_benchmark([found.run for found in runs]):
+                names = [found.name for found in runs if any(found.run is member for member in members)]
+                (run,) = joined_by_benchmark(members)
+                name = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+                self._joined[1].append(FoundRun(run, name))
+                self._compute(self._joined[1][-1])
+        return self._joined[1]
 
     def _compute(self, found: FoundRun) -> None:
         self.kept.append(found.run)

@@ -12,9 +12,11 @@ import streamlit as st
 from app.components.data import imported_notice
 from app.components.data.dropped_files import DroppedFiles
 from app.formatting import PERCENT, counted, plain, sentence, shortened
+from core.errors import HedgeError
 from core.exchange import column_mappings
 from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
+from core.exchange.joined_subjects import by_benchmark
 from core.exchange.shared_tasks import with_stored_banks
 from core.jury_pipeline import jury_store
 from core.option_names import OF_CLASSES
@@ -52,7 +54,7 @@ def preview(dropped: DroppedFiles) -> bool:
     """Show what was read and the button that imports it. Returns whether it was imported just now."""
     reading = dropped.reading
     asked = _asked(reading.runs, dropped.digest)
-    rows = _edited(_rows(dropped, asked), dropped.digest) if reading.runs else []
+    rows = _edited(_rows(dropped, _joined(dropped, asked), asked), dropped.digest) if reading.runs else []
     juries = [_jury(found, f"{dropped.digest}-{place}") for place, found in enumerate(reading.juries)]
     pressed = _button(dropped, rows, juries)
     _refused(dropped)
@@ -99,14 +101,34 @@ def _asked(runs: Sequence[FoundRun], digest: str) -> dict[str, str]:
     return given
 
 
-def _rows(dropped: DroppedFiles, asked: dict[str, str]) -> list[_Row]:
+def _named(found: FoundRun, asked: dict[str, str]) -> ImportedRun:
+    return named(found, **{what: asked.get(what, "") for what in found.lacks if what in LACKING})
+
+
+def _joined(dropped: DroppedFiles, asked: dict[str, str]) -> Sequence[FoundRun]:
+    """The runs; those of a model on subjects of one benchmark are one if a person says so, who is asked if there are
+    any."""
+    runs = dropped.reading.runs
+    subjects = [FoundRun(_named(found, asked), found.name) for found in runs]
+    if not any(len(found) > 1 for found in by_benchmark([found.run for found in subjects])):
+        return runs
+    if not st.toggle("Make one run of a model's subjects of one benchmark", key=f"join-{dropped.digest}"):
+        return runs
+    try:
+        return dropped.joined(subjects)
+    except HedgeError as error:
+        st.warning(plain(sentence(str(error))))
+        return runs
+
+
+def _rows(dropped: DroppedFiles, runs: Sequence[FoundRun], asked: dict[str, str]) -> list[_Row]:
     rows: list[_Row] = []
     seen: set[str] = set()
-    for found in dropped.reading.runs:
+    for found in runs:
         computed = dropped.figures[id(found.run)]
         if isinstance(computed, str):
             continue
-        run = named(found, **{what: asked.get(what, "") for what in found.lacks if what in LACKING})
+        run = _named(found, asked)
         here = dropped.stored[id(found.run)] if run.spec == found.run.spec else stored_as(run)
         known = ROUNDED if here and is_rounded(run, here) else HERE
         note = known if here else TWICE if run.spec.run_id in seen else _lacks(found, asked)
@@ -308,7 +330,7 @@ def _import(dropped: DroppedFiles, rows: Sequence[_Row], juries: Sequence[tuple[
         for found, name in juries
     ]
     for header, columns in dropped.mappings.items():
-        if any(one.header == header for one in dropped.reading.tables):
+        if not columns.partial and any(one.header == header for one in dropped.reading.tables):
             column_mappings.remember(header, columns)
     imported_notice.leave(
         runs=[name or row.run.spec.run_id for row, name in zip(rows, stored, strict=True)],

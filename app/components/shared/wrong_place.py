@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
     except HedgeError as error:
         line = str(error).replace(str(path), path.name)
         if isinstance(error, Undecided):
-            line = f"{line.partition('; say ')[0]}; bring it in on the page Data, which asks"
+            line = f"{re.split(r'; [^;]*--', line)[0]}; bring it in on the page Data, which asks"
         return False, line
 
 

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from backports.zstd import tarfile, zipfile
 
@@ -46,12 +46,18 @@ class DroppedFile:
 class Refusal:
     """A file that is not read, and why, in one sentence.
 
-    ``undecided``: it would be read if a person said whether the numbers of its right options count from 0 or from 1.
+    ``undecided``: it would be read if a person said whether the numbers of its right options count from 0 or from 1
+    (``start``), or whether its whole numbers count picks (``counts``).
     """
 
     name: str
     sentence: str
-    undecided: bool = False
+    undecided: Literal["", "start", "counts"] = ""
+
+    @property
+    def doubt(self) -> str:
+        """The sentence without the options of the command line, which stand behind a semicolon."""
+        return re.split(r"; [^;]*--", self.sentence)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,12 +55,14 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class TableHeader:
-    """Tables with the same columns: their names, which column is what (None: a person has to say), their first rows."""
+    """Tables with the same columns: their names, which column is what (None: a person has to say), their first rows,
+    and what is seen of the columns in any case."""
 
     header: Header
     names: tuple[str, ...]
     columns: Columns | None
     first: Sheet
+    seen: Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,8 @@ def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, t
     """
     said: dict[str, list[str]] = {}
     for refusal in reading.refused:
+        if refusal.undecided and not unclear:
+            continue
         said.setdefault(refusal.sentence, []).append(refusal.name)
     for found in reading.elsewhere:
         if not KINDS[found.kind].place and (found.kind != UNCLEAR or unclear):

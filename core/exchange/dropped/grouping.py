@@ -33,7 +33,7 @@ from core.exchange.dropped.kinds import KINDS
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.picks import tallied
-from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved
+from core.exchange.table_columns import Columns, can_be_mapped, recognise, resolved, suggested
 from core.tables.field_names import SPLIT_NAMES
 from core.tables.list_columns import widened
 from core.tables.safe_read import json_list
@@ -414,7 +414,9 @@ def _table(
     same = next((i for i, one in enumerate(done.tables) if one.header == header), None)
     if same is None:
         some = pa.Table.from_pylist(sheet.table.slice(0, KEPT_ROWS).to_pylist(), schema=sheet.table.schema)
-        done.tables.append(TableHeader(header, (file.name,), columns, replace(sheet, table=some)))
+        done.tables.append(
+            TableHeader(header, (file.name,), columns, replace(sheet, table=some), columns or suggested(sheet))
+        )
     else:
         done.tables[same] = replace(done.tables[same], names=(*done.tables[same].names, file.name))
     if columns is not None:

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from core.errors import HedgeError, Undecided
+from core.errors import HedgeError, Undecided, UndecidedCounts
 from core.exchange import below_chance, lm_eval, run_folder
 from core.exchange.dropped.files import DroppedFile, Gathered, Refusal, gather
 from core.exchange.dropped.found import FoundJury, FoundRun, Header, Reading
@@ -216,7 +217,8 @@ def refusal(name: str, error: HedgeError, files: Iterable[DroppedFile]) -> Refus
     for folder in sorted({file.path.parent for file in files}, key=lambda folder: -len(str(folder))):
         text = text.replace(f"{folder}/", "").replace(str(folder), "this folder")
     text = re.sub(rf"^{re.escape(name)} (?=is |has |can't )", "it ", text)
-    return Refusal(name, text, isinstance(error, Undecided))
+    doubt: Literal["", "start", "counts"] = "start" if isinstance(error, Undecided) else ""
+    return Refusal(name, text, "counts" if isinstance(error, UndecidedCounts) else doubt)
 
 
 def _without_copies(files: Sequence[DroppedFile]) -> tuple[list[DroppedFile], list[Refusal]]:
