@@ -94,7 +94,7 @@ def asked(
         picked: str | None = st.radio(
             label,
             list(answers),
-            None if chosen is None else list(answers.values()).index(chosen),
+            next((place for place, value in enumerate(answers.values()) if value == chosen), None),
             horizontal=True,
             label_visibility="collapsed",
             key=f"doubt-{hashlib.sha256(question.encode()).hexdigest()[:8]}",
