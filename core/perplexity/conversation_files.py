@@ -287,7 +287,7 @@ def _cells(text: str) -> list[list[str]]:
 
 
 def _of_text(text: str, where: str) -> list[_Talk]:
-    """The conversations of a text. A line without a role goes on with the message before it."""
+    """The conversations of a text. A line without a role continues the message before it."""
     if marked := [_Raw(role, words.strip(), where) for role, words in CHAT_ML.findall(text)]:
         return [_Talk(marked)]
     if "[INST]" in text and "[/INST]" in text:
