@@ -144,6 +144,12 @@ def choices() -> dict[str, str]:
     return bundled | hub | listed_files()
 
 
+def file_title(task: str) -> str:
+    """What a person calls a task that is a file: the file's name where it was brought in, else the path as it is."""
+    path = Path(task)
+    return path.name if path.is_relative_to(settings().home / "questions") else task
+
+
 MODEL_FILE = "config.json"
 """A folder with it holds a model, and its tables are no questions."""
 LISTED_DEPTH = 2

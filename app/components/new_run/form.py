@@ -102,7 +102,7 @@ def form() -> Combination | None:
     tasks = st.multiselect(
         "Tasks",
         list(titles),
-        format_func=lambda name: titles.get(name, name),
+        format_func=lambda name: titles.get(name) or catalogue.file_title(name),
         accept_new_options=True,
         placeholder="Choose a task" if others_are_served() else "Choose a task, or type the path of a file",
         select_all=False,

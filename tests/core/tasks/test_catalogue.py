@@ -237,3 +237,9 @@ def test_the_published_notes_questions_load_whole(real_data, task, name, n, coun
     data = catalogue.load(f"{task}@{real_data / 'cp-mcp' / f'{name}.jsonl'}")
     assert len(data.questions) == n
     assert {len(q.options) for q in data.questions} == counts
+
+
+def test_a_bank_that_was_brought_in_is_called_by_its_files_name(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEDGE_HOME", str(tmp_path))
+    assert catalogue.file_title(str(tmp_path / "questions" / "1a2b3c4d" / "rivers.jsonl")) == "rivers.jsonl"
+    assert catalogue.file_title("/data/rivers.jsonl") == "/data/rivers.jsonl"
