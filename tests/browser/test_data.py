@@ -88,7 +88,7 @@ def test_twenty_mixed_files_are_each_read_or_named(visit: Visitor, address: str)
         "notes.md: It is text without results.",
         "empty.csv: Expected results, found an empty file.",
         "2 question banks: bank.jsonl, sums.csv.",
-        "2 conversations: talk.jsonl, talk.txt.",
+        "2 conversations: talk.jsonl, sharegpt.json.",
         "1 file of choices: choices.json.",
         "Jury of 3 jurors from jury.csv",
     ):

@@ -66,6 +66,7 @@ def a_cell_is_marked(seed: int, n: int) -> bool:
                 "run": name,
                 "task": spec.task,
                 "bank": POCKET_BANK,
+                "form": spec.form,
                 "questions": name,
                 "k": K,
                 "n_test": n,

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from pathlib import Path
 
 import streamlit as st
 
 from app import navigation
+from app.caches import bank_cache
 from app.components.data.dropped_files import carry
 from app.formatting import plain
 from core import access
-from core.errors import AccessError, HedgeError, InputError, Undecided
+from core.errors import AccessError, HedgeError, InputError
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS
-from core.exchange.dropped.question_files import read_as
 from core.exchange.dropped.recognition import kind_of
 from core.files.names import cut_name, named
 from core.tasks import catalogue
@@ -64,20 +63,8 @@ def hint_of_task(task: str) -> None:
     if kind and KINDS[kind].place != "new_run" and kind != "answers":
         _say(kind, path.name, path.read_bytes() if path.stat().st_size <= LARGEST_CARRIED else None)
     elif kind == "questions" and "@" not in task:
-        is_read, line = _read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
+        is_read, line = bank_cache.read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
         (st.caption if is_read else st.warning)(plain(line))
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
-    """Whether a file of questions is read, and how, or why not; ``written`` and ``size`` are those of this version."""
-    try:
-        return True, f"{path.name}: {apart(read_as, path, path.name, name=path.name)[1]}"
-    except HedgeError as error:
-        line = str(error).replace(str(path), path.name)
-        if isinstance(error, Undecided):
-            line = f"{re.split(r'; [^;]*--', line)[0]}; bring it in on the page Data, which asks"
-        return False, line
 
 
 def _say(kind: str, name: str, content: bytes | None) -> bool:

@@ -5,14 +5,7 @@ import { shownAlpha } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { uniformsAt } from "../../shared/random_numbers.js";
 import { mean, points, share, whole } from "../numbers.js";
-import {
-  atTemperature,
-  binEdges,
-  binOf,
-  hold,
-  nll as loss,
-  reliability,
-} from "../../calibration/temperature/tempering.js";
+import { atTemperature, binEdges, binOf, hold, nll, reliability } from "../../calibration/temperature/tempering.js";
 
 const WIDTH = "width";
 const BINS = 15;
@@ -201,8 +194,8 @@ export const CALIBRATION_FACTS = {
   plain_temperature: () => shownTemperature(PLAIN_TEMPERATURE),
   fitted: ({ run }) => (run.fitted ? shownTemperature(run.fitted) : "not known"),
   fitted_ece: (at) => points(fittedRun(at).ece),
-  nll: ({ run }) => loss(run.first),
-  fitted_nll: (at) => loss(fittedRun(at)),
+  nll: ({ run }) => nll(run.first),
+  fitted_nll: (at) => nll(fittedRun(at)),
   fitted_said: fittedSaid,
   hot: () => shownTemperature(HOT),
   hot_confidence: (at) => share(hotConfidence(at)),

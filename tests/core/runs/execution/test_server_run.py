@@ -165,7 +165,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
 
 
 def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, impatient, capsys):
-    server.reset(fault=lambda number: "cut" if number > 60 else "")
+    server.reset(fault=lambda number: "cut" if number > 110 else "")
     run("--server", server.url, status=1)
     (record,) = own_runs().values()
     assert record.state == "paused"
@@ -445,7 +445,7 @@ def test_a_server_without_log_probabilities_is_asked_for_picks(server, impatient
     capsys.readouterr()
     server.reset(logprobs=False)
     run(*picks)
-    record = own_runs()[(server.url,)]
+    (record,) = [of for name in store.run_ids() if (of := store.read_record(name)).spec.picks == 8]
     log = "\n".join(store.read_log(record.run_id))
     assert "8 picks a question are 80 requests" in log
     assert "goes on after" in log
