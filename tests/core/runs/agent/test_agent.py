@@ -171,6 +171,7 @@ def test_when_agent_and_worker_are_killed_together_the_next_to_ask_starts_anothe
     trash.restore(name)
     engine.resume(name)
     kill_together(tree(agent_process()))
+    until(lambda: not engine.agent_alive(), "the second agent to be gone")
     assert main(["runs"]) == 0
     assert "one has been started and continues these runs" in capsys.readouterr().err
     assert engine.ensure_agent_if_needed() is False
