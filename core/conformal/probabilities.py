@@ -156,8 +156,9 @@ def sum_within(values: FloatArray) -> float:
     >>> sum_within(np.array([[0.125, 0.875]])), sum_within(np.full((1, 8), 0.12))
     (0.010000001, 0.040000001)
     """
-    hundredths = 100 * np.nan_to_num(values, nan=0.0, posinf=0.5, neginf=0.5)
-    rounded = bool((np.abs(hundredths - np.rint(hundredths)) <= ROW_SUM_TOLERANCE).all())
+    with np.errstate(over="ignore", invalid="ignore"):  # figures near the largest number are no probabilities
+        hundredths = 100 * np.nan_to_num(values, nan=0.0, posinf=0.5, neginf=0.5)
+        rounded = bool((np.abs(hundredths - np.rint(hundredths)) <= ROW_SUM_TOLERANCE).all())
     within = min(values.shape[1] / 200, MOST_ROUNDED) if rounded else 0.0
     return max(within, SUM_WITHIN) + DECIMALS_END
 

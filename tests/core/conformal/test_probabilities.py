@@ -11,6 +11,7 @@ from core.conformal.probabilities import (
     log_softmax,
     ranking,
     softmax,
+    sum_within,
     top_options,
     top_shares,
 )
@@ -105,3 +106,4 @@ def test_other_figures_stay_as_they_are(digits):
 
 def test_figures_near_the_largest_number_overflow_in_no_step():
     assert in_double(np.array([[1e308, 0.3], [-1e308, 0.7]])).tolist() == [[1e308, 0.3], [-1e308, 0.7]]
+    assert sum_within(np.array([[1e308, 0.5]])) < 0.02
