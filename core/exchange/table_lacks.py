@@ -102,8 +102,13 @@ def unnamed_figures(sheet: Sheet, numeric: Sequence[str]) -> tuple[str, ...]:
     broken = tuple(name for name, column in free.items() if (np.mod(column[np.isfinite(column)], 1) != 0).any())
     if len(broken) >= 2:
         return broken
-    sums = np.sum(list(free.values()), axis=0) if len(free) >= 2 else np.zeros(0)
-    same = len(sums) > 2 and (np.abs(sums - np.median(sums)) <= SAME_SUM * abs(np.median(sums))).all()
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = np.sum(list(free.values()), axis=0) if len(free) >= 2 else np.zeros(0)
+    same = (
+        len(sums) > 2
+        and np.isfinite(sums).all()
+        and (np.abs(sums - np.median(sums)) <= SAME_SUM * abs(np.median(sums))).all()
+    )
     return tuple(free) if same and np.median(sums) > 0 else ()
 
 
