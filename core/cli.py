@@ -1,7 +1,7 @@
 """The command line: how commands are run.
 
 ``--json`` prints one JSON document on standard output and nothing else there; progress and errors go to standard
-error. Exit status: 0, 1 for a failed run or an import of which a file was refused, 2 for unusable arguments or none.
+error. Exit status: 0, 1 for a failed run or an import that refused a file, 2 for unusable arguments or none.
 """
 
 from __future__ import annotations

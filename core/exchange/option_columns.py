@@ -115,7 +115,7 @@ def _inner(name: str, begin: int) -> str:
 
 
 def named_classes(sheet: Sheet, numeric: Sequence[str], label: str) -> tuple[str, ...]:
-    """The columns of numbers that are named after classes of which the label names one in each row; else none."""
+    """The columns of numbers named after classes, if each row's label names one of these classes; else none."""
     classes = _classes(sheet, numeric, label)
     return classes if classes and set(sheet.texts(label)) <= {*classes, *class_names(classes)} else ()
 
@@ -195,7 +195,7 @@ def _around(name: str) -> str:
 
 
 def _classes(sheet: Sheet, names: Sequence[str], label: str) -> tuple[str, ...]:
-    """The columns that are named after classes, of which the label names one in each row; none if there are not any.
+    """The columns named after classes, if each row's label names one of these classes; else none.
 
     Those that begin with the same words (``p_``) belong together; their label may also be a number. Without such words,
     those that stand side by side do, if each row of them sums to 1 or 100.

@@ -302,7 +302,7 @@ def _repeating(sheet: Sheet, names: Iterable[str]) -> str:
 
 
 def _runs(sheet: Sheet) -> list[tuple[str, ...]]:
-    """What says of which run a row is: models and tasks are not mixed."""
+    """What tells the run of a row: models and tasks are not mixed."""
     names = [name for wanted in (MODEL_NAMES, TASK_NAMES) if (name := first(sheet.names, wanted))]
     columns = [sheet.texts(name) for name in names]
     return list(zip(*columns, strict=True)) if columns else [()] * sheet.table.num_rows

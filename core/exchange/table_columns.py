@@ -136,7 +136,7 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
 
 
 def resolved(sheet: Sheet, told: Columns) -> Columns:
-    """Which column is what in a table of which a person named all columns, or some (``partial``).
+    """Which column is what in a table whose columns a person named, all of them or some (``partial``).
 
     Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
     """

@@ -30,7 +30,7 @@ SHARES = ("probabilities", "next-token probabilities", "percentages")
 
 
 LISTED = ("log-probabilities", "next-token probabilities")
-"""Kinds of figures of which a source may list only those of the most probable tokens."""
+"""Kinds of figures that a source may list for the most probable tokens alone."""
 MARKED = 50
 """A whole number of at most minus this that is far below all other log-probabilities says that a letter is not listed,
 as -100 and -9999 do."""

@@ -106,7 +106,7 @@ def _words(
     where: Callable[[int], str],
     column: str,
 ) -> Labels:
-    """Labels of which some are no numbers: each is the text of an option, or its column's name or its letter."""
+    """Labels that are not all numbers: each is the text of an option, or its column's name or its letter."""
     if {cell.lower() for cell in set(cells)} <= set(TRUE_FALSE) and (counts == 2).all() and not texts:
         return Labels(np.array([TRUE_FALSE[cell.lower()] for cell in cells], dtype=np.int64), "true or false")
     numbered = np.array([bool(NUMBER.fullmatch(cell)) for cell in cells])

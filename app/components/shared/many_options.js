@@ -1,4 +1,4 @@
-// Options of a classifier, of which there may be a hundred: what of them has room.
+// Which of a classifier's options are shown, and how a set is written: there may be a hundred options.
 
 const ALL_UP_TO = 26;
 const FOREMOST = 12;

@@ -77,7 +77,7 @@ class Reading:
 
     @property
     def unmapped(self) -> tuple[TableHeader, ...]:
-        """Tables of which a person has to say what their columns are."""
+        """Tables whose columns a person has to name."""
         return tuple(one for one in self.tables if one.columns is None)
 
 
@@ -98,9 +98,9 @@ def in_shared_tasks(reading: Reading) -> Reading:
 
 
 def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What is said of files that become nothing, and the names of the files of which it is said.
+    """Each reason why files become nothing, with the names of those files.
 
-    Without ``unclear``, those are left out of which a person is asked what they are.
+    Without ``unclear``, files that a person is asked about are left out.
     """
     said: dict[str, list[str]] = {}
     for refusal in reading.refused:

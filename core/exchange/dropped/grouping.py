@@ -155,7 +155,7 @@ def _runs_of_hedge(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
 
 
 def _alone(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
-    """Kinds of which every file is a run of its own."""
+    """Kinds whose files are each a run of their own."""
     for name, kind in KINDS.items():
         if kind.read is not None:
             for file in of.pop(name, []):
@@ -406,7 +406,7 @@ def _judged_pairs(files: Sequence[DroppedFile], done: Sorted, at: At) -> None:
 def _table(
     file: DroppedFile, mappings: Mapping[Header, Columns], done: Sorted, readable: dict[Header, list[DroppedFile]]
 ) -> None:
-    """Note the columns of a table; one of which they are known is added to those that are ``readable``."""
+    """Note a table's columns. A table whose columns are known is added to ``readable``."""
     sheet, columns, error = _first_sheet(file, mappings)
     header = tuple(sheet.names)
     if columns is None and error is not None and ("pick alone" in str(error) or not can_be_mapped(sheet)):
@@ -444,7 +444,7 @@ def _told(header: Header, mappings: Mapping[Header, Columns]) -> Columns | None:
 def _first_sheet(
     file: DroppedFile, mappings: Mapping[Header, Columns]
 ) -> tuple[Sheet, Columns | None, InputError | None]:
-    """The first sheet of which is known what its columns are, or the first of all."""
+    """The first sheet whose columns are known, or the first of all."""
     sheets = [widened(tallied(sheet)) for sheet in open_sheets(file.path)]
     failed: InputError | None = None
     for sheet in sheets:

@@ -105,7 +105,7 @@ class Kind:
     ``title`` names one file in words, ``article`` and ``plural`` go with it. ``place`` is where its content goes, and
     ``sentence`` says so of a file that can't become a run. ``listed`` names the kind in lists of what can be imported.
 
-    A file is of the first kind of which one of these is true of its content: it ``begins`` with these bytes; ``head``
+    A file is of the first kind that has one of these marks in its content: it ``begins`` with these bytes; ``head``
     of its first bytes, ``archive`` of the names of a zip's members, ``pickled`` of a pickle's value, ``document`` of a
     JSON object, ``entries`` of a JSON list, ``line`` of the first object of JSON lines or of a list, ``table`` of a
     table, ``text`` of lines of text.

@@ -32,7 +32,7 @@ from core.tasks import finished
 MEANS = "it holds scores of a whole run; sets need the probability of every option of every question"
 
 UNCLEAR = "unclear"
-"""The kind of a table of which a person has to say whether it has questions or results."""
+"""The kind of a table that may have questions or results: a person has to say which."""
 MEANT = {"questions": "questions", "results": "table"}
 """What a person can say that a table has, and the kind that it then is."""
 

@@ -33,7 +33,7 @@ SETTING = re.compile(r"temperature|top_?p|rate|lr|dropout|decay|beta|eps|warmup|
 
 
 def rows_have(rows: Any, *keys: str) -> bool:
-    """Whether a value is a list of objects of which the first has these keys."""
+    """Whether a value is a list whose first entry is an object with these keys."""
     return isinstance(rows, list) and bool(rows) and isinstance(rows[0], dict) and set(keys) <= set(rows[0])
 
 

@@ -160,7 +160,7 @@ def read_group(group: DroppedGroup, files: Iterable[DroppedFile]) -> Result:
 
 
 def _odd(name: str, title: str) -> Refusal:
-    """The refusal of a file with values of which no reader of its format knows what to make."""
+    """The refusal of a file whose values no reader of its format understands."""
     LOG.info("%s can't be read", name, exc_info=True)
     return Refusal(name, f"expected {title}, found another form; it may be damaged or of another version")
 

@@ -5,7 +5,7 @@ import { make } from "../../shared/dom.js";
 import { foremost, listed } from "../../shared/many_options.js";
 import { FULL } from "./rows.js";
 
-const BESIDE = 8; // so many bars leave room for words beside them
+const BESIDE = 8; // with more bars, words stand below them
 
 const percentOf = (p) => `${((100 * p) / FULL).toFixed(1)}%`;
 
