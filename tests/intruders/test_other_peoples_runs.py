@@ -8,6 +8,7 @@ import math
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -312,7 +313,7 @@ def test_whatever_a_folder_says_its_run_only_describes(login: Path, tmp_path: Pa
     for (part, name), value in changes:
         place = values[part] if part else values
         if isinstance(place, dict):
-            place[name] = value
+            place[name] = deepcopy(value)  # ODD is shared, and a later change may be made in it
     (folder / "run.json").write_text(json.dumps(values))
     with access.acting_as(BEN), suppress(InputError):
         run = run_folder.read(folder)
