@@ -80,7 +80,14 @@ class Settings(BaseSettings):
                 f"HEDGE_HOME must be a folder that this machine has mounted, got {value}; "
                 "set HEDGE_ARCHIVE_URL to a URL, and finished runs are copied there"
             )
-        return Path(value).expanduser().resolve()
+        path = Path(value).expanduser().resolve()
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"HEDGE_HOME must be a path in UTF-8, got {os.fsencode(path)!r}; set it to a folder with another name"
+            ) from None
+        return path
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -109,11 +116,6 @@ class Settings(BaseSettings):
     def host_folder(self) -> Path:
         """The folder in which this host's agent and workers show that they live."""
         return self.home / "agents" / self.host_name
-
-    @property
-    def database(self) -> str:
-        """The run engine's database URL."""
-        return self.database_url or f"sqlite:///{self.home / 'engine.sqlite'}"
 
 
 @functools.lru_cache(maxsize=16)

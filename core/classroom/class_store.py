@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.classroom.quiz import Quiz
+from core.database import sqlite_file
 from core.errors import RunError
 from core.files.json_text import loads
 from core.settings import settings
@@ -79,8 +80,8 @@ _open: dict[tuple[Path, int], sqlite3.Connection] = {}
 
 
 def path() -> Path:
-    """The file with the classes."""
-    return settings().home / FILE
+    """The file with the classes. Raises :class:`RunError` if SQLite can't open such a path."""
+    return sqlite_file.checked_path(settings().home / FILE)
 
 
 @contextmanager

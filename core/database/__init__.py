@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from core.database import sqlite_file
 from core.errors import HedgeError, RunError
 from core.settings import settings
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from dbos import DBOSClient
 
 APPLICATION = "hedge"
+FILE = "engine.sqlite"
 POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 """How long a page waits. Its other parts are there meanwhile, but an action waits with it."""
@@ -54,47 +56,76 @@ class _Connected:
         self.engine.dispose()
 
 
-_CONNECTED: dict[tuple[str, int], _Connected] = {}
+_CONNECTED: dict[tuple[sqlalchemy.URL, int], _Connected] = {}
 """What is in use, by URL and by the inode of a SQLite file; more than one only where HEDGE_HOME changes."""
 
 
 def url() -> str:
-    """The database URL, with an absolute path for a SQLite file and a time limit for a server."""
-    return _whole(settings().database)
+    """The database URL as text, as SQLAlchemy and DBOS read it: the path of a SQLite file is percent-encoded in it.
+
+    A SQLite file has an absolute path, a server a time limit. :func:`file` is the path itself.
+    """
+    return _address().render_as_string(hide_password=False)
+
+
+def file() -> Path | None:
+    """The SQLite file; None where the database is on a server."""
+    return _file_of(_address())
+
+
+def _address() -> sqlalchemy.URL:
+    now = settings()
+    return _named(now.database_url) if now.database_url else _in_home(now.home)
 
 
 @functools.lru_cache(maxsize=16)
-def _whole(given: str) -> str:
+def _in_home(home: Path) -> sqlalchemy.URL:
+    """The SQLite file of a home. A path is not written into a URL as it is: many characters mean something there."""
+    import sqlalchemy
+
+    return sqlalchemy.URL.create("sqlite", database=str(sqlite_file.checked_path(home / FILE)))
+
+
+@functools.lru_cache(maxsize=16)
+def _named(given: str) -> sqlalchemy.URL:
+    """What HEDGE_DATABASE_URL means, as SQLAlchemy reads it."""
     import sqlalchemy
 
     try:
+        given.encode()
         parsed = sqlalchemy.make_url(given)
-    except sqlalchemy.exc.ArgumentError:
+    except (sqlalchemy.exc.ArgumentError, ValueError):  # ValueError: a port that is no number, bytes that are no text
         raise RunError(
             "HEDGE_DATABASE_URL is not a database URL; one looks like postgresql://user:password@host/name, "
             "and without it a SQLite file in HEDGE_HOME is used"
         ) from None
-    if parsed.drivername.startswith("sqlite"):
-        parsed = parsed.set(database=str(Path(parsed.database or "engine.sqlite").absolute()))
-    elif not parsed.drivername.startswith("postgresql"):
+    kind = parsed.get_backend_name()
+    if kind == "sqlite":
+        if parsed.host or parsed.database in (None, "", ":memory:") or "uri" in parsed.query:
+            raise RunError(
+                "HEDGE_DATABASE_URL names no SQLite file; one looks like sqlite:////folder/file.sqlite, with four "
+                "slashes, and without it a file in HEDGE_HOME is used"
+            )
+        return parsed.set(database=str(sqlite_file.checked_path(Path(str(parsed.database)).absolute())))
+    if kind != "postgresql":
         raise RunError(
             f"HEDGE_DATABASE_URL names a database of kind {parsed.drivername}; Hedge uses postgresql://, or a SQLite "
             "file where it is not set"
         )
-    elif "connect_timeout" not in parsed.query:
-        parsed = parsed.update_query_dict({"connect_timeout": str(CONNECT_WITHIN_S)})
-    return parsed.render_as_string(hide_password=False)
+    if "connect_timeout" not in parsed.query:
+        return parsed.update_query_dict({"connect_timeout": str(CONNECT_WITHIN_S)})
+    return parsed
 
 
 def exists() -> bool:
     """Whether the database exists. Asking one that does not exist would create it."""
-    path = _file_of(url())
+    path = file()
     return path is None or path.exists()
 
 
 def is_shared() -> bool:
     """Whether the database is on a server, which other hosts may use too, and not a file of this host."""
-    return _file_of(url()) is None
+    return file() is None
 
 
 _limit = ContextVar("database_limit", default=ANSWER_WITHIN_S)
@@ -145,7 +176,7 @@ def transact(work: Callable[[sqlalchemy.Connection], T], *, within_s: float | No
 
 def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> T:
     within_s = _limit.get() if within_s is None else within_s
-    address, refusals = url(), _refusals()  # imports DBOS, which on a busy machine takes longer than any answer
+    address, refusals = _address(), _refusals()  # imports DBOS, which on a busy machine takes longer than any answer
     answer: Future[T] = Future()
 
     def work() -> None:
@@ -167,7 +198,7 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> 
         raise RunError(f"the run database {shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
 
 
-def _connected(address: str) -> _Connected:
+def _connected(address: sqlalchemy.URL) -> _Connected:
     """What leads to this address, made anew where its SQLite file was replaced."""
     key = address, _inode(address)
     if known := _CONNECTED.get(key):
@@ -181,20 +212,21 @@ def _connected(address: str) -> _Connected:
     return kept
 
 
-def _connect(address: str) -> _Connected:
+def _connect(address: sqlalchemy.URL) -> _Connected:
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     from core.database import tables
 
     # DBOS logs every failed connection, which the error says better; a worker turns it up again.
     logging.getLogger("dbos").setLevel(logging.CRITICAL)
-    if file := _file_of(address):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    if path := _file_of(address):
+        path.parent.mkdir(parents=True, exist_ok=True)
     engine = tables.connect(address)
+    as_text = address.render_as_string(hide_password=False)  # DBOS parses it with SQLAlchemy
     try:
-        DBOS.migrate(address)
+        DBOS.migrate(as_text)
         client = DBOSClient(
-            system_database_url=address,
+            system_database_url=as_text,
             application_name=APPLICATION,
             # DBOS pickles by default, and whoever may write to the database could then run code here.
             serializer=DBOSPortableJSONSerializer(),
@@ -206,11 +238,11 @@ def _connect(address: str) -> _Connected:
     return _Connected(client, engine)
 
 
-def _file_of(address: str) -> Path | None:
-    return Path(address.removeprefix("sqlite:///")) if address.startswith("sqlite:///") else None
+def _file_of(address: sqlalchemy.URL) -> Path | None:
+    return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None
 
 
-def _inode(address: str) -> int:
+def _inode(address: sqlalchemy.URL) -> int:
     path = _file_of(address)
     return path.stat().st_ino if path is not None and path.exists() else 0
 
@@ -226,9 +258,7 @@ def _cause(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
 
 
-def shown(address: str = "") -> str:
+def shown(address: sqlalchemy.URL | None = None) -> str:
     """Where a database is, by default the one in use, as a person may see it: a file, or a URL without its password."""
-    import sqlalchemy
-
-    address = address or url()
-    return str(_file_of(address) or sqlalchemy.make_url(address).render_as_string(hide_password=True))
+    address = address or _address()
+    return str(_file_of(address) or address.render_as_string(hide_password=True))

@@ -54,8 +54,11 @@ def _place() -> tuple[Any, str]:
             "HEDGE_ARCHIVE_URL is not set; it names where finished runs are copied to, as s3://bucket/hedge"
         )
     try:
-        options = {"auto_mkdir": True} if url.startswith(("file:", "/")) else {}
-        place, root = fsspec.core.url_to_fs(url, **options)
+        if url.startswith(("file:", "/")):  # not by url_to_fs, for which "::" in a folder's name joins two URLs
+            place = fsspec.filesystem("file", auto_mkdir=True)
+            root = place._strip_protocol(url)
+        else:
+            place, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise InputError(f"HEDGE_ARCHIVE_URL {url} can't be used ({_in_short(error)})") from error
     return place, str(root).rstrip("/")
