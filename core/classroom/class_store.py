@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS answers (
     shares TEXT NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (code, seat, question)
 ) STRICT;
 """
+GUARDED = ("classes", "seats", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ def _connection() -> Iterator[sqlite3.Connection]:
         try:
             with _connected(file) as connection:
                 yield connection
+        except sqlite_file.DamagedFileError as error:
+            raise RunError(
+                f"the classes in {file} can't be used: {error}; move the file away, and new classes can be opened"
+            ) from error
         except (sqlite3.Error, OSError) as error:
             raise RunError(
                 f"the file with the classes can't be used ({error}); make room on the disk, or move {file} away"
@@ -104,19 +109,30 @@ def _connection() -> Iterator[sqlite3.Connection]:
 def _connected(file: Path) -> sqlite3.Connection:
     inode = file.stat().st_ino if file.exists() else 0
     if (file, inode) not in _open:
-        for known in _open.values():
-            known.close()
-        _open.clear()
+        _close()
         file.parent.mkdir(parents=True, exist_ok=True)
+        sqlite_file.check(file)
         connection = sqlite3.connect(file, check_same_thread=False, timeout=5)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a commit survives the process; a checkpoint, the machine
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         connection.executescript(TABLES)
+        sqlite_file.guard(connection, GUARDED)
         _open[file, file.stat().st_ino] = connection
         return connection
     return _open[file, inode]
+
+
+def forget() -> None:
+    """Close the file. The next question opens it anew."""
+    with _lock:
+        _close()
+
+
+def _close() -> None:
+    while _open:
+        _open.popitem()[1].close()
 
 
 def exists() -> bool:

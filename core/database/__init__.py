@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -38,6 +39,8 @@ PREPARED_WITHIN_S = 60.0
 """How long who is in no hurry gives a new database on a busy machine."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
+GUARDED = ("hedge_schema", "workflow_status", "workflow_input", "queues")
+"""The tables of a SQLite file whose rows have copies, by which damage is noticed; a server has means of its own."""
 
 T = TypeVar("T")
 
@@ -199,7 +202,9 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> 
 
 
 def _connected(address: sqlalchemy.URL) -> _Connected:
-    """What leads to this address, made anew where its SQLite file was replaced."""
+    """What leads to this address, made anew where its SQLite file was replaced. A damaged file leads nowhere."""
+    if path := _file_of(address):
+        _watch(path).look(path)
     key = address, _inode(address)
     if known := _CONNECTED.get(key):
         return known
@@ -212,8 +217,13 @@ def _connected(address: sqlalchemy.URL) -> _Connected:
     return kept
 
 
+@functools.lru_cache(maxsize=16)
+def _watch(path: Path) -> sqlite_file.Watch:
+    return sqlite_file.Watch()
+
+
 def _connect(address: sqlalchemy.URL) -> _Connected:
-    from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+    from dbos import DBOSClient, DBOSPortableJSONSerializer
 
     from core.database import tables
 
@@ -224,7 +234,7 @@ def _connect(address: sqlalchemy.URL) -> _Connected:
     engine = tables.connect(address)
     as_text = address.render_as_string(hide_password=False)  # DBOS parses it with SQLAlchemy
     try:
-        DBOS.migrate(as_text)
+        _migrate(as_text, path)
         client = DBOSClient(
             system_database_url=as_text,
             application_name=APPLICATION,
@@ -236,6 +246,24 @@ def _connect(address: sqlalchemy.URL) -> _Connected:
         engine.dispose()
         raise
     return _Connected(client, engine)
+
+
+def _migrate(address: str, path: Path | None) -> None:
+    """Bring DBOS's tables up to date, and let the rows that Hedge relies on have copies, by which damage is noticed."""
+    import sqlalchemy
+    from dbos import DBOS
+
+    try:
+        DBOS.migrate(address)
+    except sqlalchemy.exc.OperationalError as error:
+        if path is None or sqlite_file.COPIES not in str(error):
+            raise
+        with sqlite_file.opened(path) as connection:  # a column can't be dropped while a trigger reads it
+            sqlite_file.drop_guard(connection)
+        DBOS.migrate(address)
+    if path is not None:
+        with sqlite_file.opened(path) as connection:
+            sqlite_file.guard(connection, GUARDED)
 
 
 def _file_of(address: sqlalchemy.URL) -> Path | None:
@@ -251,7 +279,7 @@ def _refusals() -> tuple[type[Exception], ...]:
     from dbos import error
     from sqlalchemy.exc import SQLAlchemyError
 
-    return SQLAlchemyError, error.DBOSException, OSError
+    return SQLAlchemyError, error.DBOSException, sqlite3.Error, OSError
 
 
 def _cause(error: Exception) -> str:

@@ -181,6 +181,8 @@ def launch(worker: Worker) -> None:
     )
 
     def run(run_id: str) -> str:
+        if run_id != DBOS.workflow_id:
+            return _refuse(str(DBOS.workflow_id), run_id)
         return worker.perform(run_id)
 
     logging.getLogger("dbos").addFilter(_is_news)
@@ -188,6 +190,15 @@ def launch(worker: Worker) -> None:
     DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=run_queue.TRIES - 1)(run)
     DBOS.listen_queues([run_queue.queue_of(worker.executor)])
     DBOS.launch()
+
+
+def _refuse(run_id: str, other: str) -> str:
+    """End a run for which the database names another one, which this worker must not execute in its place."""
+    message = f"the run database {database.shown()} is damaged: it names {other!r} for {run_id!r}; {database.WAY_OUT}"
+    say(message, run=run_id)
+    with suppress(HedgeError, OSError):  # its folder may be gone
+        store.end(run_id, "failed", message)
+    return f"failed: {message}"
 
 
 def _is_news(record: logging.LogRecord) -> bool:
