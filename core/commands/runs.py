@@ -13,7 +13,7 @@ from typing import Any
 from core import access
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
-from core.errors import HedgeError, InputError, plain
+from core.errors import HedgeError, InputError, RunError, plain
 from core.files.names import named
 from core.option_names import OF_CLASSES
 from core.records import Prompt
@@ -269,35 +269,43 @@ def _used_servers(run_id: str) -> tuple[str, ...]:
 
 def runs(arguments: Namespace) -> CommandResult:
     """List every run with its state; if runs wait and no agent lives that could take them, start one."""
-    rows = list(map(_row_of, store.run_ids()))
+    problems: list[str] = []
+    rows = [_row_of(run_id, problems) for run_id in store.run_ids()]
     lines = []
     for row in rows:
         lines.append(f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}")
         lines += [f"{'':<11}{caveat['sentence']}" for caveat in row["caveats"]]
-    if any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
+    if not problems and any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
         from core.runs import engine
 
         if engine.ensure_agent_if_needed():
             print("hedge: no agent was running; one has been started and continues these runs", file=sys.stderr)
-    return CommandResult(rows, "\n".join(lines) or "There are no runs yet; `hedge run --help` shows how to make one.")
+    text = "\n".join(lines) or "There are no runs yet; `hedge run --help` shows how to make one."
+    return CommandResult(rows, text, int(bool(problems)), "".join(f"hedge: {problem}" for problem in problems))
 
 
-def _row_of(run_id: str) -> dict[str, Any]:
+def _row_of(run_id: str, problems: list[str]) -> dict[str, Any]:
     """A run's row; one that a newer Hedge wrote, or that is damaged, says so and hides no other."""
     try:
-        return _run_row(store.read_record(run_id))
+        return _run_row(store.read_record(run_id), problems)
     except InputError as error:
         return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None, "caveats": []}
 
 
-def _run_row(record: RunRecord) -> dict[str, Any]:
-    """One run as it is now; of one that has not ended the engine knows more than its folder."""
+def _run_row(record: RunRecord, problems: list[str]) -> dict[str, Any]:
+    """One run as it is now; of one that has not ended the engine knows more than its folder.
+
+    A run database that can't be used is asked once, and is what ``problems`` then says.
+    """
     state, message, progress = record.state, record.message, None
-    if state not in store.ENDED:
+    if state not in store.ENDED and not problems:
         from core.runs import engine
 
-        now = engine.status(record.run_id)
-        state, message, progress = now.state, now.message, now.progress
+        try:
+            now = engine.status(record.run_id)
+            state, message, progress = now.state, now.message, now.progress
+        except RunError as error:
+            problems.append(str(error))
         if progress and progress.stage.startswith(WAITING):
             message = message or progress.stage
     return {

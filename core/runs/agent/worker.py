@@ -29,7 +29,7 @@ from core.files.file_lock import take
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.processes import log_lines
-from core.processes.log_lines import say
+from core.processes.log_lines import complain, say
 from core.processes.oom_score import raise_oom_score
 from core.runs import store
 from core.runs.agent import liveness, watchdog
@@ -115,7 +115,7 @@ def _is_wanted(lease: Lease) -> bool:
     try:
         return lease.is_wanted()
     except RunError as error:
-        say(f"{lease.run_id}: {error}", run=lease.run_id)
+        complain(f"{lease.run_id}: {error}", run=lease.run_id)
         return True
 
 
@@ -245,7 +245,7 @@ def _look_forever(worker: Worker) -> None:
                 elif taken is None:
                     due = 0.0  # DBOS will start it in a moment, or has just ended it
             except HedgeError as error:
-                say(str(error))
+                complain(str(error))
         time.sleep(WOKEN_WITHIN_S)
 
 
@@ -263,7 +263,7 @@ def _end_without_run(worker: Worker) -> None:
         if not run_queue.has_run(worker.executor):
             os._exit(ASKED)  # not sys.exit, which would wait for the threads of DBOS
     except HedgeError as error:
-        say(str(error))
+        complain(str(error))
         time.sleep(ASK_EVERY_S)
 
 
@@ -288,5 +288,5 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except HedgeError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+        print(error, file=sys.stderr, flush=True)
+        os._exit(error.exit_status)  # not sys.exit, which fails while a thread reads standard input

@@ -37,7 +37,7 @@ from core import database
 from core.database import ask, transact
 from core.database.tables import workflows
 from core.errors import RunError, RunLostError
-from core.processes.log_lines import say
+from core.processes.log_lines import complain
 
 if TYPE_CHECKING:
     from dbos import EnqueueOptions, WorkflowStatus
@@ -132,7 +132,7 @@ def wait_for_entry(run_id: str) -> QueueEntry | None:
         try:
             return entries([run_id]).get(run_id)
         except RunError as error:
-            say(f"{run_id}: {error}", run=run_id)
+            complain(f"{run_id}: {error}", run=run_id)
             time.sleep(WAIT_FOR_DATABASE_S)
 
 
