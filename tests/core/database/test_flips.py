@@ -88,9 +88,7 @@ def test_a_damaged_file_of_classes_is_not_copied_into_a_backup(filled: Path, tmp
     content = file.read_bytes()
     place = content.index(b"Person 7")
     file.write_bytes(content[: place + 7] + b"8" + content[place + 8 :])
-    with pytest.raises(
-        RunError, match=r"row '.*',8 of seats is not what was written; move the file away"
-    ):
+    with pytest.raises(RunError, match=r"row '.*',8 of seats is not what was written; move the file away"):
         class_store.read(code)
     with pytest.raises(RunError, match=r"it is damaged: .* of seats .*; move .* away"):
         backup.back_up(tmp_path / "one.tar.gz")
