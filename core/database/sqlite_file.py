@@ -115,7 +115,7 @@ def check(file: Path) -> None:
     if not file.exists() or not file.stat().st_size:
         return  # a new one
     log = file.with_name(f"{file.name}-wal")
-    if log.exists() and not write_ahead_log.is_whole(log.read_bytes()):
+    if not _is_whole(log):
         raise DamagedFileError(f"it is damaged: {log.name}, which has its last changes, is not what was written")
     try:
         with opened(file) as connection:
@@ -129,6 +129,13 @@ def check(file: Path) -> None:
             raise
         words = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
         raise DamagedFileError(f"it is damaged: {words.splitlines()[0][:WORDS]}") from error
+
+
+def _is_whole(log: Path) -> bool:
+    try:  # twice, because a process may begin the log again while it is read
+        return any(write_ahead_log.is_whole(log.read_bytes()) for _ in range(2))
+    except FileNotFoundError:
+        return True
 
 
 def _check_tables(connection: sqlite3.Connection) -> None:
