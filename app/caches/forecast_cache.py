@@ -22,7 +22,7 @@ from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
-from core.tasks import catalogue
+from core.tasks import catalogue, split_task
 
 LOADED_HERE: dict[str, Any] = {
     "model": "any",
@@ -121,7 +121,7 @@ def stamp(task: str) -> int:
     if not catalogue.is_file(task):
         return 0
     try:
-        return Path(task.partition("@")[2] or task).expanduser().stat().st_mtime_ns
+        return Path(split_task(task)[1] or task).expanduser().stat().st_mtime_ns
     except OSError:
         return 0
 

@@ -30,7 +30,7 @@ from core.inference.model_fingerprint import files_of
 from core.inference.preview import Preview
 from core.runs.prompts import Combination
 from core.settings import ROOT
-from core.tasks import catalogue
+from core.tasks import catalogue, split_task
 
 LOG = logging.getLogger(__name__)
 TIME_LIMIT_S = 120
@@ -87,7 +87,7 @@ def preview_of(combination: Combination) -> PreviewJob:
 
 def _stamps(combination: Combination) -> tuple[int, ...]:
     """The times at which the files that a preview depends on were last written, in nanoseconds."""
-    files = [Path(task.partition("@")[2] or task) for task in combination.tasks if catalogue.is_file(task)]
+    files = [Path(split_task(task)[1] or task) for task in combination.tasks if catalogue.is_file(task)]
     folders = [named(model) for model in combination.models if is_folder(model)]
     folders += [named(base) for folder in folders for base in named_bases(folder) if is_folder(base)]
     for folder in folders:

@@ -25,6 +25,7 @@ from core.runs.model_files import NOT_READ, identified, known
 from core.runs.spec import MODES, RunSpec
 from core.runs.storage import trash
 from core.runs.store import Progress, RunRecord
+from core.tasks import split_task
 from core.tasks.bank_names import bank_name
 from core.tasks.catalogue import is_file, load
 
@@ -69,7 +70,7 @@ def _kept_task(task: str, labels_from: int | None) -> str:
         return task
     from core.exchange.dropped import question_files
 
-    if not is_file(task) or "@" in task:
+    if not is_file(task) or split_task(task)[1]:
         raise InputError(f"--labels-from is about a file of questions, and {task!r} is none; leave it out")
     access.check_path(task)
     path = named(task)

@@ -25,7 +25,7 @@ from core.inference.models import DTYPES
 from core.inference.server import permission
 from core.inference.server.address import ServedWeights, check_key, key_variable, served_model, short_name
 from core.settings import settings
-from core.tasks import trivia
+from core.tasks import split_task, trivia
 from core.tasks.trivia import ShortQuestion
 
 SERVED = "served.json"
@@ -95,7 +95,7 @@ class JurySpec:
     @property
     def questions_name(self) -> str:
         """The questions in a word: their set's name, or their file's."""
-        return Path(self.questions.partition("@")[0]).stem
+        return Path(split_task(self.questions)[0]).stem
 
     @property
     def jury_name(self) -> str:

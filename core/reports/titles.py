@@ -20,7 +20,7 @@ from core.option_names import OF_CLASSES
 from core.runs.model_files import has_files, served_weights
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
-from core.tasks import POCKET_BANK, TASKS
+from core.tasks import POCKET_BANK, TASKS, split_task
 from core.tasks.bank_names import ORIGINS, bank_name, task_title
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
@@ -245,7 +245,7 @@ def _host(url: str) -> str:
 
 
 def _place_of_questions(spec: RunSpec) -> str:
-    return spec.task.partition("@")[2] or spec.task if spec.answers else ""
+    return split_task(spec.task)[1] or spec.task if spec.answers else ""
 
 
 APART: tuple[Callable[[RunSpec], str], ...] = (

@@ -47,11 +47,21 @@ def file_stem(name: str) -> str:
     return PurePath(path.stem).stem if path.suffix.lower() in PACKED else path.stem
 
 
+def split_task(task: str) -> tuple[str, str]:
+    """A task's name and the place of its questions; a file is its own name and has no place, whatever its path has.
+
+    >>> split_task("qa@/data/mmlu@2.json"), split_task("qa"), split_task("/me@home/mine.csv")
+    (('qa', '/data/mmlu@2.json'), ('qa', ''), ('/me@home/mine.csv', ''))
+    """
+    name, at, place = task.partition("@")
+    return (name, place) if at and "/" not in name else (task, "")
+
+
 def short_task(task: str) -> str:
     """A task without the location of its questions.
 
     >>> short_task("qa@/mmlu.json"), short_task("/data/mine.csv")
     ('qa', 'mine')
     """
-    name, _, place = task.partition("@")
+    name, place = split_task(task)
     return name if place else file_stem(name)

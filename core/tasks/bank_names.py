@@ -17,7 +17,17 @@ from typing import Any, Protocol
 
 from core.errors import plain
 from core.records import Question, Role
-from core.tasks import DATA_SETS, POCKET_BANK, TASKS, catalogue, file_stem, finished, leaderboard, short_task
+from core.tasks import (
+    DATA_SETS,
+    POCKET_BANK,
+    TASKS,
+    catalogue,
+    file_stem,
+    finished,
+    leaderboard,
+    short_task,
+    split_task,
+)
 from core.tasks.identity import QuestionSource
 
 FINISHED = {PurePath(file).stem: f"{DATA_SETS[task]} 10k" for task, file in finished.FILES.items()}
@@ -58,14 +68,14 @@ def bank_of_task(task: str) -> str:
     >>> bank_of_task("qa@hub"), bank_of_task("rc@published"), bank_of_task("qa@/data/mine.json")
     ('MMLU', 'CosmosQA 10k', 'mine')
     """
-    name, at, place = task.partition("@")
+    name, place = split_task(task)
     if place == "hub":
         return DATA_SETS.get(name, name)
     if place == "published":
         return FINISHED[PurePath(finished.FILES[name]).stem] if name in finished.FILES else place
     if not catalogue.is_file(task):
         return POCKET_BANK
-    stem = file_stem(place if at else name)
+    stem = file_stem(place or name)
     return FINISHED.get(stem, stem)
 
 

@@ -25,7 +25,7 @@ from core.files.names import named
 from core.records import Question
 from core.settings import settings
 from core.tables.json_table import Columns
-from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes
+from core.tasks import DATA_SETS, TASKS, bank, finished, local_file, recipes, split_task
 from core.tasks.rows import download, ending_of, no_collection, read_columns, read_dataset, read_file
 
 RECIPE_VERSION = 2
@@ -71,8 +71,8 @@ def load(task: str) -> TaskData:
 
     Raises :class:`InputError` for an unknown task, and for data that are not there or not as they should be.
     """
-    name, at, place = task.partition("@")
-    if not at:
+    name, place = split_task(task)
+    if not place:
         if is_file(task):
             access.check_path(task)
             return _own(*_version(named(task)))
@@ -117,21 +117,21 @@ def _from_file_kept(task: str, path: Path, stamp: int, size: int) -> TaskData:
 
 def canonical(task: str) -> str:
     """The name under which a spec keeps a task: files and folders made absolute, all else as it is."""
-    name, at, place = task.partition("@")
+    name, place = split_task(task)
     if not is_file(task):
         return task
-    return f"{name}@{named(place).resolve()}" if at else str(named(task).resolve())
+    return f"{name}@{named(place).resolve()}" if place else str(named(task).resolve())
 
 
 def is_file(task: str) -> bool:
     """Whether a task's questions are in a person's own file or folder."""
-    name, at, place = task.partition("@")
-    return place not in ("hub", "published") if at else bool(ending_of(name))
+    name, place = split_task(task)
+    return place not in ("hub", "published") if place else bool(ending_of(name))
 
 
 def at_hand(task: str) -> bool:
     """Whether :func:`load` finds the questions on this machine, without asking the hub."""
-    name, _, place = task.partition("@")
+    name, place = split_task(task)
     if place == "published":
         return False
     return place != "hub" or _cache_file(f"{name}-hub-{RECIPE_VERSION}").is_file()

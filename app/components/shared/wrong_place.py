@@ -17,7 +17,7 @@ from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.recognition import kind_of
 from core.files.names import cut_name, named
-from core.tasks import catalogue
+from core.tasks import catalogue, split_task
 
 ON_PERPLEXITY = {
     "conversation": "Upload it under “How words are scored, and your own conversations”.",
@@ -53,7 +53,7 @@ def hint_of_task(task: str) -> None:
     if not catalogue.is_file(task):
         return
     try:
-        path = named(task.partition("@")[2] or task)
+        path = named(split_task(task)[1] or task)
         access.check_path(path)
     except (AccessError, InputError):
         return  # the launch says so
@@ -62,7 +62,7 @@ def hint_of_task(task: str) -> None:
     kind = _kind(path)
     if kind and KINDS[kind].place != "new_run" and kind != "answers":
         _say(kind, path.name, path.read_bytes() if path.stat().st_size <= LARGEST_CARRIED else None)
-    elif kind == "questions" and "@" not in task:
+    elif kind == "questions" and not split_task(task)[1]:
         is_read, line = bank_cache.read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
         (st.caption if is_read else st.warning)(plain(line))
 

@@ -11,10 +11,13 @@ import pytest
 from core import backup, database, monitoring
 from core.classroom import class_run, class_store, lecture, quiz
 from core.cli import main
+from core.exchange.dropped import question_files
+from core.reports.titles import record_title
 from core.runs import engine, store
 from core.runs.queue import run_queue
 from core.runs.storage import archive
 from core.settings import settings
+from core.tasks import short_task
 from tests.core.runs.conftest import assert_each_question_once, is_in, spec, until
 from tests.processes import end_all
 
@@ -32,7 +35,7 @@ def odd_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     end_all(home)
 
 
-def test_a_run_lives_there_as_anywhere(odd_home: Path, tmp_path: Path, monkeypatch, capsys):
+def test_a_run_lives_there_as_anywhere(odd_home: Path, tmp_path: Path, monkeypatch):
     name = engine.submit(spec())
     assert [now.run_id for now in engine.statuses()] == [name]
     until(is_in(name, "done"), "the run to be done")
@@ -43,9 +46,14 @@ def test_a_run_lives_there_as_anywhere(odd_home: Path, tmp_path: Path, monkeypat
     assert monitoring.problems() == []
     assert b'hedge_runs{state="done"} 1.0' in monitoring.exposition(sessions=0)
     assert main(["report", name]) == 0
-    assert main(["doctor"]) in (0, 1)
-    said = capsys.readouterr().out
-    assert f"{odd_home / 'engine.sqlite'}, answers in" in said
+
+    bank = tmp_path / f"{NAME}.jsonl"
+    rows = [{"question": f"What is {i} + 1?", "choices": [str(i), str(i + 1)], "answer": "B"} for i in range(40)]
+    bank.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    own_task = question_files.keep(bank, bank.name)
+    own_run = engine.submit(spec(task=own_task, samples=20))
+    until(is_in(own_run, "done"), "the run of a person's own questions")
+    assert record_title(store.read_record(own_run)).startswith(f"fake · {short_task(own_task)}")
 
     live = lecture.open_class(quiz.draw("qa", n=4, calibration=2, seed=1))
     live.join("0" * 32, "Ada")
