@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from core.exchange.imported import ImportedRun, save
+from core.files.sealed import SEALED
 from core.option_names import OF_CLASSES, are_classes
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
@@ -64,6 +66,12 @@ def real_data() -> Path:
 def real_models() -> Path:
     """A small pretrained model."""
     return _outside("HEDGE_REAL_MODELS", "a pretrained model")
+
+
+def without_digests(path: Path) -> dict[str, Any]:
+    """The fields of a JSON file that Hedge keeps, as an older version would have written them."""
+    values: dict[str, Any] = json.loads(path.read_bytes())
+    return {name: value for name, value in values.items() if name not in (SEALED, "files")}
 
 
 def synthetic_questions(n: int, *, k: int = 6, seed: int = 0) -> list[Question]:

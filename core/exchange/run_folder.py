@@ -23,6 +23,7 @@ from core.conformal.probabilities import option_shares, softmax
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, in_range
 from core.exchange.imported import ImportedRun
+from core.files.sealed import DamagedError, unsealed
 from core.files.tables import read_table
 from core.inference.models import HUB_ID
 from core.inference.server.address import asked_parts, served_model
@@ -100,6 +101,11 @@ def read(folder: Path) -> ImportedRun:
         raise InputError(f"{path}: expected {', '.join(lacking)} beside it, found no such file; take the whole folder")
     if not is_record(values) or not isinstance(values["schema"], int) or values["schema"] > store.SCHEMA_VERSION:
         raise InputError(f"{path}: expected a run of this Hedge or an older one, found another file; update Hedge")
+    try:
+        values = unsealed(values)
+    except DamagedError as error:
+        raise InputError(f"{path} is damaged ({error}); take the folder once more from where it was made") from error
+    digests = values.get("files") or {}
     if values["state"] != "done":
         raise InputError(f"{path}: expected a run that has ended well, found the state {values['state']!r}")
     try:
@@ -108,7 +114,7 @@ def read(folder: Path) -> ImportedRun:
         raise InputError(f"{path}: the spec of the run can't be read from it ({reason(error)})") from error
     if not spec.answers:
         raise InputError(f"{path}: expected a run that answers questions, found one of the form {spec.form!r}")
-    table = read_table(asked)
+    table = read_table(asked, digest=digests.get(asked.name, ""))
     try:
         rows = table.to_pylist()
         questions = tuple(
@@ -125,7 +131,7 @@ def read(folder: Path) -> ImportedRun:
             for row in rows
         )
         roles = tuple(row["role"] for row in rows)
-        scored = _logits(read_table(folder / LOGITS))
+        scored = _logits(read_table(folder / LOGITS, digest=digests.get(LOGITS, "")))
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         raise InputError(
             f"{path}: the questions and logits of a run can't be read from it ({reason(error)})"

@@ -16,18 +16,40 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.files.atomic import replacing
+from core.files.sealed import DamagedError, digest_of, seal_parquet
 
 
-def read_table(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """A Parquet file, or only these columns of it. Raises :class:`InputError` if it is missing or damaged."""
+def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str = "") -> pa.Table:
+    """A Parquet file, or only these columns of it.
+
+    Raises :class:`InputError` if it is missing or damaged, or is not the file with this ``digest``
+    (:func:`~core.files.sealed.digest_of`).
+    """
+    checked_digest(path, digest)
     try:
         # Without the data sets and threads of pq.read_table, a small file is read in half the time.
-        with pq.ParquetFile(path, memory_map=False) as file:
-            return file.read(columns=columns, use_threads=False)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(
-            f"{path} is missing or damaged ({type(error).__name__}); delete the run and repeat it"
-        ) from error
+        with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
+            table = file.read(columns=columns, use_threads=False)
+        table.validate(full=True)  # an older file has no digest, and may hold texts that are none
+        return table
+    except Exception as error:  # whatever a reader makes of bytes that are no table
+        raise InputError(_damaged(path, type(error).__name__)) from error
+
+
+def checked_digest(path: Path, digest: str = "") -> str:
+    """The digest of a file. Raises :class:`InputError` if it is missing or damaged, or has not this ``digest``."""
+    try:
+        found = digest_of(path)
+    except (OSError, DamagedError) as error:
+        reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
+        raise InputError(_damaged(path, reason)) from error
+    if digest and found != digest:
+        raise InputError(_damaged(path, "it is not the file that was written"))
+    return found
+
+
+def _damaged(path: Path, reason: str) -> str:
+    return f"{path} is missing or damaged ({reason}); delete the run and repeat it"
 
 
 def write_table(path: Path, *tables: pa.Table) -> None:
@@ -87,8 +109,9 @@ def _write(path: Path, tables: Iterable[pa.Table]) -> None:
     writer: pq.ParquetWriter | None = None
     with replacing(path) as part:
         for table in tables:
-            writer = writer or pq.ParquetWriter(part, table.schema, compression="zstd")
+            writer = writer or pq.ParquetWriter(part, table.schema, compression="zstd", write_page_checksum=True)
             writer.write_table(table, row_group_size=max(table.num_rows, 1))
         if writer is None:
             raise InputError(f"there is nothing to write to {path}")
         writer.close()
+        seal_parquet(part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,9 +11,9 @@ from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from core.errors import InputError
+from core.files.tables import read_table
 from core.records import NOT_PUBLISHED
 from core.runs import store
 from core.tasks.bank_names import source_of
@@ -74,14 +73,7 @@ class _File:
 
 
 def _file(run_id: str) -> _File:
-    path = store.questions_path(run_id)
-    return _File(_content(path, path.stat().st_mtime_ns), path)
-
-
-@functools.lru_cache(maxsize=4096)
-def _content(path: Path, stamp: int) -> str:
-    """A file's content as it is now, in 32 hexadecimal digits."""
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return _File(store.questions_digest(run_id), store.questions_path(run_id))
 
 
 @functools.lru_cache(maxsize=KEPT)
@@ -93,7 +85,7 @@ def _identities(file: _File, source: QuestionSource) -> Mapping[str, str]:
 def _tests(file: _File, source: QuestionSource) -> Counter[str]:
     """How often each question is tested, by its identity."""
     named = _identities(file, source)
-    table = pq.read_table(file.path, columns=["id", "role"], memory_map=False)
+    table = read_table(file.path, columns=["id", "role"])
     return Counter(named[name] for name in table.filter(pc.equal(table["role"], "test"))["id"].to_pylist())
 
 
@@ -118,7 +110,7 @@ def _set_digest(file: _File, source: QuestionSource) -> str:
 
 
 def _table(path: Path) -> pa.Table:
-    return pq.read_table(path, columns=list(COLUMNS), memory_map=False)
+    return read_table(path, columns=list(COLUMNS))
 
 
 def _rows(table: pa.Table | pa.RecordBatch) -> list[Row]:

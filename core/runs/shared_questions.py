@@ -7,7 +7,6 @@ its questions in its folder.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import shutil
@@ -16,6 +15,7 @@ from pathlib import Path
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.files.sealed import digest_of
 from core.settings import ASSETS
 
 FILE, LINK = "questions.parquet", "questions.json"
@@ -44,10 +44,9 @@ def questions_file(folder: Path) -> Path:
 
 def share(folder: Path, *, shared: Path = FOLDER) -> None:
     """Move the questions of a run's folder to the shared ones, where they may be already, and leave their hash."""
-    content = (folder / FILE).read_bytes()
-    name = content_hash(content)
+    name = digest_of(folder / FILE)
     shared.mkdir(parents=True, exist_ok=True)
-    write_atomically(shared / f"{name}.parquet", content)
+    write_atomically(shared / f"{name}.parquet", (folder / FILE).read_bytes())
     write_atomically(folder / LINK, (json.dumps({_KEY: name}) + "\n").encode())
     (folder / FILE).unlink()
 
@@ -58,8 +57,3 @@ def copy_whole(folder: Path, target: Path) -> None:
     shutil.copytree(folder, target, ignore=shutil.ignore_patterns(LINK))
     if questions.is_file() and not (target / FILE).exists():
         shutil.copyfile(questions, target / FILE)
-
-
-def content_hash(content: bytes) -> str:
-    """BLAKE2b of a file's content, 32 hexadecimal digits."""
-    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -6,13 +6,14 @@ Logits arrive in chunks. A chunk is written whole to ``chunks/``, synced and ren
 loses at most its current chunk. When all chunks are there, they become ``logits.parquet``, with one row group for each
 chunk. ``progress.json`` holds the progress of a running run and is deleted at its end.
 
+All files carry digests (:mod:`core.files.sealed`), and ``run.json`` names those of a run's files once it is done.
+
 ``run.json`` carries the schema version; older ones are migrated on opening (:data:`MIGRATIONS`), newer ones
 are refused.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -29,13 +30,12 @@ import pyarrow as pa
 from core import letter_mass, record_tables
 from core.errors import InputError, plain
 from core.files import tables
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
-from core.files.tables import read_table, write_table
+from core.files.sealed import DamagedError, digest_of, read_json, write_json
+from core.files.tables import checked_digest, read_table, write_table
 from core.letter_mass import LetterMass
 from core.record_tables import logits_table, option_logits
 from core.records import OptionLogits, Question, Role
-from core.runs.shared_questions import FILE, questions_file
+from core.runs.shared_questions import FILE, FOLDER, questions_file
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from core.tasks.identity import question_clusters
@@ -45,7 +45,9 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
+LOGITS = "logits.parquet"
 BARE = "bare.parquet"
+WRITTEN_TABLE = "written.parquet"
 WRITTEN = "written.jsonl"
 """The written answers of a run that is at work, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
@@ -75,7 +77,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """``run.json``: the spec, the state and where the results come from. Times are seconds since the epoch."""
+    """``run.json``: the spec, the state and where the results come from.
+
+    Times are seconds since the epoch. ``files`` has the digests of the files of a run that is done, by their names.
+    """
 
     spec: RunSpec
     state: State
@@ -84,6 +89,7 @@ class RunRecord:
     started: float | None = None
     ended: float | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
 
     @property
     def run_id(self) -> str:
@@ -198,16 +204,27 @@ def create(record: RunRecord) -> Path:
 
 
 def write_record(folder: Path, record: RunRecord) -> None:
-    """Replace ``run.json`` atomically."""
+    """Replace ``run.json`` atomically. The first that says the run is done names the digests of its files."""
+    if record.state == "done" and not record.files:
+        record = replace(record, files={path.name: digest_of(path) for path in sorted(folder.glob("*.parquet"))})
     values = {"schema": SCHEMA_VERSION, "id": record.run_id, **asdict(record)}
-    write_atomically(folder / "run.json", json.dumps(values, indent=1, sort_keys=True).encode())
+    write_json(folder / "run.json", dict(sorted(values.items())), indent=1)
 
 
 def read_record(run_id: str) -> RunRecord:
-    """``run.json`` of a run, migrated if its schema is older."""
-    path = folder_of(run_id) / "run.json"
+    """``run.json`` of a run, migrated if its schema is older.
+
+    Raises :class:`InputError` if it can't be read, or is not what was written.
+    """
+    return _record(folder_of(run_id))
+
+
+def _record(folder: Path) -> RunRecord:
+    path = folder / "run.json"
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
+        if values["id"] != folder.name:
+            raise DamagedError(f"it is of the run {str(values['id'])[:LONGEST_NAME]!r}")
         version = values["schema"]
         if version > SCHEMA_VERSION:
             raise InputError(f"{path} has schema {version}, this Hedge reads up to {SCHEMA_VERSION}; update Hedge")
@@ -216,8 +233,9 @@ def read_record(run_id: str) -> RunRecord:
             version = values["schema"]
         if values["state"] not in get_args(State):
             raise InputError(f"{path} has the unknown state {values['state']!r}; delete the run and repeat it")
-        kept = {each.name: values[each.name] for each in fields(RunRecord)}
-        return RunRecord(**kept | {"spec": RunSpec.from_json(values["spec"])})
+        kept = {each.name: values[each.name] for each in fields(RunRecord) if each.name != "files"}
+        spec, files = RunSpec.from_json(values["spec"]), dict(values.get("files", {}))
+        return RunRecord(**kept | {"spec": spec, "files": files})
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
 
@@ -268,15 +286,14 @@ def end(run_id: str, state: State, message: str = "", **provenance: Any) -> None
 
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace ``progress.json`` atomically, with a timestamp."""
-    values = asdict(progress) | {"updated": time.time()}
-    write_atomically(folder / "progress.json", json.dumps(values).encode(), lasting=False)
+    write_json(folder / "progress.json", asdict(progress) | {"updated": time.time()}, lasting=False)
 
 
 def read_progress(run_id: str) -> Progress | None:
-    """The progress that the worker last wrote; None if no worker executes the run."""
+    """The progress that the worker last wrote; None if no worker executes the run, or if it can't be read."""
     try:
-        return Progress(**loads((folder_of(run_id) / "progress.json").read_bytes()))
-    except FileNotFoundError:
+        return Progress(**read_json(folder_of(run_id) / "progress.json"))
+    except (FileNotFoundError, ValueError, TypeError):  # a power cut may have left it empty; the next one is right
         return None
 
 
@@ -309,7 +326,7 @@ def questions_path(run_id: str) -> Path:
 def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence[Role]) -> None:
     """Write ``questions.parquet`` in one step; ``roles`` has one entry for each question."""
     clusters = question_clusters(questions, roles)
-    write_table(folder / FILE, record_tables.questions_table(questions, roles, clusters))
+    _write_file(folder, FILE, record_tables.questions_table(questions, roles, clusters))
 
 
 def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.Table:
@@ -317,7 +334,7 @@ def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.T
 
     The texts take much longer to read than the other columns.
     """
-    return read_table(questions_path(run_id), columns=columns)
+    return read_file(run_id, FILE, columns=columns)
 
 
 def write_chunk(folder: Path, index: int, scored: OptionLogits) -> None:
@@ -338,43 +355,81 @@ def read_part(folder: Path, index: int) -> OptionLogits | None:
 
 def write_logits(folder: Path, scored: OptionLogits) -> None:
     """Write the whole ``logits.parquet``, for results that arrive all at once."""
-    write_table(folder / "logits.parquet", logits_table(scored))
+    _write_file(folder, LOGITS, logits_table(scored))
 
 
 def keep_logits(folder: Path, ids: Sequence[str]) -> None:
     """Keep only the logits of these questions in ``logits.parquet``."""
-    tables.keep_rows(folder / "logits.parquet", "id", ids)
+    tables.keep_rows(folder / LOGITS, "id", ids)
 
 
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a successfully finished run."""
-    return option_logits(read_table(folder_of(run_id) / "logits.parquet"))
+    table = read_file(run_id, LOGITS)
+    try:
+        return option_logits(table)
+    except (KeyError, ValueError, TypeError, AttributeError, pa.ArrowException) as error:  # of a file without a digest
+        raise InputError(
+            f"{folder_of(run_id) / LOGITS} is damaged ({type(error).__name__}); delete the run and repeat it"
+        ) from error
 
 
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
     """Write ``bare.parquet``: what each distinct option text scores on its own, after which bare prompt."""
-    write_table(folder / BARE, *record_tables.bare_tables(scores))
+    _write_file(folder, BARE, *record_tables.bare_tables(scores))
 
 
 def read_bare(run_id: str) -> dict[str, dict[str, float]]:
     """The score of each option text on its own, by bare prompt; empty for a run that did not compute them."""
-    path = folder_of(run_id) / BARE
-    return record_tables.bare_scores(read_table(path)) if path.is_file() else {}
+    return record_tables.bare_scores(read_file(run_id, BARE)) if _has(run_id, BARE) else {}
 
 
 def bare_prompts(run_id: str) -> list[str]:
     """The bare prompts after which the run scored its option texts, as in :func:`read_bare`."""
-    path = folder_of(run_id) / BARE
-    names: list[str] = read_table(path, columns=["by"])["by"].unique().to_pylist() if path.is_file() else []
+    if not _has(run_id, BARE):
+        return []
+    names: list[str] = read_file(run_id, BARE, columns=["by"])["by"].unique().to_pylist()
     return names
 
 
 def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:
     """Write ``written.parquet``, the answers that the model wrote (:func:`~core.record_tables.written_table`)."""
-    write_table(folder / "written.parquet", record_tables.written_table(rows))
+    _write_file(folder, WRITTEN_TABLE, record_tables.written_table(rows))
 
 
 def read_written(run_id: str) -> pa.Table | None:
     """The answers that the model wrote; None for a run without written answers."""
-    path = folder_of(run_id) / "written.parquet"
-    return read_table(path) if path.is_file() else None
+    return read_file(run_id, WRITTEN_TABLE) if _has(run_id, WRITTEN_TABLE) else None
+
+
+def read_file(run_id: str, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
+    """A Parquet file of a run, or only these columns of it. Of a run that is done it must be the file that the run was
+    finished with; else :class:`InputError` is raised."""
+    path = questions_path(run_id) if name == FILE else folder_of(run_id) / name
+    return read_table(path, columns=columns, digest=_digest(run_id, name))
+
+
+def _write_file(folder: Path, name: str, *parts: pa.Table) -> None:
+    """Write a Parquet file of a run. If the run is done, its record knows the new file's digest."""
+    write_table(folder / name, *parts)
+    if (folder / "run.json").is_file() and (record := _record(folder)).state == "done":
+        write_record(folder, replace(record, files=record.files | {name: digest_of(folder / name)}))
+
+
+def questions_digest(run_id: str) -> str:
+    """The digest of a run's questions, which equal questions share.
+
+    Raises :class:`InputError` as :func:`read_file`.
+    """
+    return checked_digest(questions_path(run_id), _digest(run_id, FILE))
+
+
+def _digest(run_id: str, name: str) -> str:
+    """The digest that a file of a run must have; empty if none was kept."""
+    if name == FILE and (shared := questions_path(run_id)).parent == FOLDER:
+        return shared.stem
+    return read_record(run_id).files.get(name, "")
+
+
+def _has(run_id: str, name: str) -> bool:
+    return name in read_record(run_id).files or (folder_of(run_id) / name).is_file()

@@ -40,6 +40,7 @@ from core.runs.spec import PERPLEXITY, RunSpec
 from core.settings import settings
 from tests import openid
 from tests.browser.conftest import page_server
+from tests.conftest import without_digests
 from tests.core.runs.conftest import engine_home as engine_home
 from tests.core.runs.conftest import is_in, until
 from tests.intruders.client import Client, WidgetState
@@ -101,7 +102,7 @@ def planted(stranger: Stranger, **record: object) -> str:
     """A finished run in the store that names the stranger's server and a key, as an older version imported it."""
     run_id = served_run(40, servers=(stranger.url,))
     path = store.folder_of(run_id) / "run.json"
-    values = json.loads(path.read_bytes()) | record
+    values = without_digests(path) | record
     values["spec"] |= {"key_variable": KEY, "budget": 1e9, "price_read": 1.0}
     path.write_text(json.dumps(values))
     return run_id
@@ -114,7 +115,7 @@ def as_folder(stranger: Stranger, folder: Path, **spec: object) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.move(store.folder_of(run_id), target)
     path = target / "run.json"
-    values = json.loads(path.read_bytes())
+    values = without_digests(path)
     values["spec"] |= spec
     path.write_text(json.dumps(values))
     return target

@@ -24,8 +24,10 @@ from core.access import Actor, UserRole
 from core.errors import AccessError, InputError
 from core.exchange import run_folder
 from core.exchange.imported import save
+from core.files.tables import write_table
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
+from core.record_tables import logits_table, questions_table
 from core.reports import evaluation
 from core.reports.compare import side_by_side
 from core.reports.report import report
@@ -33,7 +35,7 @@ from core.runs import actions, engine, store
 from core.runs.execution.execute import execute
 from core.runs.queue import run_queue
 from core.runs.spec import FOLDER_DATA, INSTRUCTIONS, RunSpec
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_run, without_digests
 
 ANN, BEN = Actor("ann@example.org", UserRole.LAUNCHER), Actor("ben@example.org", UserRole.LAUNCHER)
 CHIEF = Actor("chief@example.org", UserRole.ADMINISTRATOR)
@@ -150,7 +152,7 @@ def forged(folder: Path, **changes: object) -> Path:
     target = folder / name
     shutil.move(store.folder_of(name), target)
     path = target / "run.json"
-    values = json.loads(path.read_bytes())
+    values = without_digests(path)
     values |= {"spec": spec.to_json(), "id": spec.run_id}
     values["provenance"] |= {"launched_by": ANN.name, "imported": False, "host": "here", "scoring_seconds": 1e-9}
     path.write_text(json.dumps(values))
@@ -192,7 +194,7 @@ def test_the_place_of_a_run_that_an_older_version_imported_is_said(login: Path, 
     """Older versions gave an imported run the id of a computed one. It stays readable, and does not pass for it."""
     spec = RunSpec("fake", "qa", samples=40)
     folder = forged(tmp_path)
-    values = json.loads((folder / "run.json").read_bytes())
+    values = without_digests(folder / "run.json")
     values["provenance"] |= {"imported": True}
     (folder / "run.json").write_text(json.dumps(values))
     shutil.copytree(folder, login / "runs" / spec.run_id)
@@ -214,7 +216,7 @@ def test_every_part_of_an_import_belongs_to_its_identity(login: Path, tmp_path: 
         target = tmp_path / f"again-{next(numbers)}"
         shutil.copytree(source, target)
         path = target / "run.json"
-        values = json.loads(path.read_bytes())
+        values = without_digests(path)
         for place, value in change.items():
             at, _, name = place.partition(".")
             values[at][name] = value
@@ -228,10 +230,11 @@ def test_every_part_of_an_import_belongs_to_its_identity(login: Path, tmp_path: 
         assert name not in seen
         seen.add(name)
     questions = [replace(one, label=(one.label + 1) % 4) for one in run.questions]
-    store.write_questions(source, questions, run.roles)
+    write_table(source / "questions.parquet", questions_table(questions, run.roles))
     assert again({}) not in seen
-    store.write_questions(source, run.questions, run.roles)
-    store.write_logits(source, replace(run.scored, logits=run.scored.logits + np.float32(1)))
+    write_table(source / "questions.parquet", questions_table(run.questions, run.roles))
+    turned = replace(run.scored, logits=run.scored.logits + np.float32(1))
+    write_table(source / "logits.parquet", logits_table(turned))
     assert again({}) not in seen
 
 
@@ -267,7 +270,7 @@ def test_an_import_keeps_no_place_of_a_disk_and_no_server(login: Path, tmp_path:
 )
 def test_pages_compute_with_no_figure_that_is_none(login: Path, tmp_path: Path, told: dict[str, object]):
     folder = forged(tmp_path)
-    values = json.loads((folder / "run.json").read_bytes())
+    values = without_digests(folder / "run.json")
     (folder / "run.json").write_text(json.dumps(values | {"provenance": told}))
     with access.acting_as(BEN):
         (run_id,) = save([run_folder.read(folder)])
@@ -309,7 +312,7 @@ def test_whatever_a_folder_says_its_run_only_describes(login: Path, tmp_path: Pa
     if not folder.exists():
         forged(tmp_path).rename(folder)
         shutil.copy(folder / "run.json", tmp_path / "run.json")
-    values = json.loads((tmp_path / "run.json").read_bytes())
+    values = without_digests(tmp_path / "run.json")
     for (part, name), value in changes:
         place = values[part] if part else values
         if isinstance(place, dict):
@@ -328,7 +331,7 @@ def test_whatever_a_folder_says_its_run_only_describes(login: Path, tmp_path: Pa
 def test_a_folder_says_little_of_where_it_comes_from(login: Path, tmp_path: Path):
     """A zip of 68 kB held 63 MB of it, which every page then read."""
     folder = forged(tmp_path)
-    values = json.loads((folder / "run.json").read_bytes())
+    values = without_digests(folder / "run.json")
     values["provenance"]["engine"] = {"claims": [[1] * 1000] * 1000}
     (folder / "run.json").write_text(json.dumps(values))
     with pytest.raises(InputError, match="expected at most 200,000 characters on where the run comes from"):

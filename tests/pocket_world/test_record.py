@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
+from core.files.sealed import digest_of
 from core.inference.engine import Engine
 from core.inference.engine_factory import load_engine
 from core.perplexity import choices, conversations
@@ -21,7 +22,7 @@ from core.reports import perplexity_results
 from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
 from core.runs.shared_questions import FOLDER as SHARED
-from core.runs.shared_questions import LINK, content_hash, copy_whole, questions_file
+from core.runs.shared_questions import LINK, copy_whole, questions_file
 from core.runs.spec import RunSpec
 from core.tasks import bank
 from pocket_world.record import FOLDER, leave_out, record, recorded_specs
@@ -53,7 +54,7 @@ def test_recorded_runs_share_their_questions() -> None:
     assert shared == set(SHARED.glob("*.parquet"))
     assert len(shared) < len(RUNS) / 3
     for path in shared:
-        assert content_hash(path.read_bytes()) == path.stem
+        assert digest_of(path) == path.stem
 
 
 def test_runs_that_tell_nothing_go(tmp_path: Path) -> None:

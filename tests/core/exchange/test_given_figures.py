@@ -26,7 +26,7 @@ from core.reports.evaluation import load
 from core.reports.imported_figures import is_rounded, stored_as
 from core.reports.report import report
 from core.runs import store
-from tests.conftest import synthetic_run
+from tests.conftest import synthetic_run, without_digests
 
 pytestmark = pytest.mark.quick
 
@@ -202,6 +202,8 @@ def test_a_folder_whose_figures_contradict_each_other_is_refused(home, tmp_path)
     changed = pq.read_table(path)
     flat = pa.array((np.roll(p, 1, axis=1)).tolist(), pa.list_(pa.float64(), K))
     pq.write_table(changed.set_column(changed.column_names.index("probabilities"), "probabilities", flat), path)
+    record = path.with_name("run.json")
+    record.write_text(json.dumps(without_digests(record)))
     with pytest.raises(InputError, match="logarithms of the probabilities, found others for question"):
         run_folder.read(tmp_path / "copy")
 

@@ -11,7 +11,7 @@ from core.records import OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import Progress, RunRecord
-from tests.conftest import synthetic_questions, synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run, without_digests
 
 pytestmark = pytest.mark.quick
 
@@ -91,7 +91,7 @@ def test_a_damaged_record_says_what_to_do(folder, content):
 
 def test_newer_schemas_and_unknown_states_are_refused(folder):
     path = folder / "run.json"
-    values = json.loads(path.read_text())
+    values = without_digests(path)
     path.write_text(json.dumps(values | {"schema": store.SCHEMA_VERSION + 1}))
     with pytest.raises(InputError, match="update Hedge"):
         store.read_record(folder.name)
@@ -102,7 +102,7 @@ def test_newer_schemas_and_unknown_states_are_refused(folder):
 
 def test_older_schemas_are_migrated_step_by_step(folder, monkeypatch):
     path = folder / "run.json"
-    values = json.loads(path.read_text())
+    values = without_digests(path)
     values["schema"], values["condition"] = 0, values.pop("state")
 
     def lift(old):

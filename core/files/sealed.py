@@ -1,0 +1,135 @@
+"""Digests of the files that Hedge keeps, so that one that can be read and is wrong is not taken for right.
+
+A JSON object carries a digest of its other fields. A Parquet file carries a digest of its other bytes in a gap before
+its footer: a reader finds the footer from the end of the file and the pages by their places, so none looks there. A
+file without a digest was written by an older version, or by another program, and is read as it is.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from core.files.atomic import write_atomically
+from core.files.json_text import loads
+
+SEALED = "sealed"
+"""The field of a JSON object that has the digest of the others."""
+MARK = b"hedge-digest\n"
+DIGEST_BYTES = 16
+FOOTER_END = 8
+"""Bytes behind a Parquet file's footer: its length, little-endian in four bytes, and four letters."""
+PIECE = 2**20
+
+
+class DamagedError(ValueError):
+    """A file can be read, and is not what was written; the message is half a sentence."""
+
+
+# ---------------------------------------------------------------- JSON objects
+
+
+def seal(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The object as JSON gives it back, with the digest of its fields."""
+    plain = _read(json.dumps({name: value for name, value in values.items() if name != SEALED}).encode())
+    return {**plain, SEALED: _digest(plain)}
+
+
+def unsealed(values: dict[str, Any]) -> dict[str, Any]:
+    """The object's own fields. Raises :class:`DamagedError` if its digest is there and is that of others."""
+    own = {name: value for name, value in values.items() if name != SEALED}
+    if SEALED in values and values[SEALED] != _digest(own):
+        raise DamagedError("its content is not what was written: its digest is another one")
+    return own
+
+
+def write_json(path: Path, values: Mapping[str, Any], *, lasting: bool = True, indent: int | None = None) -> None:
+    """Replace a file atomically by a JSON object with its digest."""
+    write_atomically(path, json.dumps(seal(values), indent=indent).encode(), lasting=lasting)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The fields of a JSON object that Hedge wrote.
+
+    Raises :class:`DamagedError` if the file holds no JSON object, or another one than was written, and
+    :class:`OSError` if it can't be read.
+    """
+    return unsealed(_read(path.read_bytes()))
+
+
+def _read(content: bytes) -> dict[str, Any]:
+    try:
+        values = loads(content)
+    except ValueError as error:
+        raise DamagedError(f"it is no JSON: {error}" if content.strip(b"\0 \n") else "it is empty") from error
+    if not isinstance(values, dict):
+        raise DamagedError("it is no JSON object")
+    return values
+
+
+def _digest(values: Mapping[str, Any]) -> str:
+    content = json.dumps(values, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(content.encode(), digest_size=DIGEST_BYTES).hexdigest()
+
+
+# ---------------------------------------------------------------- Parquet files
+
+
+def seal_parquet(path: Path) -> None:
+    """Put the digest of a Parquet file's bytes before its footer."""
+    with path.open("r+b") as file:
+        start = _footer_start(file)
+        digest = _digest_of(file, start, skipped=0)
+        file.seek(start)
+        footer = file.read()
+        file.seek(start)
+        file.write(MARK + digest + footer)
+
+
+def digest_of(path: Path) -> str:
+    """BLAKE2b of all bytes of a file but the digest in it, 32 hexadecimal digits; computed once for each change.
+
+    Raises :class:`DamagedError` if a digest is in it and is that of other bytes.
+    """
+    about = path.stat()
+    return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=16384)
+def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
+    sealed = len(MARK) + DIGEST_BYTES
+    with path.open("rb") as file:
+        start = _footer_start(file)
+        file.seek(max(start - sealed, 0))
+        mark, digest = file.read(len(MARK)), file.read(DIGEST_BYTES)
+        is_sealed = start >= sealed and mark == MARK
+        found = _digest_of(file, start - sealed, skipped=sealed) if is_sealed else _digest_of(file, 0, skipped=0)
+    if is_sealed and found != digest:
+        raise DamagedError("its content is not what was written: its digest is another one")
+    return found.hex()
+
+
+def _footer_start(file: IO[bytes]) -> int:
+    """Where the footer of a Parquet file begins; 0 for a file that is none."""
+    size = file.seek(0, 2)
+    if size < FOOTER_END:
+        return 0
+    file.seek(size - FOOTER_END)
+    return max(size - FOOTER_END - int.from_bytes(file.read(4), "little"), 0)
+
+
+def _digest_of(file: IO[bytes], end: int, *, skipped: int) -> bytes:
+    """The digest of the bytes before ``end`` and of those that come ``skipped`` bytes behind it."""
+    digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    file.seek(0)
+    while end > 0 and (piece := file.read(min(PIECE, end))):
+        digest.update(piece)
+        end -= len(piece)
+    file.seek(skipped, 1)
+    while piece := file.read(PIECE):
+        digest.update(piece)
+    return digest.digest()
