@@ -47,7 +47,7 @@ def begin(entry: QueueEntry) -> str:
 def note_death(run_id: str, reason: str, *, kept: int, within_s: float) -> None:
     """Count the death of a worker against its run, which had kept so many bytes."""
     for entry in run_queue.entries([run_id], within_s=within_s).values():
-        news = {"deaths": [*entry.deaths, reason]}
+        news: dict[str, object] = {"deaths": [*entry.deaths, reason]}
         if kept > entry.kept:
             news = {"deaths": [reason], "kept": kept, "beginnings": 0}
         run_queue.note(run_id, within_s=within_s, death=reason, **news)
