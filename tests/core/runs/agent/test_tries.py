@@ -91,8 +91,8 @@ def test_a_run_whose_agent_or_host_ends_each_time_is_given_up_at_last(name):
     for _ in range(BEGINNINGS):
         assert begins(name) == ""
     assert begins(name) == (
-        "It was begun 12 times, and each time its worker, its agent or its host ended before anything new was finished; "
-        "look for the reason in the logs of the host, then resume it."
+        "It was begun 12 times, and each time its worker, its agent or its host ended before anything new was "
+        "finished; look for the reason in the logs of the host, then resume it."
     )
     finish_chunk(name, 0)
     assert begins(name) == ""

@@ -14,7 +14,7 @@ from core.runs.agent.recovery import Recovery
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import Lease, QueueEntry
 from core.runs.store import RunRecord
-from tests.core.runs.conftest import agent_of, assert_each_question_once, is_in, spec, until
+from tests.core.runs.conftest import agent_of, assert_each_question_once, spec, until
 
 
 @pytest.fixture(params=["file", "server"])
