@@ -37,16 +37,26 @@ QUESTIONS = 130
 
 PAGE = """
 import sys, time
+from contextlib import suppress
+from app.serving import agent_keeper
+from core.errors import RunError
 from core.runs import engine
 from core.runs.spec import RunSpec
 import json
-name = engine.submit(RunSpec.from_json(json.loads(sys.argv[1])))
+spec = RunSpec.from_json(json.loads(sys.argv[1]))
+name = spec.run_id
+if sys.argv[2:]:
+    agent_keeper.LOOK_EVERY_S = agent_keeper.AGENT_AFTER_S = float(sys.argv[2])
+    agent_keeper.start()
+else:
+    name = engine.submit(spec)
 print(name, flush=True)
 while True:
-    engine.statuses()
+    with suppress(RunError):
+        engine.statuses()
     time.sleep(0.5)
 """
-"""What a page server does with the engine: it launches a run, then looks at it."""
+"""What a page server does with the engine: it launches a run, or keeps the agent, and looks at the runs."""
 
 
 @dataclass
@@ -153,10 +163,12 @@ class Stage:
         wait_for(lambda: file_lock.is_held(path), "the worker")
         return psutil.Process(file_lock.holder(path))
 
-    def page(self, spec: RunSpec) -> tuple[subprocess.Popen[str], str]:
-        """A page server of its own that launches a run; returns it and the run's id."""
+    def page(self, spec: RunSpec, *, keeps_agent_s: float | None = None) -> tuple[subprocess.Popen[str], str]:
+        """A page server of its own that launches a run, or looks so often whether one needs an agent; returns it and
+        the run's id."""
+        keeps = [] if keeps_agent_s is None else [str(keeps_agent_s)]
         started = subprocess.Popen(
-            [sys.executable, "-c", PAGE, json.dumps(spec.to_json())],
+            [sys.executable, "-c", PAGE, json.dumps(spec.to_json()), *keeps],
             cwd=ROOT,
             env=environment(),
             stdout=subprocess.PIPE,
