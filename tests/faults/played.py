@@ -26,6 +26,7 @@ from core.errors import RunError
 from core.reports.evaluation import load
 from core.reports.report import report
 from core.runs import engine, store
+from core.runs.agent import liveness
 from core.runs.agent import tries as limits
 from core.runs.execution.execute import execute
 from core.runs.queue import hosts, run_queue
@@ -287,7 +288,9 @@ def killed_ten_times(on: Server | None, *, tries: int = 1, seed: int = 10) -> Ro
             name = engine.submit(spec)
             s.page(spec, keeps_agent_s=KEEPER_S)
             for kind in kills[start : start + KILLS_A_RUN]:
-                time.sleep(moments.uniform(0.1, 4.0))
+                if moments.random() < AT_WORK:
+                    wait_for(lambda name=name: liveness.at_work(liveness.executor_id("cpu"), name), "a worker")
+                time.sleep(moments.uniform(0.1, 3.0))
                 _kill(s, kind, name, outage, moments)
                 state = _patient(lambda name=name: engine.status(name).state)
                 assert state in ("queued", "running"), f"after its {kind} was killed, {name} is {state}"
@@ -305,6 +308,8 @@ KILLS_A_RUN = 10
 LONG = 1000
 SLOW_MS = 40
 KEEPER_S = 1.0
+AT_WORK = 0.75
+"""The share of kills that hit a run at work; others may hit processes that are still starting."""
 
 
 class Outage:

@@ -149,19 +149,28 @@ class Stage:
                 start_new_session=True,
                 check=True,
             )
-        path = liveness.agent_lock(host)
-        wait_for(lambda: file_lock.is_held(path), "the agent")
-        return psutil.Process(file_lock.holder(path))
+        return self._holder(liveness.agent_lock(host), "the agent")
 
     def living_agent(self) -> psutil.Process:
         """This host's agent, which may be a successor of the one that was started."""
-        wait_for(lambda: file_lock.is_held(liveness.agent_lock()), "the agent")
-        return psutil.Process(file_lock.holder(liveness.agent_lock()))
+        return self._holder(liveness.agent_lock(), "the agent")
 
     def worker(self, host: str = "") -> psutil.Process:
-        path = liveness.worker_lock(f"{host or liveness.host()}:cpu")
-        wait_for(lambda: file_lock.is_held(path), "the worker")
-        return psutil.Process(file_lock.holder(path))
+        return self._holder(liveness.worker_lock(f"{host or liveness.host()}:cpu"), "the worker")
+
+    def _holder(self, path: Path, what: str) -> psutil.Process:
+        """The process that holds a lock. For a moment its file has no process id, which psutil takes for this process,
+        or that of the one before."""
+
+        def living() -> psutil.Process | None:
+            pid = file_lock.holder(path) if file_lock.is_held(path) else None
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid) if pid else None
+                return process if process and process.environ().get("HEDGE_HOME") == str(self.home) else None
+            return None
+
+        process: psutil.Process = wait_for(living, what)
+        return process
 
     def page(self, spec: RunSpec, *, keeps_agent_s: float | None = None) -> tuple[subprocess.Popen[str], str]:
         """A page server of its own that launches a run, or looks so often whether one needs an agent; returns it and

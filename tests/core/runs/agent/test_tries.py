@@ -7,16 +7,17 @@ import pytest
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
-from core.runs.agent import tries
+from core.runs.agent import liveness, tries
 from core.runs.agent.recovery import Recovery
 from core.runs.agent.tries import BEGINNINGS, TRIES
+from core.runs.agent.worker import Worker
 from core.runs.agent.worker_process import Death
 from core.runs.execution import jury_run
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import settings
 from tests.core.runs.conftest import spec, until
-from tests.core.runs.queue.test_run_queue import entry
+from tests.core.runs.queue.test_run_queue import begin, entry
 
 OUT_OF_MEMORY = "out of memory: the system stopped it"
 KILLED = "killed by signal 9 (SIGKILL), perhaps because memory ran out"
@@ -125,6 +126,28 @@ def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(nam
     recovery.go_over()
     recovery.go_over()
     assert entry(name).deaths == (KILLED,)
+
+
+def test_a_run_that_had_ended_before_its_worker_died_is_not_begun_again(name):
+    executor = f"{liveness.host()}:cpu"
+    run_queue.take(executor, memory_gib=1)
+    begin(name, executor)
+    store.end(name, "failed", "as it was")
+    assert Worker(executor).perform(name) == "it is failed"
+    assert store.read_record(name).message == "as it was"
+    assert not any("begins" in line for line in store.read_log(name))
+
+
+def test_a_run_that_is_given_up_says_so_in_its_folder(name):
+    executor = f"{liveness.host()}:cpu"
+    run_queue.take(executor, memory_gib=1)
+    begin(name, executor)
+    for _ in range(TRIES):
+        dies(name, HUNG)
+    assert Worker(executor).perform(name).startswith("failed: 3 workers ended")
+    record = store.read_record(name)
+    assert record.state == "failed"
+    assert record.message.startswith(f"3 workers ended while they ran it, the last one {HUNG}, and nothing new")
 
 
 def test_answers_verdicts_and_training_steps_of_a_jury_are_work_and_passing_files_are_none(home):
