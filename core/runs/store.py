@@ -347,9 +347,9 @@ def write_part(folder: Path, index: int, scored: OptionLogits) -> None:
     tables.write_part(folder, index, logits_table(scored))
 
 
-def read_part(folder: Path, index: int) -> OptionLogits | None:
-    """The part of a chunk that an earlier try had finished; None if there is none."""
-    table = tables.read_part(folder, index)
+def read_part(folder: Path, index: int, **look: Any) -> OptionLogits | None:
+    """The part of a chunk that an earlier try had finished; None if there is none (:func:`tables.read_part`)."""
+    table = tables.read_part(folder, index, **look)
     return None if table is None else option_logits(table)
 
 
