@@ -162,6 +162,7 @@ def _verdicts(
 ) -> tuple[str, dict[str, tuple[float, float]], str]:
     """The fingerprint of a juror, its verdicts by the answers' ids, without those that a server does not give, and what
     is doubtful of them."""
+    from core.inference.verdicts import doubt
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
@@ -170,7 +171,7 @@ def _verdicts(
         found = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return weights, found, judging.doubt(juror)
+    return weights, found, doubt(juror, judging.masses)
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

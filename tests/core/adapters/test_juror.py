@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from core.adapters.juror import Example, Tuning, _drawn, fine_tune
 from core.cli import main
 from core.errors import InputError, RunCancelled
-from core.inference.verdicts import judge
+from core.inference.verdicts import doubt, judge
 from core.jury_pipeline import jury_store
 
 EXAMPLES = [
@@ -46,7 +46,7 @@ def test_a_juror_learns_and_judges_through_the_engine(tuned) -> None:
     assert len(found) == len(EXAMPLES)
     before = dict(judge("pocket-1m", [("0", EXAMPLES[0].question, "Lima")], dtype="float32").verdicts())
     assert found["0"] != before["0"]
-    assert judging.doubt("tuned") == ""
+    assert doubt("tuned", judging.masses) == ""
 
 
 def test_a_jury_says_whose_verdicts_are_no_answers(tuned, home, tmp_path, capsys) -> None:
