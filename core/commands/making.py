@@ -116,7 +116,12 @@ def finetune(arguments: Namespace) -> CommandResult:
             bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
             bar.update(done - bar.n)
 
-        losses = fine_tune(arguments.model, examples, arguments.out, tuning, dtype=arguments.dtype, on_step=show)
+        def log(line: str) -> None:
+            print(f"hedge: {line}", file=sys.stderr)
+
+        losses = fine_tune(
+            arguments.model, examples, arguments.out, tuning, dtype=arguments.dtype, on_step=show, log=log
+        )
     tenth = max(1, len(losses) // 10)
     first, last = float(np.mean(losses[:tenth])), float(np.mean(losses[-tenth:]))
     values = {"adapter": str(arguments.out), "steps": len(losses), "first_loss": first, "last_loss": last}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -113,6 +113,22 @@ def digest_of(path: Path) -> str:
     """
     about = path.stat()
     return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+def digests_of(paths: Iterable[Path]) -> dict[str, str]:
+    """The digests of files in one folder by their names, for the JSON file beside them."""
+    return {path.name: digest_of(path) for path in sorted(paths)}
+
+
+def check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Raise :class:`DamagedError` unless each of these files is in the folder and has its digest."""
+    for name, digest in digests.items():
+        try:
+            if digest_of(folder / name) != digest:
+                raise DamagedError("it is not the file that was written")
+        except (OSError, DamagedError) as error:
+            reason = error if isinstance(error, DamagedError) else type(error).__name__
+            raise DamagedError(f"{name}: {reason}") from error
 
 
 @functools.lru_cache(maxsize=16384)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -13,6 +14,7 @@ import numpy as np
 from core.errors import InputError, RunCancelled
 from core.files.atomic import guarded, write_atomically
 from core.files.sealed import json_line, read_json, read_lines, write_json
+from core.inference.folders import TRAINING, check_digests
 from core.inference.imports import language_models
 from core.inference.model_fingerprint import ModelFiles, shipped
 from core.inference.server.address import TIMEOUT_S, served_model, short_name
@@ -199,8 +201,13 @@ class _Pipeline:
         folder = self.folder / "jurors" / name
         if served_model(model) or resolve(model).is_adapter:
             return model
-        if (folder / "adapter_config.json").is_file():
-            return str(folder)
+        if (folder / TRAINING).is_file():
+            try:
+                check_digests(folder)
+                return str(folder)
+            except InputError as error:
+                self.reporter.log(f"juror {name} is tuned again, because {error}")
+                shutil.rmtree(folder)
         self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
@@ -225,7 +232,16 @@ class _Pipeline:
 
         dtype = self.spec.dtype
         with self._unchanged(1 + place) as check:
-            fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
+            fine_tune(
+                model,
+                examples,
+                folder,
+                tuned,
+                dtype=dtype,
+                on_step=report,
+                cancelled=self.reporter.cancelled,
+                log=self.reporter.log,
+            )
         self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 

@@ -55,7 +55,7 @@ def test_an_adapter_of_another_architecture_is_refused(kind, tmp_path):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "does not say what the adapter is"),
+        ("{", "is damaged .adapter.json: it is no JSON"),
         ('{"recipe": {}}', "does not say"),
         (
             '{"schema": 9, "base": "x", "recipe": {"kind": "lora", "rank": 1, "alpha": 1, "targets": []}}',
@@ -74,7 +74,10 @@ def test_no_adapter_and_broken_weights_are_said(tmp_path):
         stored.put_adapter(tiny(), tmp_path)
     AdapterTrainer(tiny(), TEXTS, AdapterRecipe(rank=2, epochs=1), folder=tmp_path, base="pocket-1m").run()
     (tmp_path / stored.WEIGHTS).write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="can't be read as tensors alone"):
+    with pytest.raises(InputError, match="is damaged .adapter.safetensors: it is not the file that was written"):
+        stored.put_adapter(tiny(), tmp_path)
+    (tmp_path / stored.CONFIGURATION).write_text(json.dumps(without_digests(tmp_path / stored.CONFIGURATION)))
+    with pytest.raises(InputError, match="can't be read as tensors alone"):  # of an older version
         stored.put_adapter(tiny(), tmp_path)
 
 
