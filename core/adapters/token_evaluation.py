@@ -25,6 +25,7 @@ from core.calibration.reliability import reliability
 from core.conformal.probabilities import log_softmax, softmax
 from core.errors import InputError
 from core.files.names import cut_name, named
+from core.files.sealed import write_json
 from core.inference.configurations import load_configuration
 from core.inference.encoding import context_of
 from core.inference.loaded import check_numbers
@@ -233,7 +234,7 @@ def _uncertainty(found: Judged) -> dict[str, float]:
 
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
     """Write results as JSON beside the model (or to ``output``), and to the folder that the page reads."""
-    text = json.dumps(values, indent=1, allow_nan=False)
+    json.dumps(values, allow_nan=False)  # raises for what no JSON has
     told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
     stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
@@ -243,5 +244,5 @@ def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[P
         places.append(beside)
     for path in places:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_json(path, values | ({"file": path.name} if path is places[0] else {}), indent=1)
     return places[::-1]

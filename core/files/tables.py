@@ -18,18 +18,14 @@ from core.errors import InputError
 from core.files.atomic import replacing
 from core.files.sealed import DamagedError, digest_of, seal_parquet
 
-REPEAT = "delete the run and repeat it"
 
-
-def read_table(
-    path: Path, *, columns: Sequence[str] | None = None, digest: str = "", way_out: str = REPEAT
-) -> pa.Table:
+def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str = "") -> pa.Table:
     """A Parquet file, or only these columns of it.
 
-    Raises :class:`InputError`, which ends with the ``way_out``, if it is missing or damaged, or is not the file with
-    this ``digest`` (:func:`~core.files.sealed.digest_of`).
+    Raises :class:`InputError` if it is missing or damaged, or is not the file with this ``digest``
+    (:func:`~core.files.sealed.digest_of`).
     """
-    checked_digest(path, digest, way_out=way_out)
+    checked_digest(path, digest)
     try:
         # Without the data sets and threads of pq.read_table, a small file is read in half the time.
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
@@ -37,23 +33,23 @@ def read_table(
         table.validate(full=True)  # an older file has no digest, and may hold texts that are none
         return table
     except Exception as error:  # whatever a reader makes of bytes that are no table
-        raise InputError(_damaged(path, type(error).__name__, way_out)) from error
+        raise InputError(_damaged(path, type(error).__name__)) from error
 
 
-def checked_digest(path: Path, digest: str = "", *, way_out: str = REPEAT) -> str:
+def checked_digest(path: Path, digest: str = "") -> str:
     """The digest of a file. Raises :class:`InputError` if it is missing or damaged, or has not this ``digest``."""
     try:
         found = digest_of(path)
     except (OSError, DamagedError) as error:
         reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
-        raise InputError(_damaged(path, reason, way_out)) from error
+        raise InputError(_damaged(path, reason)) from error
     if digest and found != digest:
-        raise InputError(_damaged(path, "it is not the file that was written", way_out))
+        raise InputError(_damaged(path, "it is not the file that was written"))
     return found
 
 
-def _damaged(path: Path, reason: str, way_out: str) -> str:
-    return f"{path} is missing or damaged ({reason}); {way_out}"
+def _damaged(path: Path, reason: str) -> str:
+    return f"{path} is missing or damaged ({reason}); delete the run and repeat it"
 
 
 def write_table(path: Path, *tables: pa.Table) -> None:

@@ -21,7 +21,7 @@ import pyarrow as pa
 from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
-from core.files.sealed import DamagedError, digest_of, read_json, write_json
+from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
 from core.files.tables import read_table, write_table
 from core.inference.model_fingerprint import short
 from core.inference.replaced_weights import NOT_RECORDED
@@ -120,7 +120,7 @@ def save(
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
     del values["launched_by"]
     values["weights"] = {model: found for model, found in (weights or {}).items() if found}
-    values |= access.launched() | {"files": {TABLE: digest_of(part / TABLE)}}
+    values |= access.launched() | {"files": digests_of([part / TABLE])}
     write_json(part / "jury.json", values, indent=1)
     shutil.rmtree(parent / jury_id, ignore_errors=True)
     part.rename(parent / jury_id)
@@ -143,13 +143,28 @@ def read_record(jury_id: str) -> JuryRecord:
         raise InputError(f"{path} can't be read ({error}); {WAY_OUT}") from error
 
 
+def checked_record(jury_id: str) -> JuryRecord:
+    """A jury's record. Raises :class:`InputError` if the record or the table is missing or damaged."""
+    record = read_record(jury_id)
+    folder = folder_of(record.jury_id)
+    try:
+        check_files(folder, record.files)
+    except DamagedError as error:
+        raise InputError(f"{folder} is damaged ({error}); {WAY_OUT}") from error
+    return record
+
+
 def read(jury_id: str) -> Judgements:
     """A jury's judgements. Raises :class:`InputError` if they can't be read."""
     path = folder_of(jury_id) / TABLE
-    table = read_table(path, digest=read_record(path.parent.name).files.get(TABLE, ""), way_out=WAY_OUT)
+    checked_record(path.parent.name)
     try:
-        return from_table(table.to_pandas(), where=str(path))
-    except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:  # of a table without a digest
+        table = read_table(path).to_pandas()
+    except (InputError, ValueError, TypeError, pa.ArrowException) as error:  # of a table without a digest
+        raise InputError(f"{path} is missing or damaged ({type(error.__cause__).__name__}); {WAY_OUT}") from error
+    try:
+        return from_table(table, where=str(path))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path} is damaged ({type(error).__name__}); {WAY_OUT}") from error
 
 

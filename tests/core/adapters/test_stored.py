@@ -15,6 +15,7 @@ from core.adapters.layer import layers_of, variances
 from core.adapters.texts import Tokenized
 from core.adapters.train import AdapterRecipe, AdapterTrainer
 from core.errors import InputError
+from tests.conftest import without_digests
 from tests.core.adapters.conftest import tiny
 
 TEXTS = [Tokenized((1 + i, 5, 9), 1) for i in range(8)]
