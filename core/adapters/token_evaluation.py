@@ -234,15 +234,16 @@ def _uncertainty(found: Judged) -> dict[str, float]:
 
 def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[Path]:
     """Write results as JSON beside the model (or to ``output``), and to the folder that the page reads."""
-    json.dumps(values, allow_nan=False)  # raises for what no JSON has
+    text = json.dumps(values, indent=1, allow_nan=False)
     told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
     stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
-    places = [settings().home / "tokens" / f"{name}-{stamp[:10]}.json"]
+    kept = settings().home / "tokens" / f"{name}-{stamp[:10]}.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_json(kept, {**values, "file": kept.name}, indent=1)
     beside = output or (loaded.folder / RESULTS if loaded.folder else None)
-    if beside is not None:
-        places.append(beside)
-    for path in places:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_json(path, values | ({"file": path.name} if path is places[0] else {}), indent=1)
-    return places[::-1]
+    if beside is None:
+        return [kept]
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    beside.write_text(text, encoding="utf-8")
+    return [beside, kept]

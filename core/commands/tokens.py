@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from argparse import Namespace
@@ -12,7 +13,6 @@ from typing import Any
 from core.commands.answer import CommandResult
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
-from core.files.sealed import write_json
 from core.inference.server.address import served_model
 from core.inference.spelling import PART
 from core.reports.calibration.calibrated import CalibrationFigures, calibrated, said
@@ -204,7 +204,7 @@ def tokens_view(arguments: Namespace) -> CommandResult:
         values = view_tokens(load_tokens_model(arguments.model, base=arguments.base_model), arguments.text)
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        write_json(arguments.output, values, indent=1)
+        arguments.output.write_text(json.dumps(values, indent=1, allow_nan=False), encoding="utf-8")
     return CommandResult(values, "\n".join([*values.get("notes", ()), *_token_lines(values)]))
 
 

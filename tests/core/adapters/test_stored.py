@@ -75,7 +75,7 @@ def test_no_adapter_and_broken_weights_are_said(tmp_path):
         stored.put_adapter(tiny(), tmp_path)
     AdapterTrainer(tiny(), TEXTS, AdapterRecipe(rank=2, epochs=1), folder=tmp_path, base="pocket-1m").run()
     (tmp_path / stored.WEIGHTS).write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="is damaged .adapter.safetensors: it is not the file that was written"):
+    with pytest.raises(InputError, match=r"is damaged .adapter.safetensors: it is not the file that was written"):
         stored.put_adapter(tiny(), tmp_path)
     (tmp_path / stored.CONFIGURATION).write_text(json.dumps(without_digests(tmp_path / stored.CONFIGURATION)))
     with pytest.raises(InputError, match="can't be read as tensors alone"):  # of an older version
