@@ -262,7 +262,7 @@ class _Pipeline:
         """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
         none."""
         path = self.folder / f"judged-{name}.jsonl"
-        found = self._kept_verdicts(path, judged, answers)
+        found = _kept_verdicts(path, judged, answers)
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
             self._load(name, done=len(found), total=len(judged))
@@ -276,19 +276,6 @@ class _Pipeline:
             self.doubts.append(said)
         verdicts = [found.get(q.id, {}).get("verdict") for q in judged]
         return [None if verdict is None else (verdict[0], verdict[1]) for verdict in verdicts]
-
-    def _kept_verdicts(
-        self, path: Path, judged: Sequence[ShortQuestion], answers: dict[str, str]
-    ) -> dict[str, dict[str, Any]]:
-        """The lines of a juror's verdicts on these answers by the question's id. An answer that was damaged, and has
-        been written again in other words, is judged again."""
-        older = path.with_suffix(".json")
-        if older.is_file():  # a verdict for each question, by an older version
-            with suppress(OSError, ValueError, KeyError):
-                rows = read_json(older, of_list="rows")["rows"]
-                return {q.id: {"verdict": row} for q, row in zip(judged, rows, strict=True)}
-        rows = [row for row in _read_lines(path, "verdict") if row["id"] in answers]
-        return {row["id"]: row for row in rows if row.get("answer", answers[row["id"]]) == answers[row["id"]]}
 
     def _ask_juror(
         self,
@@ -344,3 +331,15 @@ def _read_lines(path: Path, what: str) -> list[dict[str, Any]]:
     if path.is_file():
         write_atomically(path, "".join(map(json_line, rows)).encode())
     return rows
+
+
+def _kept_verdicts(path: Path, judged: Sequence[ShortQuestion], answers: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The lines of a juror's verdicts on these answers by the question's id. An answer that was damaged, and has
+    been written again in other words, is judged again."""
+    older = path.with_suffix(".json")
+    if older.is_file():  # a verdict for each question, by an older version
+        with suppress(OSError, ValueError, KeyError):
+            rows = read_json(older, of_list="rows")["rows"]
+            return {q.id: {"verdict": row} for q, row in zip(judged, rows, strict=True)}
+    rows = [row for row in _read_lines(path, "verdict") if row["id"] in answers]
+    return {row["id"]: row for row in rows if row.get("answer", answers[row["id"]]) == answers[row["id"]]}
