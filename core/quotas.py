@@ -147,7 +147,8 @@ def disk_of(name: str) -> int:
     home, folders = settings().home, set(_folders_of(name))
     rows = {home / "cache" / "run_rows" / f"{folder.name}.json" for folder in folders}
     with suppress(OSError):
-        folders |= {home / line for line in _list_of(name).read_text(encoding="utf-8").splitlines() if line}
+        lines = _list_of(name).read_text(encoding="utf-8", errors="replace").splitlines()
+        folders |= {home / line for line in lines if line and line.isprintable()}  # a damaged line names no file
     return sum(disk_use(path) for path in folders | rows)
 
 

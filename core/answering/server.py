@@ -33,6 +33,7 @@ from core.answering.token_text import TokenText
 from core.devices.slots import Slot, slots
 from core.errors import HedgeError, InputError
 from core.files.file_lock import holder, take
+from core.files.sealed import seal
 from core.processes import exit_reasons
 from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
@@ -233,7 +234,7 @@ class AnsweringServer:
         with self.changed:
             while self.signals.requested or not self.waiting:
                 idle = time.monotonic() - self.last_asked >= self.idle_s
-                if self.signals.requested or idle or not client.address_file().exists():
+                if self.signals.requested or idle or client.address() is None:
                     self.ending = True
                     return None
                 self.changed.wait(LOOK_EVERY_S)
@@ -353,7 +354,7 @@ def announce(socket: str, key: bytes) -> None:
     """Write where the server listens into a file that only its owner can read."""
     owners_only = functools.partial(os.open, mode=0o600)
     with open(client.address_file(), "x", encoding="utf-8", opener=owners_only) as file:
-        json.dump({"socket": socket, "key": key.hex()}, file)
+        json.dump(seal({"socket": socket, "key": key.hex()}), file)
 
 
 def main() -> None:

@@ -101,6 +101,8 @@ def train_adapter(arguments: Namespace) -> CommandResult:
     check_vocabulary(highest, vocabulary=model.get_input_embeddings().weight.shape[0])
     base = canonical(arguments.model)
     trainer = AdapterTrainer(model, rows, recipe, folder=out, base=base, base_weights=weights)
+    if trainer.note:
+        print(f"hedge: {trainer.note}", file=sys.stderr)
     with tqdm(desc=f"{recipe.kind} {out.name}", unit="step", file=sys.stderr) as bar:
 
         def told(done: int, total: int, loss: float) -> None:

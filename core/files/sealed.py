@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,20 +53,35 @@ def write_json(path: Path, values: Mapping[str, Any], *, lasting: bool = True, i
     write_atomically(path, json.dumps(seal(values), indent=indent).encode(), lasting=lasting)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The fields of a JSON object that Hedge wrote.
+def read_json(path: Path, *, of_list: str = "") -> dict[str, Any]:
+    """The fields of a JSON object that Hedge wrote. A list, which older versions wrote in some places, is read as an
+    object with this one field (``of_list``).
 
     Raises :class:`DamagedError` if the file holds no JSON object, or another one than was written, and
     :class:`OSError` if it can't be read.
     """
-    return unsealed(_read(path.read_bytes()))
+    return unsealed(_read(path.read_bytes(), of_list=of_list))
 
 
-def _read(content: bytes) -> dict[str, Any]:
+def json_line(values: Mapping[str, Any]) -> str:
+    """A line of a file of JSON lines: an object with its digest."""
+    return json.dumps(seal(values), ensure_ascii=False) + "\n"
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines without those that are damaged or cut off, of which work is done again."""
+    for line in path.read_bytes().split(b"\n") if path.is_file() else ():
+        with suppress(DamagedError):
+            yield unsealed(_read(line))
+
+
+def _read(content: bytes, *, of_list: str = "") -> dict[str, Any]:
     try:
         values = loads(content)
     except ValueError as error:
         raise DamagedError(f"it is no JSON: {error}" if content.strip(b"\0 \n") else "it is empty") from error
+    if of_list and isinstance(values, list):
+        values = {of_list: values}
     if not isinstance(values, dict):
         raise DamagedError("it is no JSON object")
     return values
@@ -97,6 +113,22 @@ def digest_of(path: Path) -> str:
     """
     about = path.stat()
     return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+def digests_of(paths: Iterable[Path]) -> dict[str, str]:
+    """The digests of files in one folder by their names, for the JSON file beside them."""
+    return {path.name: digest_of(path) for path in sorted(paths)}
+
+
+def check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Raise :class:`DamagedError` unless each of these files is in the folder and has its digest."""
+    for name, digest in digests.items():
+        try:
+            if digest_of(folder / name) != digest:
+                raise DamagedError("it is not the file that was written")
+        except (OSError, DamagedError) as error:
+            reason = error if isinstance(error, DamagedError) else type(error).__name__
+            raise DamagedError(f"{name}: {reason}") from error
 
 
 @functools.lru_cache(maxsize=16384)

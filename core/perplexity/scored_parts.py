@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.files.tables import read_part, read_table, sound_chunks, write_chunk, write_part
+from core.files.tables import read_part, sound_chunks, write_chunk, write_part
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.scoring import Scorer
@@ -140,9 +140,8 @@ def _begun(folder: Path, i: int, parts: Sequence[Part], log: Callable[[str], Non
     return {} if table is None else dict(zip(table["window"].to_pylist(), _messages(table), strict=True))
 
 
-def read(path: Path) -> tuple[dict[tuple[str, str], tuple[ScoredMessage, ...]], int]:
+def read(table: pa.Table) -> tuple[dict[tuple[str, str], tuple[ScoredMessage, ...]], int]:
     """The messages of each (prompt, source), and how many messages of context were dropped in all."""
-    table = read_table(path)
     messages: dict[tuple[str, str], list[ScoredMessage]] = {}
     columns = table["prompt"].to_pylist(), table["source"].to_pylist()
     for prompt, source, made in zip(*columns, _messages(table), strict=True):

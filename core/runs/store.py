@@ -30,7 +30,7 @@ import pyarrow as pa
 from core import letter_mass, record_tables
 from core.errors import InputError, plain
 from core.files import tables
-from core.files.sealed import DamagedError, digest_of, read_json, write_json
+from core.files.sealed import DamagedError, digest_of, digests_of, read_json, write_json
 from core.files.tables import checked_digest, read_table, write_table
 from core.letter_mass import LetterMass
 from core.record_tables import logits_table, option_logits
@@ -206,7 +206,7 @@ def create(record: RunRecord) -> Path:
 def write_record(folder: Path, record: RunRecord) -> None:
     """Replace ``run.json`` atomically. The first that says the run is done names the digests of its files."""
     if record.state == "done" and not record.files:
-        record = replace(record, files={path.name: digest_of(path) for path in sorted(folder.glob("*.parquet"))})
+        record = replace(record, files=digests_of(folder.glob("*.parquet")))
     values = {"schema": SCHEMA_VERSION, "id": record.run_id, **asdict(record)}
     write_json(folder / "run.json", dict(sorted(values.items())), indent=1)
 
