@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import importlib
+import io
+import itertools
 import json
 import random
+import shutil
+import socket
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 
-from core.errors import InputError
+from core.errors import InputError, RunCancelled
+from core.inference.server import client
+from core.jury_pipeline import jury_spec, jury_store
+from core.jury_pipeline.jury_spec import JurySpec
+from core.perplexity import conversation_files
+from core.perplexity.prompts import EMPTY, FITTING
+from core.perplexity.request import Request
 from core.records import LETTERS
+from core.reports import perplexity_results
 from core.runs import store
+from core.runs.execution import jury_run, perplexity_run
+from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.conftest import synthetic_run, without_digests
+from tests.core.inference.server.loopback import loopback_server
 from tests.damage.looks import Look, Refused, command, exported, listed, pages, report, run, run_and_told
 from tests.damage.tries import Kind
 
@@ -68,52 +86,135 @@ def _runs_without_digests() -> Names:
     return names
 
 
-# ---------------------------------------------------------------- a run that is not finished
+# ---------------------------------------------------------------- runs that are not finished
 
-SPEC = RunSpec(model="fake", task="qa", samples=230, repeats=2)
+WORDS = (*QUESTIONS, "--samples", "230", "--repeats", "2")
 
 
-def _unfinished() -> Names:
-    from core.errors import RunCancelled
-    from core.runs.execution.execute import execute
-
-    (whole,) = run(*QUESTIONS, "--samples", "230", "--repeats", "2")["runs"]
-    folder = settings().runs / whole
-    undisturbed = _content(whole)
-    import shutil
-
-    shutil.rmtree(folder)
-    asked = 0
-
-    def cancelled() -> bool:
-        nonlocal asked
-        asked += 1
-        return (folder / "chunks" / store.WRITTEN).is_file() and asked > 80
-
-    try:
-        execute(SPEC, cancelled=cancelled)
-    except RunCancelled:
-        pass
-    assert (folder / "chunks" / store.WRITTEN).is_file(), asked
-    assert store.read_record(whole).state == "cancelled"
-    return {"run": whole, "brook": _other_run(), "undisturbed": undisturbed}
+def _stopped(spec: RunSpec, cancelled: Callable[[], bool]) -> Names:
+    """Execute a run, keep what it makes, and execute it once more until it is ``cancelled``."""
+    execute(spec)
+    undisturbed = _content(spec.run_id)
+    shutil.rmtree(settings().runs / spec.run_id)
+    with contextlib.suppress(RunCancelled):
+        execute(spec, cancelled=cancelled)
+    assert store.read_record(spec.run_id).state == "cancelled"
+    return {"run": spec.run_id, "undisturbed": undisturbed, "brook": _other_run()}
 
 
 def _content(run_id: str) -> str:
+    """All that a run is read as, but for when and where it was executed."""
+    if store.read_record(run_id).spec.measures_perplexity:
+        found = perplexity_results.read(run_id)
+        return repr((found.messages, found.dropped, found.notes))
     scored, written = store.read_logits(run_id), store.read_written(run_id)
     values = {"logits": scored.logits.tolist(), "ids": list(scored.ids)}
     return json.dumps(values | {"written": written.to_pylist() if written else []})
 
 
-def _of_unfinished(names: Names) -> list[Look]:
-    run_id, brook = names["run"], names["brook"]
+def _continued(names: Names, *words: str) -> list[Look]:
+    """The run is continued, and equals one that was never stopped."""
 
     def continued() -> Any:
-        made = run(*QUESTIONS, "--samples", "230", "--repeats", "2")["reports"]
-        return [made, _content(run_id) == names["undisturbed"]]
+        run(*words)
+        return _content(names["run"]) == names["undisturbed"] or _content(names["run"])
 
-    record = f"{run_id}/run.json"
-    return [Look("continued", (record,), continued), report(brook), listed(brook)]
+    of = (f"{names['run']}/run.json",)
+    return [Look("continued", of, continued), report(names["brook"]), listed(names["brook"])]
+
+
+def _unfinished() -> Names:
+    spec = RunSpec(model="fake", task="qa", samples=230, repeats=2)
+    asked = itertools.count()
+    written = settings().runs / spec.run_id / "chunks" / store.WRITTEN
+    return _stopped(spec, lambda: next(asked) > 80 and written.is_file())
+
+
+def _of_unfinished(names: Names) -> list[Look]:
+    return _continued(names, *WORDS)
+
+
+SERVED = ("run", "--model", "pocket-3m", "--task", "qa", "--samples", "40")
+SOON = client.Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
+
+
+def _served() -> Names:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    importlib.import_module("core.inference.server.connect")  # makes a Patience of its own
+    with loopback_server(port=port) as server, patch.object(client, "Patience", lambda: SOON):
+        (run_id,) = run(*SERVED, "--server", server.url)["runs"]
+        undisturbed = _content(run_id)
+        shutil.rmtree(settings().runs / run_id)
+        server.reset(fault=lambda number: "cut" if number > 70 else "")
+        with contextlib.suppress(Refused):
+            run(*SERVED, "--server", server.url)
+    assert store.read_record(run_id).state == "paused"
+    return {"run": run_id, "undisturbed": undisturbed, "port": str(port), "url": server.url, "brook": _other_run()}
+
+
+def _of_served(names: Names) -> list[Look]:
+    (continued, *others) = _continued(names, *SERVED, "--server", names["url"])
+
+    def with_server() -> Any:
+        with loopback_server(port=int(names["port"])):
+            return continued.get()
+
+    return [replace(continued, get=with_server), *others]
+
+
+def _unfinished_perplexity() -> Names:
+    talk = settings().home / "talk.txt"
+    talk.parent.mkdir(parents=True, exist_ok=True)
+    talk.write_text(TALK)
+    talks = conversation_files.read(talk).conversations
+    spec = perplexity_run.spec_of(Request((FITTING, EMPTY), tuple(talks)), "pocket-1m")
+    chunks = settings().runs / spec.run_id / "chunks"
+    return _stopped(spec, lambda: len(list(chunks.glob("*.parquet"))) >= 1) | {"talk": str(talk)}
+
+
+def _of_unfinished_perplexity(names: Names) -> list[Look]:
+    words = ("--model", "pocket-1m", "--prompt", "fitting", "empty", "--conversation", names["talk"])
+    return _continued(names, "perplexity", "run", *words)
+
+
+PATH = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=30, steps=3, rows=4, rank=2)
+
+
+def _jury_path() -> Names:
+    path_id = jury_spec.create(PATH)
+    spec = jury_run.spec_of(jury_spec.read_spec(path_id))
+    execute(spec)
+    undisturbed = _judgements(spec.run_id).to_json(double_precision=15)
+    for folder in (settings().runs / spec.run_id, settings().home / "juries", jury_spec.folder_of(path_id)):
+        shutil.rmtree(folder)
+    jury_spec.create(PATH)
+    part = jury_spec.folder_of(path_id) / "judged-pocket-1m-2.jsonl"
+    with contextlib.suppress(RunCancelled):
+        execute(spec, cancelled=lambda: part.is_file() and part.stat().st_size > 200)
+    assert part.is_file()
+    return {"path": path_id, "undisturbed": undisturbed, "run": spec.run_id, "brook": _other_run()}
+
+
+def _judgements(run_id: str) -> pd.DataFrame:
+    return jury_store.read(str(store.read_record(run_id).provenance["jury"])).table()
+
+
+def _of_jury_path(names: Names) -> list[Look]:
+    def made() -> Any:
+        try:
+            execute(jury_run.spec_of(jury_spec.read_spec(names["path"])))
+        except InputError as error:
+            raise Refused(str(error)) from error
+        table, before = _judgements(names["run"]), pd.read_json(io.StringIO(names["undisturbed"]))
+        others = list(zip(table["question"], table["answer"], table["juror"], table["label"], strict=True))
+        # Verdicts depend in their seventh digit on which answers share a batch.
+        same = np.allclose(table["p_true"], before["p_true"], rtol=0, atol=1e-5)
+        return [bool(same) or table["p_true"].tolist(), others]
+
+    of = ("/path.json", "/jurors/", "/jury.json")
+    return [Look("made", of, made), report(names["brook"]), listed(names["brook"])]
 
 
 # ---------------------------------------------------------------- juries
@@ -143,7 +244,9 @@ def _of_juries(names: Names) -> list[Look]:
         looks += [
             Look(f"jury list, {jury}", (jury,), _in_list(jury)),
             Look(f"agreement, {jury}", (jury,), command("jury", "agreement", "--judgements", jury)),
-            Look(f"evaluate, {jury}", (jury,), command("jury", "evaluate", "--judgements", jury, "--seeds", "0-1"), True),
+            Look(
+                f"evaluate, {jury}", (jury,), command("jury", "evaluate", "--judgements", jury, "--seeds", "0-1"), True
+            ),
             exported(f"export, {jury}", (jury,), "jury", "export", "--judgements", jury),
         ]
     return looks
@@ -172,7 +275,8 @@ Counselor: That must be hard for you.
 
 
 def _perplexities() -> Names:
-    path = settings().home.parent / "talk.txt"
+    path = settings().home / "talk.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(TALK)
     made = {}
     for model in ("pocket-1m", "pocket-3m-instruct"):
@@ -184,7 +288,10 @@ def _perplexities() -> Names:
 def _of_perplexities(names: Names) -> list[Look]:
     looks = [report(names["brook"]), listed(names["brook"])]
     for run_id in (names["pocket-1m"], names["pocket-3m-instruct"]):
-        looks += [listed(run_id), Look(f"perplexity {run_id}", (run_id, "perplexity/"), command("perplexity", "report", run_id))]
+        looks += [
+            listed(run_id),
+            Look(f"perplexity {run_id}", (run_id, "perplexity/"), command("perplexity", "report", run_id)),
+        ]
     return looks
 
 
@@ -205,7 +312,9 @@ def _model(folder: Path) -> Path:
 def _adapters() -> Names:
     made = {"model": str(_model(settings().home / "models" / "base"))}
     texts = settings().home / "texts.jsonl"
-    texts.write_text("".join(json.dumps({"instruction": f"w{i} w{i + 1}", "output": f"w{i} w{i + 2} ."}) + "\n" for i in range(20)))
+    texts.write_text(
+        "".join(json.dumps({"instruction": f"w{i} w{i + 1}", "output": f"w{i} w{i + 2} ."}) + "\n" for i in range(20))
+    )
     for kind in ("ard-lora", "lora"):
         out = settings().home / "adapters" / kind
         words = ("--model", made["model"], "--kind", kind, "--epochs", "1", "--rank", "2", "--data", str(texts))
@@ -218,7 +327,9 @@ def _of_adapters(names: Names) -> list[Look]:
     looks = [report(names["brook"])]
     for kind in ("ard-lora", "lora"):
         of = (f"adapters/{kind}/",)
-        looks.append(Look(f"view {kind}", of, command("tokens", "view", "--model", names[kind], "--text", "w1 w2 w3 ?")))
+        looks.append(
+            Look(f"view {kind}", of, command("tokens", "view", "--model", names[kind], "--text", "w1 w2 w3 ?"))
+        )
     return looks
 
 
@@ -238,7 +349,9 @@ def _tokens() -> Names:
 def _of_tokens(names: Names) -> list[Look]:
     looks = [report(names["brook"])]
     for kind, stem in (("model", "base"), ("ard-lora", "ard-lora"), ("lora", "lora")):
-        looks.append(Look(f"tokens of {kind}", (f"tokens/{stem}-", f"tokens/{stem}"), lambda stem=stem: _evaluation(stem)))
+        looks.append(
+            Look(f"tokens of {kind}", (f"tokens/{stem}-", f"tokens/{stem}"), lambda stem=stem: _evaluation(stem))
+        )
     for text in (TEXT, "w1 w2 w3"):
         looks.append(Look(f"view of {text}", ("answers/tokens/",), lambda text=text: _view(names["model"], text)))
     return looks
@@ -479,7 +592,11 @@ def _of_small(names: Names) -> list[Look]:
         Look("groups", (names["group"],), there(all_groups, names["group"])),
         Look("self-check", ("self_checks/",), there(lambda: kept_checks.find("0" * 32, longest=9), "0" * 32)),
         Look("servers", ("servers.json",), there(known_servers.remembered, "servers.json")),
-        Look("columns", ("table-mappings.json",), there(lambda: column_mappings.recall(["a", "b", "c"]), "table-mappings.json")),
+        Look(
+            "columns",
+            ("table-mappings.json",),
+            there(lambda: column_mappings.recall(["a", "b", "c"]), "table-mappings.json"),
+        ),
         Look("progress", ("progress.json",), there(progress, "progress.json")),
         pages({"reef": names["reef"]}, overview={}, compare={"runs": names["reef"]}, new_run={}),
     ]
@@ -505,7 +622,10 @@ def _of_archive(names: Names) -> list[Look]:
         shutil.copytree(settings().home / "archive" / run_id, target)
         return report(run_id).get()
 
-    own = [Look(f"brought back, {run_id}", (run_id,), lambda r=run_id: brought_back(r)) for run_id in list(names.values())[:3]]
+    own = [
+        Look(f"brought back, {run_id}", (run_id,), lambda r=run_id: brought_back(r))
+        for run_id in list(names.values())[:3]
+    ]
     return [report(names["reef"]), *own]
 
 
@@ -520,14 +640,25 @@ def _of_trash(names: Names) -> list[Look]:
         run("restore", run_id)
         return [report(run_id).get(), listed(run_id).get()]
 
-    own = [Look(f"restored, {names[name]}", (names[name],), lambda r=names[name]: restored(r)) for name in ("letters", "brook")]
-    return [report(names["cloze"]), report(names["reef"]), Look("bin", (), command("bin")), *own]
+    own = [
+        Look(f"restored, {names[name]}", (names[name],), lambda r=names[name]: restored(r))
+        for name in ("letters", "brook")
+    ]
+    return [
+        report(names["cloze"]),
+        report(names["reef"]),
+        Look("bin", (), lambda: sorted(row["run"] for row in run("bin"))),
+        *own,
+    ]
 
 
 RUN_FILES = ("runs/*/*.parquet", "runs/*/run.json", "runs/*/log.txt")
 KINDS: dict[str, Kind] = {
     "run": Kind(_finished, _of_runs, RUN_FILES),
     "chunk": Kind(_unfinished, _of_unfinished, ("runs/*/chunks/*",)),
+    "part": Kind(_served, _of_served, ("runs/pocket*/chunks/*",)),
+    "perplexity chunk": Kind(_unfinished_perplexity, _of_unfinished_perplexity, ("runs/pocket*/chunks/*",)),
+    "jury path": Kind(_jury_path, _of_jury_path, ("jury-paths/**/*",)),
     "unfinished": Kind(_unfinished, _of_unfinished, ("runs/fake*/*.json", "runs/fake*/*.parquet")),
     "jury": Kind(_juries, _of_juries, ("juries/*/*",)),
     "perplexity": Kind(_perplexities, _of_perplexities, ("runs/*perplexity*/*.*", "perplexity/*")),

@@ -32,6 +32,10 @@ LONGEST = 1_500
 PAGES_EVERY = 50
 """Pages are looked at in one try of so many, because AppTest takes a second for each."""
 
+FOLDERS = ("runs", "bin", "archive", "juries", "adapters")
+"""Where the name of a file says which part it plays."""
+AT_MOST = 20
+"""Files that are tried until a damage changes one."""
 MODULES = "modules"
 Seen = dict[str, tuple[str, Any]]
 """For each look ``value``, ``refused`` or ``error``, and the text of it."""
@@ -124,11 +128,12 @@ class Stage:
         """One try, which ``seed``, ``damage`` and ``number`` decide; None if the damage changes nothing."""
         rng = Random(f"{seed} {self.name} {damage} {number}")
         self._copy()
-        chosen = rng.choice(self.files)
-        siblings = [self.home / path for path in self.files if path != chosen and path.suffix == chosen.suffix]
-        siblings = [path for path in siblings if _is_like(path, self.home / chosen)]
-        changed = [path.relative_to(self.home) for path in DAMAGES[damage](self.home / chosen, siblings, rng)]
-        if not changed:
+        for _ in range(AT_MOST):
+            chosen = rng.choice(self.files)
+            siblings = [self.home / path for path in self.files if _is_like(path, chosen)]
+            if changed := [path.relative_to(self.home) for path in DAMAGES[damage](self.home / chosen, siblings, rng)]:
+                break
+        else:
             return None
         looks = [look for look in self.looks if not look.costly]
         costly = [look for look in self.looks if look.costly and look.name != "pages"]
@@ -190,8 +195,9 @@ class Stage:
 
 def _is_like(path: Path, other: Path) -> bool:
     """Whether two files play the same part for two runs, juries, …"""
-    same_name = path.name == other.name and path.parent != other.parent
-    return same_name or (path.parent == other.parent and path.parent.parent.name != "runs")
+    if path == other or path.parts[0] != other.parts[0] or path.suffix != other.suffix:
+        return False
+    return path.name == other.name or path.parts[0] not in FOLDERS or "chunks" in path.parts
 
 
 def _checked(function: Callable[[], Any]) -> tuple[str, Any]:
