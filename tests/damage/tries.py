@@ -147,7 +147,7 @@ class Stage:
         judged = [(self._outcome(look, changed, *seen.get(look.name, ("hang", ""))), look.name) for look in looks]
         worst = max((outcome for outcome, _ in judged), key=OUTCOMES.index)
         name = next(name for outcome, name in judged if outcome == worst)
-        outcome, text = seen.get(name, ("hang", ""))
+        _outcome, text = seen.get(name, ("hang", ""))
         if worst == "other figures":
             text = _difference(self.before[name][1], text)
         return worst, f"{name}: {text}"
