@@ -22,6 +22,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--damage", nargs="+", choices=DAMAGES, default=list(DAMAGES))
     parser.add_argument("--only", type=int, metavar="TRY", help="this try alone")
+    parser.add_argument("--at-once", type=int, default=1, help="tries in one process, which look at less; as the suite")
     options = parser.parse_args()
     logging.getLogger().setLevel(logging.CRITICAL)
     status = 0
@@ -33,9 +34,9 @@ def main() -> int:
             for damage in options.damage:
                 row = Row(name, damage)
                 tries = options.tries if damage == "flip" else max(options.tries // 10, 1)
-                for number in range(tries) if options.only is None else [options.only]:
-                    if result := stage.run(damage, number, options.seed):
-                        row.add(result)
+                numbers = range(tries) if options.only is None else [options.only]
+                for result in stage.run(damage, numbers, options.seed, at_once=options.at_once):
+                    row.add(result)
                 print(row.to_markdown(), flush=True)
                 for result in row.bad:
                     replay = f"python -m tests.damage {name} --seed {options.seed} --damage {damage}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import json
 import os
@@ -105,13 +106,15 @@ class Stage:
         self.pages = pages
         self.home.mkdir(parents=True)
         with _environment(self.home):
-            built = _in_fork(lambda: _checked(kind.build))
-        if built[0] != "value":
-            raise AssertionError(f"{name} could not be made: {built[1]}")
-        self.looks = kind.looks(built[1])
+            _, (outcome, names) = _in_fork(lambda: _checked(kind.build))
+        if outcome != "value":
+            raise AssertionError(f"{name} could not be made: {names}")
+        self.looks = kind.looks(names)
         self.home.rename(self.whole)
-        self.before: Seen = self._look(self.looks)
-        for module in self.before.pop(MODULES, ("", []))[1]:  # so that no try has to import anything
+        self._copy()
+        with _environment(self.home):
+            _, (self.before, modules) = _in_fork(lambda: (_seen(self.looks), list(sys.modules)))
+        for module in modules:  # so that no try has to import anything
             with contextlib.suppress(Exception):
                 importlib.import_module(module)
         wrong = {look: text for look, (outcome, text) in self.before.items() if outcome != "value"}
@@ -124,10 +127,27 @@ class Stage:
         found = {path for pattern in self.kind.files for path in self.whole.glob(pattern) if path.is_file()}
         return sorted(path.relative_to(self.whole) for path in found if path.stat().st_size)
 
-    def run(self, damage: str, number: int, seed: int) -> Result | None:
-        """One try, which ``seed``, ``damage`` and ``number`` decide; None if the damage changes nothing."""
+    def run(self, damage: str, numbers: Sequence[int], seed: int, *, at_once: int = 1) -> list[Result]:
+        """Tries, each decided by ``seed``, ``damage`` and its number; a try that can damage nothing is left out.
+
+        Each is made in a process of its own. With ``at_once``, so many share one, which forgets its caches in between,
+        and takes one look at what was damaged and, in one of ten tries, looks at all else.
+        """
+        results: list[Result] = []
+        for start in range(0, len(numbers), at_once):
+            some = numbers[start : start + at_once]
+            with _environment(self.home):
+                outcome, found = _in_fork(lambda some=some: [self._try(damage, n, seed, at_once > 1) for n in some])
+            if outcome != "value":
+                found = [Result(some[0], "?", "hang" if outcome == "hang" else "exception", str(found))]
+            results += filter(None, found)
+        return results
+
+    def _try(self, damage: str, number: int, seed: int, quick: bool) -> Result | None:
         rng = Random(f"{seed} {self.name} {damage} {number}")
         self._copy()
+        if quick:
+            _forget()
         for _ in range(AT_MOST):
             chosen = rng.choice(self.files)
             siblings = [self.home / path for path in self.files if _is_like(path, chosen)]
@@ -136,32 +156,32 @@ class Stage:
         else:
             return None
         looks = [look for look in self.looks if not look.costly]
+        if quick and number % 10:
+            concerned = [look for look in looks if look.central or not _spares(look, changed)]
+            looks = [rng.choice(concerned or looks)]
         costly = [look for look in self.looks if look.costly and look.name != "pages"]
-        looks += rng.sample(costly, min(len(costly), 1))
+        looks += rng.sample(costly, min(len(costly), not quick))
         if self.pages and number % PAGES_EVERY == 0:
             looks += [look for look in self.looks if look.name == "pages"]
-        seen = self._look(looks, copied=True)
-        return Result(number, ", ".join(map(str, changed)), *self._judged(changed, looks, seen))
+        return Result(number, ", ".join(map(str, changed)), *self._judged(changed, looks, _seen(looks)))
 
     def _judged(self, changed: Sequence[Path], looks: Sequence[Look], seen: Seen) -> tuple[str, str]:
-        judged = [(self._outcome(look, changed, *seen.get(look.name, ("hang", ""))), look.name) for look in looks]
+        judged = [(self._outcome(look, changed, *seen[look.name]), look.name) for look in looks]
         worst = max((outcome for outcome, _ in judged), key=OUTCOMES.index)
         name = next(name for outcome, name in judged if outcome == worst)
-        _outcome, text = seen.get(name, ("hang", ""))
+        _, text = seen[name]
         if worst == "other figures":
             text = _difference(self.before[name][1], text)
         return worst, f"{name}: {text}"
 
     def _outcome(self, look: Look, changed: Sequence[Path], outcome: str, text: str) -> str:
-        if outcome == "hang":
-            return "hang"
         if outcome == "error":
             return "exception"
         if (outcome, text) == self.before[look.name]:
             return "same"
         if outcome == "value":
             return "other figures"
-        if not any(part in path.as_posix() for part in look.of for path in changed):
+        if _spares(look, changed):
             return "others lost"
         return "refused" if self._is_clear(text, look, changed) else "unclear sentence"
 
@@ -176,21 +196,23 @@ class Stage:
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.copytree(self.whole, self.home)
 
-    def _look(self, looks: Sequence[Look], *, copied: bool = False) -> Seen:
-        if not copied:
-            self._copy()
 
-        def all_looks() -> Seen:
-            seen = {look.name: _checked(lambda get=look.get: json.dumps(get(), sort_keys=True)) for look in looks}
-            return seen | {MODULES: ("value", list(sys.modules))}
+def _seen(looks: Sequence[Look]) -> Seen:
+    return {look.name: _checked(lambda get=look.get: json.dumps(get(), sort_keys=True)) for look in looks}
 
-        with _environment(self.home):
-            outcome, seen = _in_fork(all_looks)
-        if outcome == "hang":
-            return {}
-        if outcome == "error":
-            return {look.name: ("error", seen) for look in looks}
-        return seen
+
+def _spares(look: Look, changed: Sequence[Path]) -> bool:
+    """Whether a look is at something else than the files that were changed."""
+    return not any(part in path.as_posix() for part in look.of for path in changed)
+
+
+def _forget() -> None:
+    """Forget what functions of Hedge have kept, as a new process does."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("core.", "app.")):
+            for value in list(vars(module).values()):
+                if isinstance(value, functools._lru_cache_wrapper):
+                    value.cache_clear()
 
 
 def _is_like(path: Path, other: Path) -> bool:
@@ -230,7 +252,7 @@ def _in_fork(function: Callable[[], Any]) -> tuple[str, Any]:
             for stream in range(3):
                 os.dup2(silence, stream)
             try:
-                content = pickle.dumps(function())
+                content = pickle.dumps(("value", function()))
             except BaseException:
                 content = pickle.dumps(("error", traceback.format_exc()))
             with os.fdopen(writing, "wb") as pipe:
@@ -255,8 +277,8 @@ def _in_fork(function: Callable[[], Any]) -> tuple[str, Any]:
         os.close(reading)
     if not content:
         return "error", "the process died"
-    value = pickle.loads(content)
-    return value if isinstance(value, tuple) else ("value", value)
+    outcome, value = pickle.loads(content)
+    return outcome, value
 
 
 @contextlib.contextmanager

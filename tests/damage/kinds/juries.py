@@ -106,7 +106,7 @@ def _of_jury_path(names: Names) -> list[Look]:
         return [bool(same) or table["p_true"].tolist(), others]
 
     of = ("/path.json", "/jurors/", "/jury.json")
-    return [Look("made", of, made), report(names["brook"]), listed(names["brook"])]
+    return [Look("made", of, made, central=True), report(names["brook"]), listed(names["brook"])]
 
 
 KINDS = {

@@ -29,7 +29,7 @@ from tests.damage.kinds.common import QUESTIONS, TALK, Names, other_run
 from tests.damage.looks import Look, Refused, listed, report, run
 from tests.damage.tries import Kind
 
-WORDS = (*QUESTIONS, "--samples", "230", "--repeats", "2")
+WORDS = (*QUESTIONS, "--samples", "130", "--repeats", "1")
 
 
 def _stopped(spec: RunSpec, cancelled: Callable[[], bool]) -> Names:
@@ -61,14 +61,14 @@ def _continued(names: Names, *words: str) -> list[Look]:
         return _content(names["run"]) == names["undisturbed"] or _content(names["run"])
 
     of = (f"{names['run']}/run.json",)
-    return [Look("continued", of, continued), report(names["brook"]), listed(names["brook"])]
+    return [Look("continued", of, continued, central=True), report(names["brook"]), listed(names["brook"])]
 
 
 def _unfinished() -> Names:
-    spec = RunSpec(model="fake", task="qa", samples=230, repeats=2)
+    spec = RunSpec(model="fake", task="qa", samples=130, repeats=1)
     asked = itertools.count()
     written = settings().runs / spec.run_id / "chunks" / store.WRITTEN
-    return _stopped(spec, lambda: next(asked) > 80 and written.is_file())
+    return _stopped(spec, lambda: next(asked) > 45 and written.is_file())
 
 
 def _of_unfinished(names: Names) -> list[Look]:
