@@ -20,6 +20,7 @@ from types import FrameType
 from core.commands.grammar import parser
 from core.errors import HedgeError, InputError, plain
 from core.files import names
+from core.processes import open_files
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,6 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not words:
         parser("").print_help(sys.stderr)
         return 2
+    open_files.raise_limit()
     try:
         with _ended_as_interrupted():
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)

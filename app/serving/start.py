@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
@@ -14,7 +15,7 @@ import streamlit as st
 from streamlit import net_util
 
 from app.classroom import desks, invite
-from app.serving import agent_keeper, first_paint, log_limit, stopping
+from app.serving import agent_keeper, file_limit, first_paint, log_limit, stopping
 from core import access
 from core.settings import ROOT, settings
 
@@ -75,6 +76,7 @@ def base_path() -> str:
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     """What begins and ends with the server."""
     log_limit.install()
+    file_limit.watch(asyncio.get_running_loop())
     agent_keeper.start()
     first_paint.start()
     if prints_lecturer_link.is_set():
