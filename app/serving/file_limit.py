@@ -124,7 +124,7 @@ def watch(loop: asyncio.AbstractEventLoop) -> None:
             loop.default_exception_handler(context)
 
     with suppress(AttributeError):  # uvloop has a reserve of its own
-        loop.create_server = create_server  # type: ignore[method-assign, assignment]
+        loop.create_server = create_server  # type: ignore[method-assign]
     loop.set_exception_handler(handle)
 
 
@@ -177,10 +177,10 @@ class _Session(app_session.AppSession):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._script_event_loop.close()
-        self._script_event_loop = _ScriptLoop()
+        self._script_event_loop = _ScriptLoop()  # type: ignore[abstract]
 
 
 def install() -> None:
     """Raise the limit as far as the system allows, and let sessions take less."""
     open_files.raise_limit()
-    websocket_session_manager.AppSession = _Session  # type: ignore[misc]
+    websocket_session_manager.AppSession = _Session  # type: ignore[attr-defined]
