@@ -19,7 +19,7 @@ from types import FrameType
 
 from core.commands.grammar import parser
 from core.errors import HedgeError, InputError, plain
-from core.files import names
+from core.files import names, system_errors, temporary
 from core.processes import open_files
 
 
@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_files.raise_limit()
     try:
         with _ended_as_interrupted():
+            temporary.choose_folder()
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
             _check_names(arguments)
             _say_addresses(arguments)
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"hedge: {error}", file=sys.stderr)
         return error.exit_status
     except (OSError, ValueError, RuntimeError) as error:
-        if not (sentence := names.problem(error)):
+        if not (sentence := system_errors.sentence(error)):
             raise
         print(f"hedge: {sentence}", file=sys.stderr)
         return InputError.exit_status

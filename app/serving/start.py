@@ -17,6 +17,7 @@ from streamlit import net_util
 from app.classroom import desks, invite
 from app.serving import agent_keeper, file_limit, first_paint, log_limit, stopping
 from core import access
+from core.files import temporary
 from core.settings import ROOT, settings
 
 ON_THIS_MACHINE = (
@@ -35,6 +36,7 @@ def make_home() -> None:
             f"HEDGE_HOME is {home}, which can't be created ({error.strerror}); set it to a folder that you may write to"
         )
     os.environ["HEDGE_HOME"] = str(home)
+    temporary.choose_folder()
 
 
 def never_ask_the_internet() -> None:

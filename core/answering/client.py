@@ -43,11 +43,12 @@ def address_file() -> Path:
     return server_lock().with_suffix(".json")
 
 
-def address() -> tuple[str, bytes] | None:
+def address() -> tuple[str | tuple[str, int], bytes] | None:
     """The server's socket, and the key that each side proves to know; None if no server has published them."""
     try:
         values = json.loads(address_file().read_bytes())
-        return values["socket"], bytes.fromhex(values["key"])
+        socket = values["socket"]
+        return tuple(socket) if isinstance(socket, list) else socket, bytes.fromhex(values["key"])
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return None
 
