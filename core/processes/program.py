@@ -6,14 +6,18 @@ import io
 import os
 import sys
 
+from core import proxies
 from core.processes import open_files
 
 
 def prepare() -> None:
-    """Open the standard streams that are closed, read names of files as UTF-8, and raise the limit of open files."""
+    """Open the standard streams that are closed, read names of files as UTF-8, raise the limit of open files, and use
+    no proxy for this machine's own addresses.
+    """
     _open_streams()
     _enter_utf8_mode()
     open_files.raise_limit()
+    proxies.keep_own_direct()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # not every terminal shows all characters
