@@ -106,7 +106,8 @@ def test_what_changes_is_looked_at_without_torch(home, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     code = (
         "import sys\nfrom core import doctor\nfound = {f.name: f for f in doctor.changing()}\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\nprint(*found, sep=', ')"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\n"
+        "print(*found, sep=', ')"
     )
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert said.stdout == "disk, open files, database, agent, hub\n"
