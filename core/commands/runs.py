@@ -48,6 +48,9 @@ def run(arguments: Namespace) -> CommandResult:
         return _previews(known(specs))
     specs = launched(specs)
     _warn(specs, alpha)
+    for spec in specs:
+        if is_done(spec.run_id):
+            print(f"hedge: run {spec.run_id} has finished before; another --seed makes another run", file=sys.stderr)
     if arguments.queue:
         return _queued(specs)
     status = 0
@@ -229,8 +232,17 @@ def _said(prompt: Prompt) -> tuple[str, ...]:
     return prompt.continuations or ("",)
 
 
+def is_done(run_id: str) -> bool:
+    """Whether a run has finished, here or where it was shipped from."""
+    return run_id in store.run_ids() and store.read_record(run_id).state == "done"
+
+
 def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
-    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
+    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id. One that ships with
+    Hedge has finished, as for the queue.
+    """
+    if is_done(spec.run_id) and store.is_bundled(spec.run_id):
+        return spec.run_id
     from tqdm import tqdm
 
     from core.runs import engine

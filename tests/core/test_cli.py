@@ -25,6 +25,8 @@ from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
 from tests.conftest import synthetic_questions, synthetic_run
 
+BUNDLED_RUN = "pocket-3m-ci-base-0shot-float32-e2eee38c1a"
+
 
 def say(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -313,3 +315,17 @@ def test_a_run_that_is_told_to_end_is_cancelled(home, number):
     assert "was cancelled; `resume` continues" in told
     (name,) = [name for name in store.run_ids() if name.startswith("fake-qa")]
     assert store.read_record(name).state == "cancelled"
+
+
+def test_a_run_that_ships_with_hedge_has_finished_here_as_in_the_queue(home, capsys):
+    words = ["run", "--model", "pocket-3m", "--task", "ci"]
+    notice = f"hedge: run {BUNDLED_RUN} has finished before; another --seed makes another run\n"
+    assert main([*words, "--json"]) == 0
+    here = capsys.readouterr()
+    assert json.loads(here.out)["runs"] == [BUNDLED_RUN]
+    assert here.err == notice
+    assert main([*words, "--queue"]) == 0
+    assert capsys.readouterr() == (f"{BUNDLED_RUN} is already done\n", notice)
+    assert main(["resume", BUNDLED_RUN]) == 2
+    assert "is done; nothing is left to do" in capsys.readouterr().err
+    assert not (home / "runs").exists()
