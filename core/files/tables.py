@@ -36,6 +36,15 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         raise InputError(_damaged(path, type(error).__name__)) from error
 
 
+def check_table(path: Path) -> None:
+    """Raise :class:`InputError` if a Parquet file is missing, or its footer can't be read."""
+    checked_digest(path)
+    try:
+        pq.read_metadata(path)
+    except Exception as error:
+        raise InputError(_damaged(path, type(error).__name__)) from error
+
+
 def checked_digest(path: Path, digest: str = "") -> str:
     """The digest of a file. Raises :class:`InputError` if it is missing or damaged, or has not this ``digest``."""
     try:
