@@ -23,7 +23,7 @@ from core.reports.report import report
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
-from tests.conftest import synthetic_questions, synthetic_run
+from tests.conftest import synthetic_questions, synthetic_run, without_digests
 
 
 def say(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
