@@ -21,7 +21,6 @@ from app.formatting import counted, plain
 from core import access
 from core.access import UserRole, without_places
 from core.errors import HedgeError
-from core.runs import actions
 from core.runs.store import ENDED, RunRecord
 
 LOG = logging.getLogger(__name__)
@@ -57,6 +56,8 @@ def _unreadable(unreadable: UnreadableRun) -> None:
             key=f"delete_unreadable_{unreadable.run_id}",
             help="Moves the run to the bin. You can restore it for a week.",
         ):
+            from core.runs import actions  # with the database, for which no page waits
+
             with spoken():
                 actions.delete(unreadable.run_id)
                 st.rerun()

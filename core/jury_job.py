@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import access
+from core.errors import UnreadableRunError
 from core.files.json_text import loads
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Price
@@ -71,7 +72,10 @@ def read_state(path_id: str) -> JuryProgress:
     folder, run_id = jury_spec.folder_of(path_id), jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
     if run_id not in store.run_ids():
         return _without_run(folder)
-    now = engine.status(run_id)
+    try:
+        now = engine.status(run_id)
+    except UnreadableRunError as error:  # the other pipelines are shown
+        return JuryProgress("failed", message=str(error))
     stage, done, total = (now.progress.stage, now.progress.done, now.progress.total) if now.progress else ("", 0, 0)
     losses = tuple(_read(folder / "losses.json", []))
     return JuryProgress(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -137,6 +137,8 @@ def check_columns(file: str, table: pa.Table, columns: Sequence[str] | None = No
             column = table[name]
             if not _holds(column.type, kind) or column.null_count:
                 raise DamagedError(f"it has other values than {kind} in its column {name}")
+            if name == "role" and not set(column.unique().to_pylist()) <= set(get_args(Role)):
+                raise DamagedError("it has a question without a known role")
 
 
 def _holds(kind: pa.DataType, values: str) -> bool:

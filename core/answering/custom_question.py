@@ -16,6 +16,7 @@ from typing import Any, Literal
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.files.kinds import check_kinds
 from core.letter_mass import LetterMass
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.settings import settings
@@ -182,6 +183,9 @@ class ModelAnswer:
     bounded: tuple[bool, ...] = ()
     weights: str = ""
     first: str = ""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
 
     @property
     def mass(self) -> LetterMass | None:

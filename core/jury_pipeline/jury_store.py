@@ -23,6 +23,7 @@ from core.access import UserRole
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.files.kinds import check_kinds
 from core.inference.model_fingerprint import short
 from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
@@ -48,6 +49,11 @@ class JuryRecord:
     launched_by: str = ""
     """Who brought it in or had it made; empty for the person at this machine."""
     weights: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if not isinstance(self.weights, dict) or not all(isinstance(each, str) for each in self.weights.values()):
+            raise TypeError("its field weights is not of the kind dict[str, str]")
 
     @property
     def weights_note(self) -> str:
@@ -151,5 +157,9 @@ def delete(jury_id: str) -> None:
     folder = folder_of(jury_id)
     if _ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
-    access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
+    try:
+        owner = read_record(folder.name).launched_by
+    except InputError:  # damaged, so nobody knows who brought it in
+        owner = ""
+    access.check_owner(owner, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.files.kinds import check_kinds
 from core.settings import settings
 
 LONGEST_ID = 40
@@ -28,6 +29,9 @@ class Group:
     created: float
     run_ids: tuple[str, ...]
     name: str = ""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
 
 
 def create(run_ids: Sequence[str], *, name: str = "") -> Group:

@@ -31,6 +31,7 @@ import pyarrow as pa
 from core import letter_mass, record_tables
 from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.files import tables
+from core.files.kinds import check_kinds
 from core.files.sealed import DamagedError, content_of, digest_of, read_json, write_json
 from core.files.tables import check_table, checked_digest, read_table, write_table
 from core.letter_mass import LetterMass
@@ -310,11 +311,11 @@ def _damaged(folder: Path, name: str, error: Exception) -> UnreadableRunError:
     if isinstance(source, FileNotFoundError):
         reason = "is missing"
     elif isinstance(source, OSError):
-        reason = f"can't be read ({source.strerror or type(source).__name__})"
-    elif isinstance(source, (DamagedError, InputError)):
+        reason = f"can't be read ({source.strerror or 'no table'})"
+    elif isinstance(source, DamagedError):
         reason = str(source).removeprefix("it ")
     else:
-        reason = f"can't be read ({type(source).__name__})"
+        reason = f"can't be used ({str(source).partition(';')[0] if isinstance(source, InputError) else 'no table'})"
     return _unreadable(folder, f"is damaged, because its {name} {reason}", _way_out(folder, name))
 
 
@@ -411,14 +412,12 @@ def read_progress(run_id: str) -> Progress | None:
 
 
 def _progress(values: Mapping[str, Any]) -> Progress:
-    """Raises :class:`TypeError` for values of other kinds."""
+    """Raises :class:`TypeError` or :class:`ValueError` for values of other kinds."""
     progress = Progress(**values)
+    check_kinds(progress)
     numbers = (progress.done, progress.total, progress.updated, progress.rate or 0, progress.remaining_s or 0)
-    texts = (progress.stage, progress.worker)
-    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in numbers):
-        raise TypeError("a number of the progress is none")
-    if not all(isinstance(each, str) for each in texts):
-        raise TypeError("a text of the progress is none")
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("a number of the progress is none")
     return progress
 
 
@@ -431,7 +430,10 @@ def clear_progress(folder: Path) -> None:
 def log(folder: Path, line: str) -> None:
     """Append a line to ``log.txt``, with a UTC timestamp."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
-    with (folder / "log.txt").open("a", encoding="utf-8") as file:
+    path = folder / "log.txt"
+    if path.exists() and not path.is_file():  # writing into a pipe would never end
+        return
+    with path.open("a", encoding="utf-8") as file:
         file.write(f"{stamp} {plain(line, one_line=True)}\n")
 
 
