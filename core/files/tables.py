@@ -53,7 +53,8 @@ def checked_digest(path: Path, digest: str = "") -> str:
         reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
         raise InputError(_damaged(path, reason)) from error
     if digest and found != digest:
-        raise InputError(_damaged(path, "it is not the file that was written"))
+        other = DamagedError("it is not the file that was written")
+        raise InputError(_damaged(path, str(other))) from other
     return found
 
 

@@ -431,7 +431,7 @@ def log(folder: Path, line: str) -> None:
     """Append a line to ``log.txt``, with a UTC timestamp."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
     path = folder / "log.txt"
-    if path.exists() and not path.is_file():  # writing into a pipe would never end
+    if os.path.lexists(path) and not path.is_file():  # writing into a pipe would never end
         return
     with path.open("a", encoding="utf-8") as file:
         file.write(f"{stamp} {plain(line, one_line=True)}\n")
