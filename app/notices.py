@@ -38,8 +38,11 @@ def unreadable_runs() -> None:
     except Exception:  # The page itself reports it.
         LOG.exception("the runs can't be listed")
         return
-    for unreadable in problems[:MOST]:
-        _unreadable(unreadable)
+    if not problems:
+        return
+    with st.container(gap="xsmall"):
+        for unreadable in problems[:MOST]:
+            _unreadable(unreadable)
     if len(problems) > MOST:
         others = st.expander(f"{counted(len(problems) - MOST, 'more run')} can't be read", on_change="rerun", key=MORE)
         if others.open:
@@ -49,7 +52,7 @@ def unreadable_runs() -> None:
 
 
 def _unreadable(unreadable: UnreadableRun) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.warning(plain(without_places(str(unreadable))), width="stretch")
         if unreadable.may_delete and st.button(
             "Delete run",

@@ -345,9 +345,10 @@ def check_files(record: RunRecord) -> None:
     """
     if record.state != "done":
         return
+    folder = folder_of(record.run_id)
     for name in record.files or ((FILE, LOGITS) if record.spec.answers else ()):
         with reading(record.run_id, name):
-            path = questions_path(record.run_id) if name == FILE else folder_of(record.run_id) / name
+            path = questions_file(folder) if name == FILE else folder / name
             if digest := path.stem if path.parent == FOLDER else record.files.get(name, ""):
                 checked_digest(path, digest)
             else:
