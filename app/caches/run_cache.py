@@ -184,11 +184,9 @@ def _set_aside(error: UnreadableRunError) -> UnreadableRun:
 def _look(run_id: str) -> tuple[object, ...]:
     """How a run's files look: the name, the size and the time of change of each."""
     try:
-        folder = store.folder_of(run_id)
-        paths = [*sorted(os.scandir(folder), key=lambda entry: entry.name), store.questions_path(run_id)]
-        return tuple(
-            (os.fspath(path), about.st_size, about.st_mtime_ns) for path in paths for about in [os.lstat(path)]
-        )
+        paths = {*store.folder_of(run_id).iterdir(), store.questions_path(run_id)}
+        looks = {str(path): path.lstat() for path in paths if os.path.lexists(path)}
+        return tuple(sorted((path, about.st_size, about.st_mtime_ns) for path, about in looks.items()))
     except (OSError, HedgeError) as error:
         return (type(error).__name__,)
 

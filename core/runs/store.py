@@ -260,7 +260,7 @@ def _record(folder: Path) -> RunRecord:
             raise DamagedError(f"it is that of the run {plain(str(values['id']))[:LONGEST_NAME]}")
         version = values.get("schema")
         if not isinstance(version, int):
-            raise DamagedError("it lacks the number of its schema")
+            raise DamagedError("it lacks the field schema")
         if version > SCHEMA_VERSION or _has_newer_spec(values):
             raise _unreadable(folder, "was written by a newer Hedge", "update Hedge")
         while version < SCHEMA_VERSION:
