@@ -56,6 +56,15 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         raise DamagedTableError(path, type(error).__name__) from error
 
 
+def check_table(path: Path) -> None:
+    """Raise :class:`InputError` if a Parquet file is missing, or its footer can't be read."""
+    checked_digest(path)
+    try:
+        pq.read_metadata(path)
+    except Exception as error:
+        raise DamagedTableError(path, type(error).__name__) from error
+
+
 def checked_digest(path: Path, digest: str = "") -> str:
     """The digest of a file. Raises :class:`InputError` if it is missing or damaged, or has not this ``digest``."""
     try:
@@ -64,7 +73,8 @@ def checked_digest(path: Path, digest: str = "") -> str:
         reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
         raise DamagedTableError(path, reason) from error
     if digest and found != digest:
-        raise DamagedTableError(path, "it is not the file that was written")
+        other = DamagedError("it is not the file that was written")
+        raise DamagedTableError(path, str(other)) from other
     return found
 
 

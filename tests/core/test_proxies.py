@@ -78,9 +78,7 @@ def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("proxy", ["socks://there:1", "socks5://there:1", "::::"])
 def test_the_shelf_says_a_proxy_that_can_not_be_used(monkeypatch: pytest.MonkeyPatch, proxy: str):
     monkeypatch.setenv("all_proxy", proxy)
-    with pytest.raises(
-        InputError, match=r"^a proxy of the environment can't be used \(all_proxy .*\); correct"
-    ):
+    with pytest.raises(InputError, match=r"^a proxy of the environment can't be used \(all_proxy .*\); correct"):
         downloads._client()
 
 
