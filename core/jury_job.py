@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core import access
-from core.files.json_text import loads
+from core.errors import InputError, UnreadableRunError
+from core.files.sealed import read_json
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Price
 from core.jury_pipeline import jury_spec
@@ -68,25 +69,33 @@ def cancel(path_id: str) -> None:
 
 def read_state(path_id: str) -> JuryProgress:
     """The progress of a pipeline."""
-    folder, run_id = jury_spec.folder_of(path_id), jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
+    folder = jury_spec.folder_of(path_id)
+    try:
+        run_id = jury_run.spec_of(jury_spec.read_spec(path_id)).run_id
+    except InputError as error:  # damaged; the others are shown
+        return JuryProgress("failed", message=str(error))
     if run_id not in store.run_ids():
         return _without_run(folder)
-    now = engine.status(run_id)
+    try:
+        now = engine.status(run_id)
+    except UnreadableRunError as error:  # the other pipelines are shown
+        return JuryProgress("failed", message=str(error))
     stage, done, total = (now.progress.stage, now.progress.done, now.progress.total) if now.progress else ("", 0, 0)
-    losses = tuple(_read(folder / "losses.json", []))
+    losses = tuple(_read(folder / "losses.json").get("losses", ()))
     return JuryProgress(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))
 
 
 def _without_run(folder: Path) -> JuryProgress:
     """The progress of a pipeline of an older version, which was not a run and wrote its state into its own folder."""
-    before = _read(folder / "state.json", {})
+    before = _read(folder / "state.json")
     if before.get("state") in ("done", "failed", "cancelled"):
         return JuryProgress(before["state"], message=before.get("message", ""), jury=before.get("jury", ""))
     return JuryProgress("failed", message=STOPPED)
 
 
-def _read(path: Path, otherwise: Any) -> Any:
+def _read(path: Path) -> dict[str, Any]:
+    """The fields of a file about a pipeline's progress; none if it is missing or damaged."""
     try:
-        return loads(path.read_bytes())
+        return read_json(path, of_list="losses")
     except (OSError, ValueError):
-        return otherwise
+        return {}

@@ -133,7 +133,12 @@ def settings() -> Settings:
     """
     # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
     variables = tuple(map(os.environ.get, VARIABLES))
-    return _settings(variables, os.getcwd() if variables[0] else "")
+    try:
+        return _settings(variables, os.getcwd() if variables[0] and not os.path.isabs(variables[0]) else "")
+    except FileNotFoundError:
+        raise InputError(
+            f"HEDGE_HOME is {variables[0]!r}, and the folder that it is relative to was deleted; write the whole path"
+        ) from None
 
 
 @functools.lru_cache(maxsize=16)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from core.errors import InputError, RunError
+from core.files import sealed
 from core.perplexity import choices
 from core.settings import ASSETS
 from pocket_world.jurors import JURORS
@@ -80,3 +81,6 @@ def ship(first: str = "models") -> None:
                     f"`python -m {' '.join(words)}` ended with status {ended.returncode}; "
                     f"`python -m pocket_world ship --from {name}` goes on there"
                 )
+        if name == "tokens":
+            for path in (ASSETS / "tokens").rglob("*.json"):
+                sealed.write_json(path, sealed.read_json(path), indent=1)

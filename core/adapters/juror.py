@@ -19,13 +19,16 @@ from typing import Any
 
 import torch
 from peft import LoraConfig, get_peft_model, prepare_model_for_kbit_training, set_peft_model_state_dict
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from core.adapters.inject import trainable
 from core.errors import InputError, RunCancelled
 from core.files.json_text import loads
+from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
+from core.inference.folders import ADAPTER, TRAINING
 from core.inference.model_loading import QUANTIZED, load_model
 from core.inference.models import canonical
 from core.inference.out_of_memory import is_out_of_memory
@@ -85,10 +88,12 @@ def fine_tune(
     dtype: str = "float32",
     on_step: Report = lambda done, total, loss: None,
     cancelled: Callable[[], bool] = lambda: False,
+    log: Callable[[str], None] = lambda line: None,
 ) -> list[float]:
     """Tune an adapter of ``model`` into ``folder``, or go on from a checkpoint there; returns the loss of every step.
 
-    Right and wrong answers are learned from as often as they are there. Raises :class:`InputError` if there are none
+    A damaged checkpoint is not used, and ``log`` is told so. Right and wrong answers are learned from as often as they
+    are there. Raises :class:`InputError` if there are none
     of a kind, and :class:`RunCancelled` where ``cancelled`` says so, after a checkpoint.
     """
     right = sum(one.right for one in examples)
@@ -106,7 +111,8 @@ def fine_tune(
     )
     trained = _with_adapter(loaded, tuning, quantized=dtype in QUANTIZED)
     training = _Training(trained, encoder, tuning, folder, weights)
-    training.resume()
+    if problem := training.resume():
+        log(f"the checkpoint of this training was damaged ({problem}); the training begins at its first step")
     while training.step < tuning.steps:
         if cancelled():
             training.save()
@@ -228,35 +234,45 @@ class _Training:
         save_file(flat, part / "optimizer.safetensors")
         values = {"step": self.step, "losses": self.losses, "tuning": asdict(self.tuning)}
         values[TRAINED_ON] = self.base_weights
-        (part / "training.json").write_text(json.dumps(values), encoding="utf-8")
+        values["files"] = digests_of(part.glob("*.safetensors"))
+        write_json(part / TRAINING, values)
         shutil.rmtree(self._checkpoint, ignore_errors=True)
         part.rename(self._checkpoint)
 
-    def resume(self) -> None:
-        """Continue from the checkpoint of the same tuning on the same weights, if there is one."""
-        path = self._checkpoint / "training.json"
-        if not path.is_file():
-            return
-        values = loads(path.read_bytes())
-        if values["tuning"] != asdict(self.tuning) or values.get(TRAINED_ON, self.base_weights) != self.base_weights:
-            return
-        set_peft_model_state_dict(self.model, load_file(self._checkpoint / "adapter_model.safetensors"))
+    def resume(self) -> str:
+        """Continue from the checkpoint of the same tuning on the same weights, if there is one. Returns why it is not
+        used if it is damaged."""
+        folder = self._checkpoint
+        if not (folder / TRAINING).is_file():
+            return ""
+        try:
+            values = read_json(folder / TRAINING)
+            check_files(folder, values.get("files", {}))
+            tuning, tuned_on = values["tuning"], values.get(TRAINED_ON, self.base_weights)
+            adapter, optimizer = (load_file(folder / f"{name}.safetensors") for name in ("adapter_model", "optimizer"))
+        except (DamagedError, SafetensorError, OSError, KeyError) as error:
+            return str(error)
+        if tuning != asdict(self.tuning) or tuned_on != self.base_weights:
+            return ""
+        set_peft_model_state_dict(self.model, adapter)
         state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, value in load_file(self._checkpoint / "optimizer.safetensors").items():
+        for name, value in optimizer.items():
             number, key = name.split(".", 1)
             state.setdefault(int(number), {})[key] = value
         groups = self.optimizer.state_dict()["param_groups"]
         self.optimizer.load_state_dict({"state": state, "param_groups": groups})
         self.step, self.losses = values["step"], values["losses"]
+        return ""
 
     def publish(self, model: str, dtype: str) -> None:
         """Write the adapter and its training record, and delete checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(str(self.folder))
-        path = self.folder / "adapter_config.json"
+        path = self.folder / ADAPTER
         config = loads(path.read_bytes()) | {"base_model_name_or_path": model}
         path.write_text(json.dumps(config, indent=1), encoding="utf-8")
         values = {"model": model, "dtype": dtype, "tuning": asdict(self.tuning), "losses": self.losses}
         values[TRAINED_ON] = self.base_weights
-        (self.folder / "training.json").write_text(json.dumps(values, indent=1), encoding="utf-8")
+        values["files"] = digests_of([*self.folder.glob("*.safetensors"), path])
+        write_json(self.folder / TRAINING, values, indent=1)
         shutil.rmtree(self._checkpoint, ignore_errors=True)

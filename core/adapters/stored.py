@@ -7,7 +7,6 @@ nothing but tensors.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +18,12 @@ from safetensors.torch import load_file, save_file
 from core.adapters.inject import inject
 from core.adapters.layer import layers_of, variances
 from core.errors import InputError
-from core.files.json_text import loads
+from core.files.sealed import digests_of, write_json
 from core.inference import adapter_loading
-from core.inference.folders import ADAPTER, OWN_ADAPTER
+from core.inference.folders import ADAPTER, OWN_ADAPTER, check_digests, training_record
 from core.inference.models import ModelSource, resolve
 from core.inference.replaced_weights import TRAINED_ON
+from core.inference.safetensors_files import read_header
 
 WEIGHTS, CONFIGURATION = "adapter.safetensors", OWN_ADAPTER
 SCHEMA = 1
@@ -89,7 +89,8 @@ def save(
     else:
         model.peft_config["default"].base_model_name_or_path = base
         model.save_pretrained(str(folder), save_embedding_layers=False)  # else peft asks the hub for the base model
-    (folder / CONFIGURATION).write_text(json.dumps(values, indent=1), encoding="utf-8")
+    values["files"] = digests_of(path for path in (*folder.glob("*.safetensors"), folder / ADAPTER) if path.is_file())
+    write_json(folder / CONFIGURATION, values, indent=1)
     (folder / "README.md").write_text(_card(folder.name, values), encoding="utf-8")
     for path in folder.glob("*.safetensors"):
         path.chmod(0o644)  # safetensors writes for its owner alone
@@ -105,10 +106,13 @@ def _card(name: str, values: Mapping[str, Any]) -> str:
 
 
 def configuration(folder: Path) -> dict[str, Any]:
-    """The contents of an adapter's ``adapter.json``. Raises :class:`InputError` if the folder holds no adapter."""
+    """The contents of an adapter's ``adapter.json``. Raises :class:`InputError` if the folder holds no adapter, or a
+    damaged one."""
     path = folder / CONFIGURATION
+    if not is_adapter(folder):
+        raise InputError(f"{folder} holds no adapter ({CONFIGURATION}); train one with train-adapter")
+    values = training_record(folder)
     try:
-        values: dict[str, Any] = loads(path.read_bytes())
         kind = values["recipe"]["kind"]
         (
             int(values["recipe"]["rank"]),
@@ -116,8 +120,6 @@ def configuration(folder: Path) -> dict[str, Any]:
             str(values["base"]),
             tuple(values["recipe"]["targets"]),
         )
-    except FileNotFoundError as error:
-        raise InputError(f"{folder} holds no adapter ({CONFIGURATION}); train one with train-adapter") from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} does not say what the adapter is ({error!r}); train it again") from error
     if values.get("schema") != SCHEMA:
@@ -138,6 +140,7 @@ def put_adapter(model: Any, folder: Path) -> Any:
         way_out = "choose the model that it was trained on, or train it again"
         adapter_loading.put_adapter(model, folder, where=f"adapter {folder}", way_out=way_out)
         return model
+    check_digests(folder)
     inject(model, rank=int(recipe["rank"]), alpha=float(recipe["alpha"]), targets=tuple(recipe["targets"]))
     put_tensors(model, _read(folder / WEIGHTS), where=str(folder / WEIGHTS))
     return model.eval()
@@ -206,10 +209,7 @@ def holds_whole(folder: Path) -> bool:
 
 def _names(path: Path) -> list[str]:
     if path.suffix == ".safetensors":
-        from safetensors import safe_open
-
-        with safe_open(path, framework="pt") as file:
-            return list(file.keys())
+        return list(read_header(path))
     return list(_read(path))
 
 

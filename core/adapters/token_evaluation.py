@@ -25,6 +25,7 @@ from core.calibration.reliability import reliability
 from core.conformal.probabilities import log_softmax, softmax
 from core.errors import InputError
 from core.files.names import cut_name, named
+from core.files.sealed import write_json
 from core.inference.configurations import load_configuration
 from core.inference.encoding import context_of
 from core.inference.loaded import check_numbers
@@ -237,11 +238,12 @@ def write(values: dict[str, Any], loaded: Loaded, output: Path | None) -> list[P
     told = (values["model"], values["data"], values["seed"], values.get("passes"), values["weights"])
     stamp = hashlib.sha256("|".join(map(str, told)).encode()).hexdigest()
     name = cut_name(re.sub(r"[/\0]", "-", str(values["model"])), most=200)
-    places = [settings().home / "tokens" / f"{name}-{stamp[:10]}.json"]
+    kept = settings().home / "tokens" / f"{name}-{stamp[:10]}.json"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_json(kept, {**values, "file": kept.name}, indent=1)
     beside = output or (loaded.folder / RESULTS if loaded.folder else None)
-    if beside is not None:
-        places.append(beside)
-    for path in places:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return places[::-1]
+    if beside is None:
+        return [kept]
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    beside.write_text(text, encoding="utf-8")
+    return [beside, kept]

@@ -25,11 +25,13 @@ from core.adapters.layer import active_ranks, latents, layers_of, variances
 from core.adapters.prior import update_prior
 from core.adapters.texts import IGNORED, Batch, Tokenized, batches
 from core.errors import InputError, RunError
+from core.files.sealed import digest_of
 from core.inference.replaced_weights import TRAINED_ON
 
 LOG = logging.getLogger("hedge.adapters")
 KINDS = ("ard-lora", "lora")
 CHECKPOINT = "checkpoint.pt"
+"""The checkpoint of an older version; a newer one has its digest in its name."""
 WARM_STEPS = 20
 
 
@@ -121,6 +123,7 @@ class AdapterTrainer:
         self.weights = [weight for weight in self.model.parameters() if weight.requires_grad]
         self.optimizer = torch.optim.AdamW(self.weights, lr=recipe.rate, weight_decay=0.0)
         self.progress = TrainingHistory()
+        self.note = ""
         folder.mkdir(parents=True, exist_ok=True)
         self._resume()
 
@@ -141,7 +144,7 @@ class AdapterTrainer:
             base_weights=self.base_weights,
             progress=self.rows(),
         )
-        (self.folder / CHECKPOINT).unlink(missing_ok=True)
+        self._drop_checkpoints()
         return self.model
 
     def rows(self) -> list[dict[str, Any]]:
@@ -202,11 +205,26 @@ class AdapterTrainer:
         }
         part = self.folder / f".{CHECKPOINT}.part"
         torch.save(state, part)
-        part.replace(self.folder / CHECKPOINT)
+        fresh = self.folder / f"checkpoint-{digest_of(part)}.pt"
+        part.replace(fresh)
+        self._drop_checkpoints(but=fresh)
+
+    def _checkpoints(self) -> list[Path]:
+        """The checkpoints that are there, the latest last; two if a training was killed after it wrote one."""
+        known = [*self.folder.glob("checkpoint-*.pt"), *self.folder.glob(CHECKPOINT)]
+        return sorted(known, key=lambda path: path.stat().st_mtime_ns)
+
+    def _drop_checkpoints(self, *, but: Path | None = None) -> None:
+        for path in self._checkpoints():
+            if path != but:
+                path.unlink(missing_ok=True)
 
     def _resume(self) -> None:
-        path = self.folder / CHECKPOINT
-        if not path.is_file():
+        path = next(reversed(self._checkpoints()), None)
+        if path is None:
+            return
+        if path.name != CHECKPOINT and digest_of(path) not in path.stem:
+            self.note = f"{path} was damaged, so the training begins at its first epoch"
             return
         try:
             state = torch.load(path, weights_only=True)

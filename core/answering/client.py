@@ -6,7 +6,6 @@ call returns within seconds. If something is wrong, it raises :class:`~core.erro
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import replace
 from multiprocessing.connection import Client, Connection, answer_challenge, deliver_challenge
@@ -19,6 +18,7 @@ from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.errors import HedgeError, InputError, RunError
 from core.files.file_lock import is_held
+from core.files.sealed import read_json
 from core.inference.models import FAKE_MODEL, check_named, ships
 from core.inference.server import permission
 from core.inference.server.address import ON_SERVERS, served_model
@@ -43,11 +43,13 @@ def address_file() -> Path:
     return server_lock().with_suffix(".json")
 
 
-def address() -> tuple[str, bytes] | None:
-    """The server's socket, and the key that each side proves to know; None if no server has published them."""
+def address() -> tuple[str | tuple[str, int], bytes] | None:
+    """The server's socket, and the key that each side proves to know; None if no server has published them, or the file
+    is damaged, at which the server ends."""
     try:
-        values = json.loads(address_file().read_bytes())
-        return values["socket"], bytes.fromhex(values["key"])
+        values = read_json(address_file())
+        socket = values["socket"]
+        return tuple(socket) if isinstance(socket, list) else socket, bytes.fromhex(values["key"])
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return None
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.kinds import check_kinds
+from core.files.sealed import DamagedError, read_json, write_json
 from core.letter_mass import LetterMass
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.settings import settings
@@ -183,6 +183,9 @@ class ModelAnswer:
     weights: str = ""
     first: str = ""
 
+    def __post_init__(self) -> None:
+        check_kinds(self)
+
     @property
     def mass(self) -> LetterMass | None:
         """How much probability the letters have; None if it is not known."""
@@ -207,7 +210,7 @@ def write_answer(answer: ModelAnswer) -> None:
     for name in ("letter_mass", "recorded_difference"):
         values[name] = None if math.isnan(values[name]) else values[name]
     values["logits"] = [None if math.isinf(value) else value for value in answer.logits]
-    write_atomically(folder / f"{answer.answer_id}.json", json.dumps(values).encode(), lasting=False)
+    write_json(folder / f"{answer.answer_id}.json", values | {"answer_id": answer.answer_id}, lasting=False)
     kept = sorted(folder.glob("*.json"), key=_written_at)
     for path in kept[: max(0, len(kept) - KEPT)]:
         path.unlink(missing_ok=True)
@@ -218,10 +221,12 @@ def read_answer(answer_id: str) -> ModelAnswer:
     if not ID.match(answer_id):
         raise InputError(f"{answer_id[:40]!r} is not the id of an answer; ask the question again")
     try:
-        values: dict[str, Any] = loads((_folder() / f"{answer_id}.json").read_bytes())
+        values = read_json(_folder() / f"{answer_id}.json")
         own: dict[str, Any] = values.pop("own")
         options, logits = values.pop("options"), values.pop("logits")
         unknown = {name: math.nan for name in ("letter_mass", "recorded_difference") if values[name] is None}
+        if values.pop("answer_id", answer_id) != answer_id:
+            raise DamagedError("it is the answer to another question")
         return ModelAnswer(
             own=CustomQuestion(**own | {"options": tuple(own["options"])}),
             options=tuple(options),
@@ -231,7 +236,7 @@ def read_answer(answer_id: str) -> ModelAnswer:
         )
     except FileNotFoundError as error:
         raise InputError(f"the answer {answer_id} is no longer here; ask the question again") from error
-    except (AttributeError, KeyError, TypeError, ValueError, InputError) as error:
+    except (OSError, AttributeError, KeyError, TypeError, ValueError, InputError) as error:
         raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
 
 

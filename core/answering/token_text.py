@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import read_json, write_json
 from core.inference.models import check_named
 from core.inference.replaced_weights import is_here, weights_of
 from core.inference.server.address import ServedWeights, served_model
@@ -71,7 +70,7 @@ def write_view(asked: TokenText, view: dict[str, Any]) -> None:
     """Keep a token view (:func:`core.adapters.token_view.view_tokens`), and delete the oldest beyond the latest 30."""
     folder = view_file(asked).parent
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(view_file(asked), json.dumps(view).encode(), lasting=False)
+    write_json(view_file(asked), {"answer_id": asked.answer_id, **view}, lasting=False)
     for path in sorted(folder.glob("*.json"), key=_written)[:-KEPT]:
         path.unlink(missing_ok=True)
 
@@ -79,10 +78,10 @@ def write_view(asked: TokenText, view: dict[str, Any]) -> None:
 def read_view(asked: TokenText) -> dict[str, Any] | None:
     """The token view of a text, or None if there is none that can be read."""
     try:
-        values: dict[str, Any] = loads(view_file(asked).read_bytes())
-    except (FileNotFoundError, ValueError):
+        values = read_json(view_file(asked))
+    except (OSError, ValueError):
         return None
-    return values
+    return values if values.pop("answer_id", asked.answer_id) == asked.answer_id else None
 
 
 def view_file(asked: TokenText) -> Path:

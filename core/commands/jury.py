@@ -187,7 +187,15 @@ def export(arguments: Namespace) -> CommandResult:
 
 def show(arguments: Namespace) -> CommandResult:
     """List every jury."""
-    rows = [jury_store.read_record(name) for name in jury_store.jury_ids()]
-    lines = [f"{row.jury_id}  {row.answers} answers by {', '.join(row.jurors)}; {row.origin}" for row in rows]
+    rows, lines = [], []
+    for name in jury_store.jury_ids():
+        try:
+            row = asdict(jury_store.checked_record(name))
+            del row["files"]
+            lines.append(f"{name}  {row['answers']} answers by {', '.join(row['jurors'])}; {row['origin']}")
+        except InputError as error:  # it hides no other
+            row = {"jury_id": name, "problem": str(error)}
+            lines.append(f"{name}  {error}")
+        rows.append(finite(row))
     nothing = "There are no juries yet; `hedge jury import FILES` imports one."
-    return CommandResult([finite(asdict(row)) for row in rows], "\n".join(lines) or nothing)
+    return CommandResult(rows, "\n".join(lines) or nothing)

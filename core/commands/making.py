@@ -116,7 +116,12 @@ def finetune(arguments: Namespace) -> CommandResult:
             bar.set_postfix_str(f"loss {loss:.3f}", refresh=False)
             bar.update(done - bar.n)
 
-        losses = fine_tune(arguments.model, examples, arguments.out, tuning, dtype=arguments.dtype, on_step=show)
+        def log(line: str) -> None:
+            print(f"hedge: {line}", file=sys.stderr)
+
+        losses = fine_tune(
+            arguments.model, examples, arguments.out, tuning, dtype=arguments.dtype, on_step=show, log=log
+        )
     tenth = max(1, len(losses) // 10)
     first, last = float(np.mean(losses[:tenth])), float(np.mean(losses[-tenth:]))
     values = {"adapter": str(arguments.out), "steps": len(losses), "first_loss": first, "last_loss": last}
@@ -162,6 +167,7 @@ def _verdicts(
 ) -> tuple[str, dict[str, tuple[float, float]], str]:
     """The fingerprint of a juror, its verdicts by the answers' ids, without those that a server does not give, and what
     is doubtful of them."""
+    from core.inference.verdicts import doubt
     from core.inference.verdicts import judge as ask
 
     asked = [(row.id, row.question, row.answer) for row in rows]
@@ -170,7 +176,7 @@ def _verdicts(
         found = dict(judging.verdicts())
     for name, missing in judging.missing.items():
         _say_missing(name, missing)
-    return weights, found, judging.doubt(juror)
+    return weights, found, doubt(juror, judging.masses)
 
 
 def _say_missing(name: str, missing: NoAnswer) -> None:

@@ -10,8 +10,7 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.table_columns import Columns
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import read_json, write_json
 from core.settings import settings
 
 MOST = 100
@@ -23,10 +22,9 @@ def _path() -> Path:
 
 def _all() -> dict[str, object]:
     try:
-        found = loads(_path().read_bytes())
+        return read_json(_path())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def recall(names: Sequence[str]) -> Columns | None:
@@ -44,4 +42,4 @@ def remember(names: Sequence[str], columns: Columns) -> None:
     key = json.dumps(list(names))
     kept = {name: value for name, value in _all().items() if name != key} | {key: columns.to_json()}
     settings().home.mkdir(parents=True, exist_ok=True)
-    write_atomically(_path(), json.dumps(dict(list(kept.items())[-MOST:]), indent=1).encode())
+    write_json(_path(), dict(list(kept.items())[-MOST:]), indent=1)

@@ -10,7 +10,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +30,7 @@ PIECE = 2**20
 
 
 class DamagedError(ValueError):
-    """A file can be read, and is not what was written; the message is half a sentence."""
+    """A file is not what was written; the message is half a sentence that begins with "it"."""
 
 
 # ---------------------------------------------------------------- JSON objects
@@ -43,7 +46,7 @@ def unsealed(values: dict[str, Any]) -> dict[str, Any]:
     """The object's own fields. Raises :class:`DamagedError` if its digest is there and is that of others."""
     own = {name: value for name, value in values.items() if name != SEALED}
     if SEALED in values and values[SEALED] != _digest(own):
-        raise DamagedError("its content is not what was written: its digest is another one")
+        raise DamagedError("it is not what was written")
     return own
 
 
@@ -52,20 +55,47 @@ def write_json(path: Path, values: Mapping[str, Any], *, lasting: bool = True, i
     write_atomically(path, json.dumps(seal(values), indent=indent).encode(), lasting=lasting)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The fields of a JSON object that Hedge wrote.
+def read_json(path: Path, *, of_list: str = "") -> dict[str, Any]:
+    """The fields of a JSON object that Hedge wrote. A list, which older versions wrote in some places, is read as an
+    object with this one field (``of_list``).
 
     Raises :class:`DamagedError` if the file holds no JSON object, or another one than was written, and
     :class:`OSError` if it can't be read.
     """
-    return unsealed(_read(path.read_bytes()))
+    return unsealed(_read(content_of(path), of_list=of_list))
 
 
-def _read(content: bytes) -> dict[str, Any]:
+def content_of(path: Path) -> bytes:
+    """All bytes of a file. Raises :class:`DamagedError` if a folder or a pipe lies there, which is never read."""
+    check_file(path.stat())
+    return path.read_bytes()
+
+
+def check_file(about: os.stat_result) -> None:
+    """Raise :class:`DamagedError` unless this is a file: reading a pipe would never end."""
+    if not stat.S_ISREG(about.st_mode):
+        raise DamagedError("it is no file")
+
+
+def json_line(values: Mapping[str, Any]) -> str:
+    """A line of a file of JSON lines: an object with its digest."""
+    return json.dumps(seal(values), ensure_ascii=False) + "\n"
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file of JSON lines without those that are damaged or cut off, of which work is done again."""
+    for line in path.read_bytes().split(b"\n") if path.is_file() else ():
+        with suppress(DamagedError):
+            yield unsealed(_read(line))
+
+
+def _read(content: bytes, *, of_list: str = "") -> dict[str, Any]:
     try:
         values = loads(content)
     except ValueError as error:
         raise DamagedError(f"it is no JSON: {error}" if content.strip(b"\0 \n") else "it is empty") from error
+    if of_list and isinstance(values, list):
+        values = {of_list: values}
     if not isinstance(values, dict):
         raise DamagedError("it is no JSON object")
     return values
@@ -96,7 +126,24 @@ def digest_of(path: Path) -> str:
     Raises :class:`DamagedError` if a digest is in it and is that of other bytes.
     """
     about = path.stat()
+    check_file(about)
     return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
+
+
+def digests_of(paths: Iterable[Path]) -> dict[str, str]:
+    """The digests of files in one folder by their names, for the JSON file beside them."""
+    return {path.name: digest_of(path) for path in sorted(paths)}
+
+
+def check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Raise :class:`DamagedError` unless each of these files is in the folder and has its digest."""
+    for name, digest in digests.items():
+        try:
+            if digest_of(folder / name) != digest:
+                raise DamagedError("it is not the file that was written")
+        except (OSError, DamagedError) as error:
+            reason = error if isinstance(error, DamagedError) else type(error).__name__
+            raise DamagedError(f"{name}: {reason}") from error
 
 
 @functools.lru_cache(maxsize=16384)
@@ -109,7 +156,7 @@ def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
         is_sealed = start >= sealed and mark == MARK
         found = _digest_of(file, start - sealed, skipped=sealed) if is_sealed else _digest_of(file, 0, skipped=0)
     if is_sealed and found != digest:
-        raise DamagedError("its content is not what was written: its digest is another one")
+        raise DamagedError("it is not what was written")
     return found.hex()
 
 

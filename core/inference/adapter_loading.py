@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from core.errors import InputError
-from core.inference.folders import ADAPTER_WEIGHTS, check_adapter
+from core.inference.folders import ADAPTER_WEIGHTS, check_adapter, check_digests
 from core.inference.loaded import check_tensors
 from core.inference.out_of_memory import is_out_of_memory
 from core.inference.quiet import quiet
@@ -28,9 +28,10 @@ WAY_OUT = f"choose the model that it was trained on, or {MERGE}"
 def put_adapter(model: Any, folder: Path, *, where: str, way_out: str = WAY_OUT) -> None:
     """Put the adapter of a folder into its base model: all tensors that the adapter has, and all that it needs.
 
-    Raises :class:`InputError` if it is of a kind that does not become a part of the model, or does not fit it.
+    Raises :class:`InputError` if it is damaged, of a kind that does not become a part of the model, or does not fit it.
     ``where`` names the adapter. A model on the meta device is only compared.
     """
+    check_digests(folder)
     check_adapter(folder)
     absent = any(parameter.is_meta for parameter in model.parameters())
     from peft import PeftConfig, PeftModel

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
+from core.files import sealed
+from core.files.sealed import DamagedError
 from core.inference.folder_limits import check_limits, check_stored_size
 from core.inference.kinds import refuse_other_kinds
 from core.inference.safetensors_files import AGAIN, POINTER, SERVE_GGUF, read_header, read_json, weight_files
@@ -16,6 +18,8 @@ CONFIGURATION = "config.json"
 ADAPTER = "adapter_config.json"
 OWN_ADAPTER = "adapter.json"
 """The description of an adapter that Hedge trained."""
+TRAINING = "training.json"
+"""The record of a juror's training, in its adapter's folder."""
 BASE_KEYS = {ADAPTER: "base_model_name_or_path", OWN_ADAPTER: "base"}
 """What names the base model, by the file of an adapter."""
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
@@ -83,6 +87,33 @@ def check_adapter(folder: Path) -> None:
             "save them as safetensors"
         )
     raise InputError(f"folder {folder} has no weights ({ADAPTER_WEIGHTS}); save the adapter again with save_pretrained")
+
+
+def training_record(folder: Path) -> dict[str, Any]:
+    """The contents of the file that Hedge writes beside an adapter that it trained; empty for another adapter.
+
+    Raises :class:`InputError` if the file is damaged.
+    """
+    for name in (OWN_ADAPTER, TRAINING):
+        try:
+            return sealed.read_json(folder / name)
+        except DamagedError as error:
+            raise InputError(_damaged(folder, f"{name}: {error}")) from error
+        except OSError:
+            continue
+    return {}
+
+
+def check_digests(folder: Path) -> None:
+    """Raise :class:`InputError` if the files of an adapter that Hedge trained are not those that it wrote."""
+    try:
+        sealed.check_files(folder, training_record(folder).get("files", {}))
+    except DamagedError as error:
+        raise InputError(_damaged(folder, str(error))) from error
+
+
+def _damaged(folder: Path, reason: str) -> str:
+    return f"adapter {folder} is damaged ({reason}); train it again, or copy it here once more"
 
 
 def _without_configuration(folder: Path) -> str:

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import HedgeError, InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import DamagedError, read_json, write_json
 from core.inference import model_fingerprint
 from core.inference.engine import SelfCheck
 from core.inference.models import ModelSource
@@ -40,7 +39,9 @@ def key(**holds_for: Any) -> str:
 def find(name: str, *, longest: int) -> SelfCheck | None:
     """The kept verdict, if prompts of ``longest`` tokens were checked."""
     try:
-        kept = loads(_file(name).read_bytes())
+        kept = read_json(_file(name))
+        if kept.pop("name", name) != name:
+            raise DamagedError("it is another self-check")
         if kept.pop("longest") < longest:
             return None
         return SelfCheck(**kept | {"refused": tuple(kept["refused"])})
@@ -55,8 +56,7 @@ def keep(name: str, check: SelfCheck, *, longest: int) -> None:
     day = time.strftime("%Y-%m-%d", time.gmtime())
     try:
         _file(name).parent.mkdir(parents=True, exist_ok=True)
-        content = asdict(check) | {"kept": day, "longest": longest}
-        write_atomically(_file(name), json.dumps(content).encode(), lasting=False)
+        write_json(_file(name), asdict(check) | {"kept": day, "longest": longest, "name": name}, lasting=False)
     except (OSError, HedgeError):
         return
 

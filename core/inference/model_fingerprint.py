@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import HedgeError, InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files import sealed
 from core.inference.folder_limits import OF_TOKENIZER
 from core.inference.folders import ADAPTER, CONFIGURATION, named_bases
 from core.inference.hub_cache import cached_file
@@ -381,8 +380,9 @@ def _block(path: Path, start: int) -> bytes:
 
 def _cached(path: Path, stamp: Stamp) -> str | None:
     try:
-        kept = loads(_cache_file(path).read_bytes())
-        valid = kept["stamp"] == list(stamp) and HASH.match(kept["hash"])
+        file = _cache_file(path)
+        kept = sealed.read_json(file)
+        valid = kept.get("name", file.stem) == file.stem and kept["stamp"] == list(stamp) and HASH.match(kept["hash"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return str(kept["hash"]) if valid else None
@@ -393,7 +393,7 @@ def _cache(path: Path, stamp: Stamp, value: str) -> None:
     with suppress(OSError, HedgeError):
         file = _cache_file(path)
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, json.dumps({"stamp": stamp, "hash": value}).encode(), lasting=False)
+        sealed.write_json(file, {"name": file.stem, "stamp": stamp, "hash": value}, lasting=False)
 
 
 def _cache_file(path: Path) -> Path:

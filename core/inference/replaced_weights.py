@@ -13,9 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.files.names import named
-from core.inference.folders import ADAPTER, CONFIGURATION, OWN_ADAPTER
+from core.inference.folders import ADAPTER, CONFIGURATION, training_record
 from core.inference.hub_cache import cached_file
 from core.inference.model_fingerprint import fingerprint, folder_fingerprint, short
 from core.inference.models import ModelSource, bundled_adapters, bundled_models, is_local
@@ -23,10 +22,9 @@ from core.inference.server.address import served_model, short_name
 from core.inference.tokenizers import base_of
 
 NOT_RECORDED = "weights not recorded"
-TRAINING = "training.json"
-"""The record of a juror's training, in its adapter's folder."""
 TRAINED_ON = "base_weights"
-"""The key of :data:`TRAINING` and of ``adapter.json`` that holds the fingerprint of the model under an adapter."""
+"""The key of an adapter's :func:`~core.inference.folders.training_record` that holds the fingerprint of the model under
+it."""
 
 
 def weights_of(model: str, *, base: str | None = None) -> str:
@@ -88,11 +86,5 @@ def same_weights(model: str) -> Iterator[str]:
 
 
 def _trained_on(folder: Path) -> str:
-    for name in (OWN_ADAPTER, TRAINING):
-        try:
-            weights = loads((folder / name).read_bytes()).get(TRAINED_ON)
-        except (OSError, ValueError, AttributeError):
-            continue
-        if isinstance(weights, str) and weights:
-            return weights
-    return ""
+    weights = training_record(folder).get(TRAINED_ON)
+    return weights if isinstance(weights, str) else ""

@@ -24,23 +24,14 @@ Verdict = tuple[float, float]
 
 
 class Judging:
-    """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees."""
+    """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees.
+    ``masses`` are the probabilities of True and False together, in the order of the verdicts."""
 
     def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
         self.engine = engine
         self.prompts = prompts
         self.checked = checked
         self.masses: list[float] = []
-
-    def doubt(self, juror: str) -> str:
-        """What a reader of the verdicts so far must know if True and False are no answers; mostly empty."""
-        mass = float(np.median(self.masses)) if self.masses else 1.0
-        if mass >= LEAST:
-            return ""
-        return (
-            f"{juror} gives True and False together {share_text(mass)} of the probability (median), so its verdicts "
-            "are no answers; tune it first, or choose another juror."
-        )
 
     @property
     def missing(self) -> Mapping[str, NoAnswer]:
@@ -58,6 +49,20 @@ class Judging:
                 yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
         finally:
             _close(self.engine)
+
+
+def doubt(juror: str, masses: Sequence[float]) -> str:
+    """What a reader of a juror's verdicts must know if True and False are no answers; mostly empty.
+
+    ``masses`` are the probabilities of both together, one for each verdict.
+    """
+    mass = float(np.median(masses)) if masses else 1.0
+    if mass >= LEAST:
+        return ""
+    return (
+        f"{juror} gives True and False together {share_text(mass)} of the probability (median), so its verdicts "
+        "are no answers; tune it first, or choose another juror."
+    )
 
 
 def judge(

@@ -13,13 +13,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from core import access, quotas
 from core.access import UserRole
 from core.errors import HedgeError, InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
 from core.files.names import named
+from core.files.sealed import DamagedError, read_json, write_json
 from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
 from core.inference.server import permission
@@ -126,13 +126,15 @@ def path_ids() -> list[str]:
 
 
 def read_spec(path_id: str) -> JurySpec:
-    """What was asked. Raises :class:`InputError` if there is no such path."""
+    """What was asked. Raises :class:`InputError` if there is no such path, or it is damaged."""
     path = folder_of(path_id) / "path.json"
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
         return JurySpec(**values | {name: tuple(values.get(name, ())) for name in ("jurors", "weights")})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
+    except (ValueError, KeyError, TypeError, InputError) as error:
+        raise InputError(f"{path} is damaged ({error}); launch the jury pipeline again as it was") from error
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")
@@ -165,17 +167,14 @@ def create(spec: JurySpec) -> str:
     folder = folder_of(spec.path_id)
     _check_served(spec, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "path.json", json.dumps(asdict(spec), indent=1).encode())
+    write_json(folder / "path.json", asdict(spec), indent=1)
     quotas.note_kept(folder)
     return spec.path_id
 
 
 def _check_served(spec: JurySpec, folder: Path) -> None:
     """Raise :class:`InputError` if a server holds other weights than when a jury that is begun or done asked it."""
-    try:
-        known = loads((folder / SERVED).read_bytes())
-    except (OSError, ValueError):
-        return
+    known = read_served(folder)
     from core.inference.server.connect import abilities_of
 
     for model, values in known.items():
@@ -193,6 +192,21 @@ def _check_served(spec: JurySpec, folder: Path) -> None:
             since="this jury asked it",
             way_out="serve those again, or take another seed (--seed)",
         )
+
+
+def read_served(folder: Path) -> dict[str, Any]:
+    """What is known of the weights behind each model on a server; empty if none was asked. Raises :class:`InputError`
+    if the file is damaged."""
+    path = folder / SERVED
+    try:
+        return read_json(path)
+    except FileNotFoundError:
+        return {}
+    except DamagedError as error:
+        raise InputError(
+            f"{path} is damaged ({error}), so it is not known whose answers were kept; delete {folder} and launch the "
+            "jury pipeline again"
+        ) from error
 
 
 def answer_prompt(question: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -13,17 +13,27 @@ import numpy as np
 
 from core.errors import InputError, RunCancelled
 from core.files.atomic import guarded, write_atomically
-from core.files.json_text import loads
+from core.files.sealed import json_line, read_json, read_lines, write_json
+from core.inference.folders import TRAINING, check_digests
 from core.inference.imports import language_models
 from core.inference.model_fingerprint import ModelFiles, shipped
 from core.inference.server.address import TIMEOUT_S, served_model, short_name
 from core.inference.server.left_out import NoAnswer
 from core.inference.server.spending import Price, Spending
-from core.inference.verdicts import Verdict
+from core.inference.verdicts import Verdict, doubt, judge
 from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
-from core.jury_pipeline.jury_spec import SERVED, JurySpec, answer_prompt, drawn, folder_of, own_part, split
+from core.jury_pipeline.jury_spec import (
+    SERVED,
+    JurySpec,
+    answer_prompt,
+    drawn,
+    folder_of,
+    own_part,
+    read_served,
+    split,
+)
 from core.progress import Reporter
 from core.prompting.written import without_answer
 from core.tasks import trivia
@@ -53,6 +63,7 @@ class _Pipeline:
         self.spending = spending
         self.timeout_s = timeout_s
         self.folder = folder_of(spec.path_id)
+        self.doubts: list[str] = []
         self.reporter = reporter
 
     def run(self) -> str:
@@ -88,7 +99,7 @@ class _Pipeline:
             ("calibration",) * len(calibration) + ("test",) * len(test),
         )
         note = f"All answers are by {self.spec.base}. {self._tuned_on(len(tuning))}"
-        notes = [note, *(path.read_text() for path in map(self._doubt, self.spec.juror_names) if path.is_file())]
+        notes = [note, *self.doubts]
         if missing := len(drawn_questions) - len(questions) + len(lost):
             notes.append(
                 f"{missing:,} of {len(drawn_questions):,} questions are missing, because a server did not answer them "
@@ -141,11 +152,11 @@ class _Pipeline:
     def _check_served(self, engine: ServerEngine) -> None:
         """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
         path, name = self.folder / SERVED, f"{engine.model}@{engine.client.urls[0]}"
-        known: dict[str, Any] = loads(path.read_bytes()) if path.is_file() else {}
+        known = read_served(self.folder)
         engine.check_weights({"weights": known.get(name)}, what="jury")
         if name not in known:
             known[name] = asdict(engine.able.weights)
-            write_atomically(path, json.dumps(known).encode())
+            write_json(path, known)
 
     def _say_missing(self, name: str, missing: NoAnswer) -> None:
         self.reporter.log(f"question {name} is left out ({missing.kind}): {missing.reason}")
@@ -154,7 +165,7 @@ class _Pipeline:
 
     def _answers(self, questions: Sequence[ShortQuestion]) -> dict[str, str]:
         path = self.folder / "answers.jsonl"
-        known: dict[str, str] = _read_lines(path, "answer")
+        known: dict[str, str] = {row["id"]: row["answer"] for row in _read_lines(path, "answer")}
         waiting = [q for q in questions if q.id not in known]
         if waiting:
             self._load(self.spec.base, done=len(known), total=len(questions))
@@ -174,7 +185,7 @@ class _Pipeline:
                 for place, text in coming:
                     check()
                     known[waiting[place].id] = text
-                    out.write(json.dumps({"id": waiting[place].id, "answer": text}, ensure_ascii=False) + "\n")
+                    out.write(json_line({"id": waiting[place].id, "answer": text}))
                     out.flush()
                     self.reporter.done += 1
                     self.reporter.report(f"answers of {self.spec.base}")
@@ -190,8 +201,13 @@ class _Pipeline:
         folder = self.folder / "jurors" / name
         if served_model(model) or resolve(model).is_adapter:
             return model
-        if (folder / "adapter_config.json").is_file():
-            return str(folder)
+        if (folder / TRAINING).is_file():
+            try:
+                check_digests(folder)
+                return str(folder)
+            except InputError as error:
+                self.reporter.log(f"juror {name} is tuned again, because {error}")
+                shutil.rmtree(folder)
         self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
@@ -209,14 +225,23 @@ class _Pipeline:
             check()
             losses.append(loss)
             if done in (2, total) or done % WRITE_EVERY == 0:
-                write_atomically(self.folder / "losses.json", json.dumps(losses).encode(), lasting=False)
+                write_json(self.folder / "losses.json", {"losses": losses}, lasting=False)
             self.reporter.done = done
             with suppress(RunCancelled):  # the tuning asks by itself, and writes a checkpoint before it stops
                 self.reporter.report(f"tuning {name}")
 
         dtype = self.spec.dtype
         with self._unchanged(1 + place) as check:
-            fine_tune(model, examples, folder, tuned, dtype=dtype, on_step=report, cancelled=self.reporter.cancelled)
+            fine_tune(
+                model,
+                examples,
+                folder,
+                tuned,
+                dtype=dtype,
+                on_step=report,
+                cancelled=self.reporter.cancelled,
+                log=self.reporter.log,
+            )
         self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
@@ -236,33 +261,33 @@ class _Pipeline:
     ) -> list[Verdict | None]:
         """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
         none."""
-        path = self.folder / f"judged-{name}.json"
-        if path.is_file():
-            return [None if row is None else (row[0], row[1]) for row in loads(path.read_bytes())]
-        part = self.folder / f"judged-{name}.jsonl"
-        found: dict[str, Verdict] = {k: (p, q) for k, (p, q) in _read_lines(part, "verdict").items()}
-        self._load(name, done=len(found), total=len(judged))
+        path = self.folder / f"judged-{name}.jsonl"
+        found = _kept_verdicts(path, judged, answers)
         waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
         if waiting:
+            self._load(name, done=len(found), total=len(judged))
             with self._unchanged(1 + place) as check:
-                self._ask_juror(name, model, waiting, part, found, check)
-        rows = [found.get(q.id) for q in judged]
-        write_atomically(path, json.dumps(rows).encode())
-        return rows
+                self._ask_juror(name, model, waiting, path, found, check)
+        masses = [row["mass"] for row in found.values() if row.get("mass") is not None]
+        older = path.with_suffix(".txt")
+        said = doubt(name, masses) or (older.read_text(encoding="utf-8", errors="replace") if older.is_file() else "")
+        if said:
+            self.reporter.log(said)
+            self.doubts.append(said)
+        verdicts = [found.get(q.id, {}).get("verdict") for q in judged]
+        return [None if verdict is None else (verdict[0], verdict[1]) for verdict in verdicts]
 
     def _ask_juror(
         self,
         name: str,
         model: str,
         waiting: Sequence[tuple[str, str, str]],
-        part: Path,
-        found: dict[str, Verdict],
+        path: Path,
+        found: dict[str, dict[str, Any]],
         check: Callable[[], None],
     ) -> None:
-        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file.
-        ``check`` is called before each is written."""
-        from core.inference.verdicts import judge
-
+        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file;
+        None where a server gives none. ``check`` is called before each is written."""
         judging = judge(
             model,
             waiting,
@@ -275,23 +300,22 @@ class _Pipeline:
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
-        with part.open("a", encoding="utf-8", newline="\n") as out:
-            for question, said in judging.verdicts():
-                check()
-                found[question] = said
-                out.write(json.dumps({"id": question, "verdict": said}) + "\n")
-                out.flush()
+        asked = {question: answer for question, _, answer in waiting}
+
+        def keep(question: str, verdict: Verdict | None, mass: float | None) -> None:
+            check()
+            found[question] = {"id": question, "answer": asked[question], "verdict": verdict, "mass": mass}
+            out.write(json_line(found[question]))
+            out.flush()
+
+        with path.open("a", encoding="utf-8", newline="\n") as out:
+            for place, (question, verdict) in enumerate(judging.verdicts()):
+                keep(question, verdict, judging.masses[place])
                 self.reporter.done = len(found)
                 self.reporter.report(f"verdicts of {name}")
-        for question, missing in judging.missing.items():
-            self._say_missing(question, missing)
-        if doubt := judging.doubt(name):
-            self.reporter.log(doubt)
-            write_atomically(self._doubt(name), doubt.encode())
-
-    def _doubt(self, name: str) -> Path:
-        """Where it stands that a juror's verdicts are no answers; no such file for most."""
-        return self.folder / f"judged-{name}.txt"
+            for question, missing in judging.missing.items():
+                self._say_missing(question, missing)
+                keep(question, None, None)
 
     def _load(self, name: str, *, total: int, done: int = 0) -> None:
         """Begin a stage, whose first part is always to load a model."""
@@ -301,16 +325,21 @@ class _Pipeline:
         language_models()
 
 
-def _read_lines(path: Path, what: str) -> dict[str, Any]:
-    """Answers or verdicts that are on disk, by the question's id; a line that was cut off is none."""
-    known: dict[str, Any] = {}
+def _read_lines(path: Path, what: str) -> list[dict[str, Any]]:
+    """The lines with answers or verdicts that are on disk; a line that is damaged or was cut off is none."""
+    rows = [row for row in read_lines(path) if isinstance(row.get("id"), str) and what in row]
     if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                row = loads(line)
-                known[row["id"]] = row[what]
-            except (ValueError, KeyError, TypeError):
-                continue
-        text = "".join(json.dumps({"id": k, what: v}, ensure_ascii=False) + "\n" for k, v in known.items())
-        write_atomically(path, text.encode())
-    return known
+        write_atomically(path, "".join(map(json_line, rows)).encode())
+    return rows
+
+
+def _kept_verdicts(path: Path, judged: Sequence[ShortQuestion], answers: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The lines of a juror's verdicts on these answers by the question's id. An answer that was damaged, and has
+    been written again in other words, is judged again."""
+    older = path.with_suffix(".json")
+    if older.is_file():  # a verdict for each question, by an older version
+        with suppress(OSError, ValueError, KeyError):
+            rows = read_json(older, of_list="rows")["rows"]
+            return {q.id: {"verdict": row} for q, row in zip(judged, rows, strict=True)}
+    rows = [row for row in _read_lines(path, "verdict") if row["id"] in answers]
+    return {row["id"]: row for row in rows if row.get("answer", answers[row["id"]]) == answers[row["id"]]}

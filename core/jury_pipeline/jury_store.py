@@ -1,7 +1,7 @@
 """Juries on disk: a folder each, ``HEDGE_HOME/juries/<id>/``, with ``jury.json`` and ``judgements.parquet``.
 
 ``judgements.parquet`` is the tidy table (:data:`core.jury.judgements.COLUMNS`); ``jury.json`` has the jury's name,
-where it comes from, and when. Those that ship with Hedge lie in ``assets/juries``.
+where it comes from, when, and the table's digest. Those that ship with Hedge lie in ``assets/juries``.
 """
 
 from __future__ import annotations
@@ -12,23 +12,26 @@ import re
 import shutil
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.kinds import check_kinds
+from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
+from core.files.tables import read_table, write_table
 from core.inference.model_fingerprint import short
 from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
+TABLE = "judgements.parquet"
+WAY_OUT = "bring the jury in or make it again"
 MADE_HERE = "made with Hedge"
 """The origin of a jury that Hedge made, which no import has."""
 
@@ -48,6 +51,13 @@ class JuryRecord:
     launched_by: str = ""
     """Who brought it in or had it made; empty for the person at this machine."""
     weights: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    """The digest of its table by the file's name; empty in older versions."""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if not isinstance(self.weights, dict) or not all(isinstance(each, str) for each in self.weights.values()):
+            raise TypeError("its field weights is not of the kind dict[str, str]")
 
     @property
     def weights_note(self) -> str:
@@ -105,44 +115,63 @@ def save(
     parent = folders()[0]
     quotas.check_disk()
     if (parent / jury_id / "jury.json").is_file():
-        return jury_id
+        with suppress(InputError):  # a damaged one is written again
+            read(jury_id)
+            return jury_id
     part = parent / f".{jury_id}.part"
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pandas(table, preserve_index=False), part / "judgements.parquet", compression="zstd")
+    write_table(part / TABLE, pa.Table.from_pandas(table, preserve_index=False))
     record = JuryRecord(jury_id, name, origin, judgements.jurors, len(judgements), time.time(), tuple(notes))
     values = {"schema_version": SCHEMA_VERSION, **asdict(record)}
     del values["launched_by"]
     values["weights"] = {model: found for model, found in (weights or {}).items() if found}
-    values |= access.launched()
-    write_atomically(part / "jury.json", json.dumps(values, indent=1, ensure_ascii=False).encode())
+    values |= access.launched() | {"files": digests_of([part / TABLE])}
+    write_json(part / "jury.json", values, indent=1)
     shutil.rmtree(parent / jury_id, ignore_errors=True)
     part.rename(parent / jury_id)
     return jury_id
 
 
 def read_record(jury_id: str) -> JuryRecord:
-    """A jury's record. Raises :class:`InputError` if there is none or it was written by a newer Hedge."""
+    """A jury's record. Raises :class:`InputError` if there is none, it is damaged, or a newer Hedge wrote it."""
     path = folder_of(jury_id) / "jury.json"
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
+        if values["jury_id"] != path.parent.name:
+            raise DamagedError(f"it is of the jury {str(values['jury_id'])[:80]!r}")
         version = values.pop("schema_version")
         if version > SCHEMA_VERSION:
             raise InputError(f"{path} was written by a newer Hedge (schema {version}); update this one")
         values |= {"jurors": tuple(values["jurors"]), "notes": tuple(values["notes"])}
         return JuryRecord(**values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} can't be read ({type(error).__name__}); bring the jury in again") from error
+        raise InputError(f"{path} can't be read ({error}); {WAY_OUT}") from error
+
+
+def checked_record(jury_id: str) -> JuryRecord:
+    """A jury's record. Raises :class:`InputError` if the record or the table is missing or damaged."""
+    record = read_record(jury_id)
+    folder = folder_of(record.jury_id)
+    try:
+        check_files(folder, record.files)
+    except DamagedError as error:
+        raise InputError(f"{folder} is damaged ({error}); {WAY_OUT}") from error
+    return record
 
 
 def read(jury_id: str) -> Judgements:
     """A jury's judgements. Raises :class:`InputError` if they can't be read."""
-    path = folder_of(jury_id) / "judgements.parquet"
+    path = folder_of(jury_id) / TABLE
+    checked_record(path.parent.name)
     try:
-        table = pq.read_table(path).to_pandas()
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path} can't be read ({type(error).__name__}); bring the jury in again") from error
-    return from_table(table, where=str(path))
+        table = read_table(path).to_pandas()
+    except (InputError, ValueError, TypeError, pa.ArrowException) as error:  # of a table without a digest
+        raise InputError(f"{path} is missing or damaged ({type(error.__cause__).__name__}); {WAY_OUT}") from error
+    try:
+        return from_table(table, where=str(path))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path} is damaged ({type(error).__name__}); {WAY_OUT}") from error
 
 
 @access.needs(UserRole.LAUNCHER, "delete juries")
@@ -151,5 +180,9 @@ def delete(jury_id: str) -> None:
     folder = folder_of(jury_id)
     if _ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
-    access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
+    try:
+        owner = read_record(folder.name).launched_by
+    except InputError:  # damaged, so nobody knows who brought it in
+        owner = ""
+    access.check_owner(owner, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from core import quotas
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import DamagedError, read_json, write_json
 from core.perplexity.request import Request
 from core.settings import settings
 
@@ -28,18 +26,24 @@ def store(request: Request) -> None:
 
 def write_to(path: Path, request: Request) -> None:
     """Write a request to a file."""
-    write_atomically(path, json.dumps(request.to_json()).encode())
+    write_json(path, {"digest": request.digest, **request.to_json()})
 
 
 def read(digest: str, *, copies: Sequence[Path] = ()) -> Request:
-    """A request by its hash, or else the first of the ``copies`` that is there.
+    """A request by its hash, or else the first of the ``copies`` that is there and whole.
 
-    Raises :class:`~core.errors.InputError` if there is none, or it can't be read.
+    Raises :class:`~core.errors.InputError` if there is none, or all are damaged.
     """
+    problem = ""
     for path in (settings().home / "perplexity" / f"{digest}.json", *copies):
         if digest.isalnum() and path.is_file():
             try:
-                return Request.from_json(loads(path.read_bytes()))
-            except ValueError as error:
-                raise InputError(f"{path} can't be read ({error}); delete the run and ask again") from error
+                values = read_json(path)
+                if values.pop("digest", digest) != digest:
+                    raise DamagedError("it is another request")
+                return Request.from_json(values)
+            except (OSError, ValueError, TypeError, AttributeError, InputError) as error:
+                problem = problem or f"{path} is damaged ({error}); ask for the perplexities again as they were"
+    if problem:
+        raise InputError(problem)
     raise InputError(f"there is no request {digest!r} for perplexities; ask for them on the Perplexity page")

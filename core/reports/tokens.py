@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
-from core.files.json_text import loads
+from core.files.sealed import DamagedError, read_json
 from core.inference.model_fingerprint import short
 from core.settings import ASSETS, settings
 
@@ -53,9 +53,25 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
         for path in sorted(folder.glob("*.json")):
             try:
                 found.append(read(path))
+                _check_figures(found[-1])
             except InputError as error:
                 problems.append(str(error))
+            except (KeyError, TypeError, ValueError, AttributeError):  # of a file without a digest
+                found.pop()
+                problems.append(f"{path} is damaged, because its figures can't be used; delete it or evaluate again")
     return _with_distinct_names(found), tuple(problems)
+
+
+def _check_figures(one: TokenResult) -> None:
+    """Raise an error of Python if what the page shows of an evaluation has values of other kinds."""
+    for figure in FIGURES:
+        estimate_of(one, figure).text()
+    for row in one.values["reliability"]:
+        if row["n"] is None or not all(value is None or isinstance(value, (int, float)) for value in row.values()):
+            raise TypeError("a bin has a value that is no number")
+    variances_frame(one)
+    dict(one.values.get("uncertainty", {}))
+    "".join(one.values.get("notes") or ())
 
 
 def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:
@@ -70,12 +86,12 @@ def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:
 def read(path: Path) -> TokenResult:
     """The contents of an evaluation's file. Raises :class:`InputError` if it is not one."""
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
+        if values.pop("file", path.name) != path.name:
+            raise DamagedError("it is that of another file")
         lacks = [name for name in NEEDED if name not in values]
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path} is no token evaluation ({type(error).__name__}); delete it or evaluate again"
-        ) from error
+        raise InputError(f"{path} is no token evaluation, or damaged ({error}); delete it or evaluate again") from error
     if lacks or values["kind"] not in KINDS:
         raise InputError(
             f"{path} is no token evaluation: it lacks {', '.join(lacks) or 'a known kind'}; evaluate again"
@@ -154,6 +170,9 @@ def recorded_views() -> dict[str, dict[str, Any]]:
     """The shipped token views by model."""
     views = {}
     for path in sorted((ASSETS / "tokens" / "views").glob("*.json")):
-        values = loads(path.read_bytes())
+        try:
+            values = read_json(path)
+        except (OSError, DamagedError) as error:
+            raise InputError(f"{path} is damaged ({error}); install Hedge again") from error
         views[str(values["model"])] = values
     return views

@@ -6,15 +6,14 @@ runs for which it is possible.
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.kinds import check_kinds
+from core.files.sealed import DamagedError, read_json, write_json
 from core.settings import settings
 
 LONGEST_ID = 40
@@ -29,6 +28,9 @@ class Group:
     run_ids: tuple[str, ...]
     name: str = ""
 
+    def __post_init__(self) -> None:
+        check_kinds(self)
+
 
 def create(run_ids: Sequence[str], *, name: str = "") -> Group:
     """Store a group of these runs."""
@@ -37,8 +39,8 @@ def create(run_ids: Sequence[str], *, name: str = "") -> Group:
     group = Group(uuid.uuid4().hex[:10], time.time(), tuple(dict.fromkeys(run_ids)), name)
     folder = settings().home / "groups"
     folder.mkdir(parents=True, exist_ok=True)
-    values = {"created": group.created, "runs": list(group.run_ids), "name": group.name}
-    write_atomically(folder / f"{group.id}.json", json.dumps(values).encode())
+    values = {"id": group.id, "created": group.created, "runs": list(group.run_ids), "name": group.name}
+    write_json(folder / f"{group.id}.json", values)
     return group
 
 
@@ -48,9 +50,11 @@ def read(group_id: str) -> Group:
     if not group_id.isalnum() or len(group_id) > LONGEST_ID or not path.is_file():
         raise InputError(f"there is no group {group_id[:LONGEST_ID]!r}")
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
+        if values.get("id", group_id) != group_id:
+            raise DamagedError(f"it is of the group {str(values['id'])[:LONGEST_ID]!r}")
         return Group(group_id, float(values["created"]), tuple(values["runs"]), values["name"])
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} can't be read ({error}); delete it: its runs are not affected") from error
 
 

@@ -1,24 +1,26 @@
 """Downloaded files by their hash, in ``HEDGE_HOME/shelf``: a file that is here once needs no network again.
 
 ``files/``  whole files, named by their SHA-256
-``known/``  for each address, named by its hash, the SHA-256 of the file that came from there
+``known/``  for each address, named by its hash, the SHA-256 of the file that came from there, as JSON
 ``parts/``  unfinished downloads by the hash of their address, with what the server said of the file
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import re
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core import quotas
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import read_json, write_json
 from core.settings import settings
+
+SHA256 = re.compile("[0-9a-f]{64}")
+"""What an older version wrote of a known file."""
 
 
 def folder() -> Path:
@@ -58,9 +60,11 @@ def is_here(address: str, sha256: str = "") -> bool:
 
 
 def _known(address: str) -> str:
+    path = folder() / "known" / _key(address)
     try:
-        return (folder() / "known" / _key(address)).read_text(encoding="ascii").strip()
-    except OSError:
+        text = path.read_text(encoding="ascii").strip()
+        return text if SHA256.fullmatch(text) else str(read_json(path)["sha256"])
+    except (OSError, ValueError, KeyError):
         return ""
 
 
@@ -95,7 +99,7 @@ def keep(part: Path, address: str, *, sha256: str, name: str, lasting: bool = Fa
         quotas.note_kept(kept)
     known = folder() / "known" / _key(address)
     known.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(known, digest.encode(), lasting=False)
+    write_json(known, {"sha256": digest}, lasting=False)
     return kept
 
 
@@ -120,7 +124,7 @@ def part_path(address: str) -> Path:
 def read_part(part: Path) -> PartialDownload | None:
     """What is known about an unfinished download; None if there is none to go on with."""
     try:
-        values = loads(part.with_suffix(".json").read_text(encoding="utf-8"))
+        values = read_json(part.with_suffix(".json"))
         return PartialDownload(int(values["size"]), str(values["etag"])) if part.is_file() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -128,7 +132,7 @@ def read_part(part: Path) -> PartialDownload | None:
 
 def write_part(part: Path, about: PartialDownload) -> None:
     """Write what the server said of a file whose download begins."""
-    write_atomically(part.with_suffix(".json"), json.dumps(asdict(about)).encode(), lasting=False)
+    write_json(part.with_suffix(".json"), asdict(about), lasting=False)
 
 
 def drop_part(part: Path) -> None:

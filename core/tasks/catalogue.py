@@ -12,16 +12,14 @@ What was built from the hub is kept in ``HEDGE_HOME/cache/tasks``.
 from __future__ import annotations
 
 import functools
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core import access, quotas
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
 from core.files.names import named
+from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
 from core.records import Question
 from core.settings import settings
 from core.tables.json_table import Columns
@@ -89,12 +87,36 @@ def load(task: str) -> TaskData:
 
 
 def _version(path: Path) -> tuple[Path, int, int]:
-    """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at."""
+    """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at.
+
+    Raises :class:`InputError` if it is a bank that was brought in, and not the file that was kept.
+    """
     try:
+        check_bank(path)
         of = path.stat()
     except OSError:
         return path, 0, 0
     return path, of.st_mtime_ns, of.st_size
+
+
+def keep_bank_digest(path: Path) -> None:
+    """Write the digest of a bank that has been brought in."""
+    write_json(digest_file(path), {"files": digests_of([path])})
+
+
+def check_bank(path: Path) -> None:
+    """Raise :class:`InputError` if a bank has a digest beside it and is another file."""
+    try:
+        check_files(path.parent, read_json(digest_file(path))["files"])
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return  # it lies elsewhere, is of an older version, or this process may read the bank alone
+    except (DamagedError, OSError, KeyError) as error:
+        raise InputError(f"{path} is damaged ({error}); bring the questions in again") from error
+
+
+def digest_file(path: Path) -> Path:
+    """The file with the digest of a bank that was brought in."""
+    return path.with_name(f".{path.name}.digest.json")
 
 
 # A launch asks for the same questions four times: to pin them, to check the run twice, and to ask them.
@@ -198,15 +220,15 @@ def _cache_file(name: str) -> Path:
 
 
 def _cached(task: str, name: str, make: Any) -> TaskData:
-    """What ``make`` builds, from the cache where it is there; a file that is not whole is built anew."""
+    """What ``make`` builds, from the cache where it is there; a file that is damaged is built anew."""
     path = _cache_file(name)
     try:
-        values = loads(path.read_bytes())
+        values = read_json(path)
         questions = tuple(Question(**(row | {"options": tuple(row["options"])})) for row in values.pop("questions"))
         return TaskData(questions, tuple(values["demonstrations"]), values["source"], values["left_out"])
     except (OSError, ValueError, KeyError, TypeError):
         data: TaskData = make()
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(asdict(data)).encode(), lasting=False)
+    write_json(path, asdict(data), lasting=False)
     quotas.note_kept(path)
     return data

@@ -11,19 +11,19 @@ The document::
                  "python", "hedge", "packages": {name: version}},
      "rows": [{"name": "paths/cpu/float32", "shows": "what the check shows",
                "state": "passed" | "failed" | "not here" | "not tried",
-               "says": "one sentence", "figures": {name: number or text}, "seconds": 7.1}]}
+               "says": "one sentence", "figures": {name: number or text}, "seconds": 7.1}],
+     "sealed": "a digest of all this"}      (:mod:`core.files.sealed`)
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
+from core.files.sealed import read_json, write_json
 from core.settings import settings
 from core.verify.outcome import CheckResult, State
 
@@ -71,7 +71,7 @@ class Verification:
 def write(found: Verification, path: Path) -> None:
     """Write the document. Raises :class:`InputError` if that is not possible."""
     try:
-        write_atomically(path, json.dumps(found.to_json(), indent=1).encode())
+        write_json(path, found.to_json(), indent=1)
     except OSError as error:
         raise InputError(f"{path} can't be written ({error.strerror}); give another file") from error
 
@@ -85,7 +85,7 @@ def keep(found: Verification) -> None:
 def latest() -> Verification | None:
     """The last verification of this home; None if there was none, or it is of another version of Hedge."""
     try:
-        return Verification.from_json(json.loads(_latest().read_bytes()))
+        return Verification.from_json(read_json(_latest()))
     except (OSError, KeyError, TypeError, ValueError):
         return None
 

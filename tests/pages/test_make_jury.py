@@ -60,6 +60,8 @@ def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None
 def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     spec = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=60)
     jury_spec.create(spec)
+    damaged = jury_spec.folder_of(jury_spec.create(replace(spec, seed=1))) / "path.json"
+    damaged.write_bytes(b"")  # it hides no other
     run = jury_run.spec_of(spec)
     folder = store.create(store.RunRecord(spec=run, state="running", created=1.0, started=2.0))
     store.write_progress(folder, store.Progress(7, 100, "tuning pocket-1m-2", None, None, "here"))
@@ -71,6 +73,7 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
         bars = [str(bar.proto.text).replace("\\", "") for bar in app.get("progress")]
         assert any("tuning pocket-1m-2 · 7 of 100" in bar for bar in bars)
         assert any(button.label == "Cancel" for button in app.button)
+        assert any("path.json is damaged" in error.value.replace("\\", "") for error in app.error)
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
     app = opened(open_page)
     assert "its process ended before the run did" in said(app).lower()

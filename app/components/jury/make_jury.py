@@ -161,7 +161,8 @@ def _live(was_busy: bool) -> None:
         if was_busy and not busy:
             st.rerun()
         for name, state in found:
-            _card(name, state)
+            with spoken():  # one that is damaged takes no other away
+                _card(name, state)
 
 
 def _card(name: str, state: JuryProgress) -> None:

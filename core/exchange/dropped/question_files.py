@@ -52,21 +52,34 @@ def keep(path: Path, name: str, labels_from: int | None = None) -> str:
 
 
 def _kept(target: Path, name: str, content: Path | bytes) -> str:
-    """Write a bank where it is not there yet, and return the task that asks it."""
-    made_here = not target.exists()
+    """Write a bank where it is not there yet, or is damaged, and return the task that asks it."""
+    made_here = not _is_whole(target)
     if made_here:
         target.parent.mkdir(parents=True, exist_ok=True)
+        catalogue.digest_file(target).unlink(missing_ok=True)
         if isinstance(content, bytes):
             target.write_bytes(content)
         else:
             shutil.copyfile(content, target)
         quotas.note_kept(target.parent)
     try:
-        return apart(read_as, target, name, name=name)[0]
+        task = apart(read_as, target, name, name=name)[0]
     except InputError:
         if made_here:
             shutil.rmtree(target.parent, ignore_errors=True)
         raise
+    if made_here:
+        catalogue.keep_bank_digest(target)
+    return task
+
+
+def _is_whole(target: Path) -> bool:
+    """Whether a bank is there as it was kept; one of an older version, which has no digest, is kept again."""
+    try:
+        catalogue.check_bank(target)
+    except InputError:
+        return False
+    return target.exists() and catalogue.digest_file(target).exists()
 
 
 def _sheet_kind(path: Path, name: str) -> str:

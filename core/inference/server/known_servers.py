@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
+from core.files.sealed import read_json, write_json
 from core.inference.server.address import key_variable, server_url
 from core.settings import settings
 
@@ -32,8 +31,8 @@ class RememberedServers:
 def remembered() -> tuple[RememberedServers, ...]:
     """The servers of earlier connections, the latest first. An entry that can't be read is left out."""
     try:
-        rows = json.loads(_file().read_bytes())
-    except (FileNotFoundError, ValueError):
+        rows = read_json(_file(), of_list="servers").get("servers")
+    except (OSError, ValueError):
         return ()
     found = []
     for row in rows if isinstance(rows, list) else []:
@@ -48,15 +47,17 @@ def remember(servers: Sequence[str], *, key: str = "") -> None:
     """Store a successful connection as the first one."""
     latest = RememberedServers(tuple(servers), key)
     others = [one for one in remembered() if one.servers != latest.servers]
-    rows = [asdict(one) for one in [latest, *others][:KEPT]]
     _file().parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(_file(), json.dumps(rows, indent=1).encode(), lasting=False)
+    _write([latest, *others][:KEPT])
 
 
 def forget(servers: Sequence[str]) -> None:
     """Forget a connection."""
-    rows = [asdict(one) for one in remembered() if one.servers != tuple(servers)]
-    write_atomically(_file(), json.dumps(rows, indent=1).encode(), lasting=False)
+    _write([one for one in remembered() if one.servers != tuple(servers)])
+
+
+def _write(servers: Sequence[RememberedServers]) -> None:
+    write_json(_file(), {"servers": list(map(asdict, servers))}, lasting=False, indent=1)
 
 
 def _file() -> Path:

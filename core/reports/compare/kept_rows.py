@@ -17,8 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import read_json, write_json
 from core.reports.compare.benchmark import SetRule, reports, rows_of, with_weights
 from core.reports.compare.common_options import wider, without_extra
 from core.reports.evaluation import Evaluation
@@ -71,7 +70,7 @@ def _file(run_id: str) -> Path:
 def _read(run_id: str, holds_for: str) -> dict[str, dict[str, Any]]:
     """The rows that are stored for the present state of the run, by score and rule."""
     try:
-        kept = loads(_file(run_id).read_bytes())
+        kept = read_json(_file(run_id))
         return dict(kept["rows"]) if kept["holds_for"] == holds_for else {}
     except (OSError, ValueError, KeyError, TypeError):
         return {}
@@ -80,10 +79,10 @@ def _read(run_id: str, holds_for: str) -> dict[str, dict[str, Any]]:
 def _write(run_id: str, holds_for: str, rows: dict[str, dict[str, Any]]) -> None:
     """Store these rows. If that fails, for example on a full disk, the figures are still shown."""
     path = _file(run_id)
-    content = json.dumps({"holds_for": holds_for, "rows": rows}, default=lambda value: value.item())
+    plain = json.loads(json.dumps(rows, default=lambda value: value.item()))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content.encode(), lasting=False)
+        write_json(path, {"holds_for": holds_for, "rows": plain}, lasting=False)
     except OSError:
         pass
 

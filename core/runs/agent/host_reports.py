@@ -6,9 +6,8 @@ They are files in ``HEDGE_HOME/agents/<host>/`` (:mod:`core.runs.agent.liveness`
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
@@ -16,8 +15,7 @@ from typing import Any
 from core.devices import nvml
 from core.devices.nvml import GpuMetrics
 from core.devices.slots import Slot
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
+from core.files.sealed import read_json, write_json
 from core.runs.agent import liveness
 from core.settings import settings
 
@@ -28,15 +26,15 @@ FRESH_S = 10.0
 
 def publish_slots(slots: Sequence[Slot]) -> None:
     """Publish this host's slots."""
-    _publish(SLOTS, [asdict(slot) for slot in slots])
+    _publish(SLOTS, {"slots": [asdict(slot) for slot in slots]})
 
 
 def published_slots() -> dict[str, tuple[Slot, ...]]:
     """The slots of every host that ever had an agent, as last published."""
     found = {}
     for host, values in _published(SLOTS).items():
-        with suppress(TypeError):  # of another version
-            found[host] = tuple(Slot(**each | {"host": host}) for each in values)
+        with suppress(TypeError, KeyError):  # of another version
+            found[host] = tuple(Slot(**each | {"host": host}) for each in values["slots"])
     return found
 
 
@@ -56,10 +54,10 @@ def latest_metrics() -> dict[str, GpuMetrics]:
     return found
 
 
-def _publish(name: str, values: object) -> None:
+def _publish(name: str, values: Mapping[str, Any]) -> None:
     path = liveness.agent_lock().with_name(name)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, json.dumps(values).encode(), lasting=False)
+    write_json(path, values, lasting=False)
 
 
 def _published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
@@ -68,5 +66,5 @@ def _published(name: str, *, within_s: float = float("inf")) -> dict[str, Any]:
     for path in (settings().home / "agents").glob(f"*/{name}"):
         with suppress(OSError, ValueError):  # being deleted, or damaged
             if abs(time.time() - path.stat().st_mtime) <= within_s:
-                found[path.parent.name] = loads(path.read_text(encoding="utf-8"))
+                found[path.parent.name] = read_json(path, of_list="slots")
     return found

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.devices.slots import Slot
-from core.files.atomic import write_atomically
 from core.files.file_lock import end_holder, is_held
+from core.files.sealed import read_json, write_json
 from core.settings import settings
 
 
@@ -121,7 +121,7 @@ def last_wake() -> int:
 
 def say_busy(executor: str, run_id: str) -> None:
     """Record that a worker executes a run."""
-    write_atomically(_busy_file(executor), run_id.encode(), lasting=False)
+    write_json(_busy_file(executor), {"run": run_id}, lasting=False)
 
 
 def say_idle(executor: str) -> None:
@@ -132,8 +132,8 @@ def say_idle(executor: str) -> None:
 def busy_with(executor: str) -> str:
     """The run that a worker executes, or executed when it died; empty if there is none."""
     try:
-        return _busy_file(executor).read_text(encoding="utf-8")
-    except FileNotFoundError:
+        return str(read_json(_busy_file(executor))["run"])
+    except (OSError, ValueError, KeyError):  # damaged: the database knows the run
         return ""
 
 

@@ -32,10 +32,10 @@ from core.processes import log_lines
 from core.processes.log_lines import complain, say
 from core.processes.oom_score import raise_oom_score
 from core.runs import store
-from core.runs.agent import liveness, watchdog
+from core.runs.agent import liveness, tries, watchdog
 from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
 from core.runs.queue import run_queue
-from core.runs.queue.run_queue import RUNNING, Lease
+from core.runs.queue.run_queue import RUNNING, Lease, QueueEntry
 
 NICENESS = 19
 ASK_EVERY_S = 0.3
@@ -70,21 +70,15 @@ class Worker:
         self.at_work.set()
         liveness.say_busy(self.executor, run_id)
         try:
-            lease = self._lease(run_id)
-            if lease is None:
+            entry = run_queue.wait_for_entry(run_id)
+            if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
                 return "another worker has it"
+            lease = Lease(run_id, self.executor, entry.tries)
             with _watched(lease) as cancelled:
-                return _execute(lease, cancelled=cancelled)
+                return _execute(lease, entry, cancelled=cancelled)
         finally:
             liveness.say_idle(self.executor)
             self.at_work.clear()
-
-    def _lease(self, run_id: str) -> Lease | None:
-        """This worker's right to the run; waits for a database that is gone."""
-        entry = run_queue.wait_for_entry(run_id)
-        if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
-            return None
-        return Lease(run_id, self.executor, entry.tries)
 
 
 @contextmanager
@@ -119,8 +113,15 @@ def _is_wanted(lease: Lease) -> bool:
         return True
 
 
-def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
+def _execute(lease: Lease, entry: QueueEntry, *, cancelled: Callable[[], bool]) -> str:
+    """Execute the run, unless an earlier try has ended it and died before DBOS knew, or it is given up."""
     try:
+        if (state := store.read_record(lease.run_id).state) in ("failed", "paused"):
+            return f"it is {state}"
+        if state != "done" and (reason := tries.begin(entry)):
+            with guarded(lease.confirm):
+                store.end(lease.run_id, "failed", reason)
+            return f"failed: {reason}"
         _when_free(lease, cancelled=cancelled)
     except RunCancelled:
         return "cancelled"
@@ -186,8 +187,7 @@ def launch(worker: Worker) -> None:
         return worker.perform(run_id)
 
     logging.getLogger("dbos").addFilter(_is_news)
-    # DBOS counts the recoveries after the first try.
-    DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=run_queue.TRIES - 1)(run)
+    DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=None)(run)  # tries.py gives runs up
     DBOS.listen_queues([run_queue.queue_of(worker.executor)])
     DBOS.launch()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import InputError, RunError
+from core.errors import InputError, RunError, UnreadableRunError
 from core.runs import store
 from core.settings import settings
 
@@ -26,7 +26,11 @@ def push() -> list[str]:
     place, root = _place()
     pushed = []
     for folder in sorted(path.parent for path in settings().runs.glob(f"*/{LAST}")):
-        record = store.read_record(folder.name)
+        try:
+            record = store.read_record(folder.name)
+            store.check_files(record)
+        except UnreadableRunError:  # a whole copy that is there already is worth more
+            continue
         version = f"{record.created} {record.ended}\n"  # differs between a run and its repeat
         mark = folder / MARK
         if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == version):

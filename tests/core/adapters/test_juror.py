@@ -12,8 +12,10 @@ from safetensors.torch import load_file
 from core.adapters.juror import Example, Tuning, _drawn, fine_tune
 from core.cli import main
 from core.errors import InputError, RunCancelled
-from core.inference.verdicts import judge
+from core.inference.verdicts import doubt, judge
 from core.jury_pipeline import jury_store
+from tests.conftest import without_digests
+from tests.damaged import flipped
 
 EXAMPLES = [
     Example(f"What is the capital of {land}?", answer, right)
@@ -46,7 +48,7 @@ def test_a_juror_learns_and_judges_through_the_engine(tuned) -> None:
     assert len(found) == len(EXAMPLES)
     before = dict(judge("pocket-1m", [("0", EXAMPLES[0].question, "Lima")], dtype="float32").verdicts())
     assert found["0"] != before["0"]
-    assert judging.doubt("tuned") == ""
+    assert doubt("tuned", judging.masses) == ""
 
 
 def test_a_jury_says_whose_verdicts_are_no_answers(tuned, home, tmp_path, capsys) -> None:
@@ -93,6 +95,32 @@ def test_a_training_that_was_stopped_ends_with_the_same_weights(tuned, tmp_path)
     for name, weights in one.items():
         torch.testing.assert_close(other[name], weights, rtol=0, atol=1e-6)
     assert not (tmp_path / "checkpoint").exists()
+
+
+def test_a_training_with_a_damaged_checkpoint_begins_anew(tmp_path) -> None:
+    lines: list[str] = []
+
+    def one_step() -> int:
+        """Take one step, and return its number."""
+        steps: list[int] = []
+        with pytest.raises(RunCancelled):
+            fine_tune(
+                "pocket-1m", EXAMPLES, tmp_path, TUNING, log=lines.append,
+                on_step=lambda done, total, loss: steps.append(done), cancelled=lambda: bool(steps),
+            )  # fmt: skip
+        return steps[0]
+
+    assert [one_step(), one_step()] == [1, 2]
+    for name in ("adapter_model.safetensors", "optimizer.safetensors", "training.json"):
+        path = tmp_path / "checkpoint" / name
+        content = path.read_bytes()
+        path.write_bytes(flipped(content, 8 * (len(content) - 9)))
+        assert one_step() == 1
+        assert lines.pop().startswith("the checkpoint of this training was damaged (")
+    record = tmp_path / "checkpoint" / "training.json"
+    record.write_text(json.dumps(without_digests(record)))  # of an older version
+    assert one_step() == 2
+    assert lines == []
 
 
 def test_parts_of_a_step_add_up_to_the_whole(tuned, tmp_path) -> None:

@@ -15,7 +15,9 @@ from core.adapters.layer import layers_of, variances
 from core.adapters.texts import Tokenized
 from core.adapters.train import AdapterRecipe, AdapterTrainer
 from core.errors import InputError
+from tests.conftest import without_digests
 from tests.core.adapters.conftest import tiny
+from tests.damaged import check_flips
 
 TEXTS = [Tokenized((1 + i, 5, 9), 1) for i in range(8)]
 ASKED = torch.tensor([[3, 1, 4, 1, 5]])
@@ -52,10 +54,21 @@ def test_an_adapter_of_another_architecture_is_refused(kind, tmp_path):
         stored.put_adapter(wide, tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["ard-lora", "lora"])
+def test_one_other_bit_of_an_adapter_changes_nothing(kind, tmp_path):
+    AdapterTrainer(tiny(), TEXTS, AdapterRecipe(kind=kind, rank=2, epochs=1), folder=tmp_path, base="pocket-1m").run()
+    weights = [stored.WEIGHTS] if kind == "ard-lora" else ["adapter_model.safetensors", "adapter_config.json"]
+    for name in [stored.CONFIGURATION, *weights]:
+        check_flips(tmp_path / name, lambda: said(stored.put_adapter(tiny(), tmp_path)).tolist(), tries=12)
+    before = said(stored.put_adapter(tiny(), tmp_path))
+    (tmp_path / stored.CONFIGURATION).write_text(json.dumps(without_digests(tmp_path / stored.CONFIGURATION)))
+    assert torch.equal(said(stored.put_adapter(tiny(), tmp_path)), before)
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("{", "does not say what the adapter is"),
+        ("{", "is damaged .adapter.json: it is no JSON"),
         ('{"recipe": {}}', "does not say"),
         (
             '{"schema": 9, "base": "x", "recipe": {"kind": "lora", "rank": 1, "alpha": 1, "targets": []}}',
@@ -74,7 +87,10 @@ def test_no_adapter_and_broken_weights_are_said(tmp_path):
         stored.put_adapter(tiny(), tmp_path)
     AdapterTrainer(tiny(), TEXTS, AdapterRecipe(rank=2, epochs=1), folder=tmp_path, base="pocket-1m").run()
     (tmp_path / stored.WEIGHTS).write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="can't be read as tensors alone"):
+    with pytest.raises(InputError, match=r"is damaged .adapter.safetensors: it is not the file that was written"):
+        stored.put_adapter(tiny(), tmp_path)
+    (tmp_path / stored.CONFIGURATION).write_text(json.dumps(without_digests(tmp_path / stored.CONFIGURATION)))
+    with pytest.raises(InputError, match="can't be read as tensors alone"):  # of an older version
         stored.put_adapter(tiny(), tmp_path)
 
 

@@ -16,6 +16,7 @@ from core.adapters.texts import Tokenized, batches
 from core.adapters.train import CHECKPOINT, AdapterRecipe, AdapterTrainer, answer_loss
 from core.errors import InputError, RunError
 from tests.core.adapters.conftest import tiny
+from tests.damaged import flipped
 
 TEXTS = [Tokenized((1 + i % 5, 20 + i % 3, 7 + (i % 5) * 3, 9, 2 + i % 7), 2) for i in range(40)]
 
@@ -40,7 +41,7 @@ def test_it_learns_and_changes_only_what_is_its_own(kind, tmp_path):
               for name, weight in trained.named_parameters() if not weight.requires_grad}  # fmt: skip
     for name, weight in weights.items():
         assert torch.equal(frozen[name], weight), name
-    assert not (tmp_path / CHECKPOINT).exists()
+    assert not list(tmp_path.glob("checkpoint*"))
 
 
 @pytest.mark.parametrize("kind", ["ard-lora", "lora"])
@@ -61,6 +62,25 @@ def test_a_stopped_training_goes_on_as_if_it_had_not(kind, tmp_path):
     name = stored.WEIGHTS if kind == "ard-lora" else "adapter_model.safetensors"
     one, other = (stored._read(tmp_path / place / name) for place in ("whole", "cut"))
     assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+def test_a_training_with_a_damaged_checkpoint_begins_anew(tmp_path):
+    recipe = AdapterRecipe(rank=2, epochs=2, rows=8)
+    trainer = AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path, base="pocket-1m")
+    trainer._epoch(0, lambda done, total, loss: None, lambda: False)
+    trainer._save()
+    trainer._save()
+    (path,) = tmp_path.glob("checkpoint*")
+    again = AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path, base="pocket-1m")
+    assert (len(again.progress.rows), again.note) == (1, "")
+    content = path.read_bytes()
+    path.write_bytes(flipped(content, 4 * len(content)))
+    damaged = AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path, base="pocket-1m")
+    assert damaged.progress.rows == []
+    assert damaged.note == f"{path} was damaged, so the training begins at its first epoch"
+    path.write_bytes(content)
+    path.rename(tmp_path / CHECKPOINT)  # as older versions called it
+    assert len(AdapterTrainer(tiny(), TEXTS, recipe, folder=tmp_path, base="pocket-1m").progress.rows) == 1
 
 
 def test_a_training_of_other_settings_is_refused(tmp_path):

@@ -16,16 +16,11 @@ from core.files.sealed import DamagedError
 from core.files.tables import read_table, write_table
 from core.runs import store
 from tests.conftest import synthetic_run, without_digests
+from tests.damaged import flipped
 
 pytestmark = pytest.mark.quick
 
 VALUES = {"z": [1.5, None, float("inf")], "a": {"10": "é", "9": "\U0001f600"}, "n": 3}
-
-
-def flipped(content: bytes, bit: int) -> bytes:
-    changed = bytearray(content)
-    changed[bit // 8] ^= 1 << bit % 8
-    return bytes(changed)
 
 
 def test_an_object_is_read_as_it_was_written(tmp_path: Path):
@@ -89,7 +84,7 @@ def test_a_run_is_not_read_with_the_files_of_another_one(home: Path):
         store.read_logits(first)
     record = folder / first / "run.json"
     record.write_bytes((folder / second / "run.json").read_bytes())
-    with pytest.raises(InputError, match=f"it is of the run {second!r}"):
+    with pytest.raises(InputError, match=f"run.json is that of the run {second}"):
         store.read_record(first)
 
 

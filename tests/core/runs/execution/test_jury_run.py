@@ -12,9 +12,10 @@ from core import jury_job
 from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
 from core.files.file_lock import take
+from core.files.sealed import json_line
 from core.inference.generation import Generator
 from core.inference.model_fingerprint import fingerprint, short
-from core.jury_pipeline import jury_spec, jury_store
+from core.jury_pipeline import jury_spec, jury_stages, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.reports import evaluation, perplexity_results
 from core.runs import engine, store
@@ -24,6 +25,7 @@ from core.runs.execution.execute import execute, memory_gib
 from core.runs.spec import RunSpec
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
+from tests.damaged import flipped
 from tests.processes import living
 from tests.replaced import own_model, replace_weights
 
@@ -53,6 +55,55 @@ def tuning(path_id: str) -> None:
     until(begun, "the tuning", within_s=120)
 
 
+def test_what_is_damaged_between_two_tries_is_made_again(home) -> None:
+    path_id = jury_spec.create(SPEC)
+    folder, seen = jury_spec.folder_of(path_id), []
+    undisturbed = made(SPEC)
+    answers = (folder / "answers.jsonl").read_bytes()
+    before = jury_store.read(undisturbed)
+
+    def line(name: str, number: int) -> None:
+        """Damage one line of a file."""
+        lines = (folder / name).read_bytes().splitlines(keepends=True)
+        lines[number] = flipped(lines[number], 8 * 20)
+        (folder / name).write_bytes(b"".join(lines))
+
+    line("answers.jsonl", 7)
+    line("judged-pocket-1m-1.jsonl", 3)
+    weights = folder / "jurors" / "pocket-1m-2" / "adapter_model.safetensors"
+    weights.write_bytes(flipped(weights.read_bytes(), 8 * (weights.stat().st_size - 9)))
+    (folder / "losses.json").write_bytes(b"")
+    assert jury_job.read_state(path_id).losses == ()
+    run_id = jury_run.spec_of(SPEC).run_id
+    store.update_record(run_id, state="cancelled")
+    jury_store.delete(undisturbed)
+    again = made(SPEC, on_progress=lambda now: seen.append(now.stage))
+    after = jury_store.read(again)
+    assert (after.ids, after.answers, after.labels.tolist()) == (before.ids, before.answers, before.labels.tolist())
+    assert after.p_true == pytest.approx(before.p_true, abs=1e-5)  # one is judged in another batch than before
+    assert (after.p_true != before.p_true).sum() <= 1
+    assert {"answers of pocket-1m", "tuning pocket-1m-2", "verdicts of pocket-1m-1"} <= {*seen}
+    assert not {"tuning pocket-1m-1", "verdicts of pocket-1m-3"} & {*seen}
+    assert any("juror pocket-1m-2 is tuned again, because adapter" in line for line in store.read_log(run_id))
+    assert sorted((folder / "answers.jsonl").read_bytes().splitlines()) == sorted(answers.splitlines())
+
+
+def test_verdicts_on_another_answer_and_those_of_an_older_version(tmp_path: Path) -> None:
+    judged = jury_spec.drawn(SPEC)[:3]
+    answers = {question.id: f"answer {i}" for i, question in enumerate(judged)}
+    path = tmp_path / "judged-juror.jsonl"
+    rows = [{"id": name, "answer": text, "verdict": [0.75, 0.25], "mass": 0.9} for name, text in answers.items()]
+    path.write_text("".join(map(json_line, rows)))
+    assert list(jury_stages._kept_verdicts(path, judged, answers)) == list(answers)
+    changed = answers | {judged[1].id: "another answer"}
+    assert list(jury_stages._kept_verdicts(path, judged, changed)) == [judged[0].id, judged[2].id]
+    path.write_text("".join(json.dumps({"id": row["id"], "verdict": row["verdict"]}) + "\n" for row in rows))
+    assert list(jury_stages._kept_verdicts(path, judged, answers)) == list(answers)
+    path.with_suffix(".json").write_text(json.dumps([[0.5, 0.5], None, [0.25, 0.75]]))
+    older = jury_stages._kept_verdicts(path, judged, answers)
+    assert [row["verdict"] for row in older.values()] == [[0.5, 0.5], None, [0.25, 0.75]]
+
+
 def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     path_id = jury_spec.create(SPEC)
     seen = []
@@ -63,11 +114,11 @@ def test_the_path_from_answers_to_a_jury_resumed_after_each_stop(home) -> None:
     folder = jury_spec.folder_of(path_id)
     first = (folder / "answers.jsonl").read_text()
     assert len(first.splitlines()) == 60
-    judged_once = (folder / "judged-pocket-1m-1.json").stat().st_mtime_ns
+    judged_once = (folder / "judged-pocket-1m-1.jsonl").read_text()
     seen.clear()
     jury_id = made(SPEC, on_progress=lambda now: seen.append(now.stage))
     assert (folder / "answers.jsonl").read_text() == first
-    assert (folder / "judged-pocket-1m-1.json").stat().st_mtime_ns == judged_once
+    assert (folder / "judged-pocket-1m-1.jsonl").read_text() == judged_once
     assert not {"answers of pocket-1m", "tuning pocket-1m-1", "verdicts of pocket-1m-1"} & {*seen}
     assert {"loading pocket-1m-2", "tuning pocket-1m-3", "verdicts of pocket-1m-3"} <= {*seen}
     judged = jury_store.read(jury_id)
