@@ -36,7 +36,7 @@ def fill() -> None:
     run_queue.open_queue("host:cpu")
     taken = run_queue.take("host:cpu", memory_gib=1.0)
     assert taken
-    run_queue.note_death(taken, "killed by signal 9 (out of memory)")
+    run_queue.note(taken, death="killed by signal 9 (out of memory)")
     run_queue.cancel(RunSpec(model="fake", task="qa", samples=20, seed=7).run_id)
     for seed in range(2):
         live = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=seed))
