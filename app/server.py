@@ -16,7 +16,7 @@ import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from app.classroom import routes as class_routes  # noqa: E402
-from app.serving import file_limit, start  # noqa: E402
+from app.serving import start  # noqa: E402
 from app.serving.file_limit import FileLimit  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
 from app.serving.hosts import HostCheck  # noqa: E402
@@ -25,12 +25,13 @@ from app.serving.monitoring import Monitoring  # noqa: E402
 from app.serving.policy import PolicyHeaders  # noqa: E402
 from app.serving.sessions import OpenPages  # noqa: E402
 from app.serving.uploads import UploadLimit  # noqa: E402
+from core.processes import open_files  # noqa: E402
 
 start.never_ask_the_internet()
 start.check_folder()
 start.check_address(st.get_option("server.address"))
 start.make_home()
-file_limit.install()
+open_files.raise_limit()
 
 base = start.base_path()
 app = st.App(

@@ -19,7 +19,8 @@ from types import FrameType
 
 from core.commands.grammar import parser
 from core.errors import HedgeError, InputError, plain
-from core.files import names, system_errors, temporary
+from core.files import names, system_errors
+from core.processes import temporary
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -28,9 +28,8 @@ import psutil
 
 from core import __version__, extras, proxies
 from core.errors import HedgeError, RunError
-from core.files import temporary
 from core.inference.models import bundled_models
-from core.processes import open_files
+from core.processes import open_files, temporary
 from core.progress import rate_in_words
 from core.settings import ROOT, settings
 from core.tasks import TASKS

@@ -18,6 +18,7 @@ LAYERS = {
     "errors": 0,
     "estimates": 0,
     "files": 1,
+    "proxies": 1,
     "records": 1,
     "settings": 1,
     "option_names": 2,

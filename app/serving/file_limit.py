@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from streamlit.runtime import app_session, websocket_session_manager
 
 from core.processes import open_files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOG = logging.getLogger(__name__)
@@ -109,8 +110,8 @@ def say_problem() -> None:
 
 
 def watch(loop: asyncio.AbstractEventLoop) -> None:
-    """Let the servers that this loop starts keep some files for their own work, and write one sentence where another
-    kind of server can accept no connection: asyncio would write thousands of tracebacks.
+    """Let the servers that this loop starts keep some files for their own work, and sessions take fewer. Write one
+    sentence where another kind of server can accept no connection: asyncio would write thousands of tracebacks.
     """
     create = loop.create_server
 
@@ -126,6 +127,7 @@ def watch(loop: asyncio.AbstractEventLoop) -> None:
     with suppress(AttributeError):  # uvloop has a reserve of its own
         loop.create_server = create_server  # type: ignore[method-assign]
     loop.set_exception_handler(handle)
+    asyncio.set_event_loop_policy(_Policy())
 
 
 class _Listener(socket.socket):
@@ -145,7 +147,8 @@ class _Listener(socket.socket):
 class _ScriptLoop(asyncio.AbstractEventLoop):
     """An event loop that opens its files when it is used for the first time."""
 
-    def __init__(self) -> None:
+    def __init__(self, make: Callable[[], asyncio.AbstractEventLoop]) -> None:
+        self._make = make
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closed = False
 
@@ -153,7 +156,7 @@ class _ScriptLoop(asyncio.AbstractEventLoop):
         if name in OWN:
             return object.__getattribute__(self, name)
         if self._loop is None:
-            self._loop = asyncio.new_event_loop()
+            self._loop = self._make()
         return getattr(self._loop, name)
 
     def is_running(self) -> bool:
@@ -168,19 +171,15 @@ class _ScriptLoop(asyncio.AbstractEventLoop):
             self._loop.close()
 
 
-OWN = frozenset({"_loop", "_is_closed", "is_running", "is_closed", "close", "__class__", "__dict__"})
+OWN = frozenset({"_make", "_loop", "_is_closed", "is_running", "is_closed", "close", "__class__", "__dict__"})
 
 
-class _Session(app_session.AppSession):
-    """A session whose script has such a loop."""
+class _Policy(asyncio.DefaultEventLoopPolicy):
+    """Gives such a loop to who makes one while another runs in the same thread, as Streamlit does for a script."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._script_event_loop.close()
-        self._script_event_loop = _ScriptLoop()  # type: ignore[abstract]
-
-
-def install() -> None:
-    """Raise the limit as far as the system allows, and let sessions take less."""
-    open_files.raise_limit()
-    websocket_session_manager.AppSession = _Session  # type: ignore[attr-defined]
+    def new_event_loop(self) -> asyncio.AbstractEventLoop:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return super().new_event_loop()
+        return _ScriptLoop(super().new_event_loop)  # type: ignore[abstract]

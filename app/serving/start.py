@@ -17,7 +17,7 @@ from streamlit import net_util
 from app.classroom import desks, invite
 from app.serving import agent_keeper, file_limit, first_paint, log_limit, stopping
 from core import access
-from core.files import temporary
+from core.processes import temporary
 from core.settings import ROOT, settings
 
 ON_THIS_MACHINE = (

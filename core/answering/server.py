@@ -32,10 +32,9 @@ from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.devices.slots import Slot, slots
 from core.errors import HedgeError, InputError
-from core.files import temporary
 from core.files.file_lock import holder, take
 from core.files.sealed import seal
-from core.processes import exit_reasons
+from core.processes import exit_reasons, temporary
 from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
 from core.settings import ROOT

@@ -25,6 +25,8 @@ def sentence(error: BaseException) -> str:
         return said
     if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):
         return "no folder for temporary files can be written; set TMPDIR to one with free space"
+    if isinstance(error, FileNotFoundError) and str(error.filename).startswith("/proc/"):
+        return f"{error.filename} is not there, so memory and processes can't be looked at; mount /proc"
     if isinstance(error, OSError) and error.errno in WAYS_OUT:
         what = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "a file"
         return f"{what} can't be used ({error.strerror}); {WAYS_OUT[error.errno]}"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
-from core.files import temporary
+from core.processes import temporary
 from core.tables import encodings
 
 pytestmark = pytest.mark.quick
