@@ -339,7 +339,7 @@ def test_a_damaged_jury_hides_no_other_and_is_written_again(home: Path, capsys: 
     path.write_bytes(path.read_bytes()[:-40])
     assert main(["jury", "list", "--json"]) == 0
     rows = {row["jury_id"]: row for row in json.loads(capsys.readouterr().out)}
-    assert "judgements.parquet" in rows[path.parent.name]["problem"]
+    assert "judgements.parquet" in rows[path.parent.name]["message"]
     assert rows[other]["answers"] == 20
     jury_store.save(seeded_jury(30), name="bench", origin="a test", notes=["A note."])
     after = read()
