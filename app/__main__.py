@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from core import access, extras, quotas
 from core.errors import HedgeError
+from core.processes import program
 from core.server_file import ServerFile
 from core.settings import ROOT
 
@@ -109,6 +110,7 @@ def _address(arguments: list[str]) -> str:
 
 
 if __name__ == "__main__":
+    program.prepare()
     try:
         main(sys.argv[1:])
     except HedgeError as error:

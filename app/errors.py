@@ -8,9 +8,10 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from app.caches import run_cache
 from app.formatting import plain, sentence
 from core import extras
-from core.errors import HedgeError
+from core.errors import HedgeError, UnreadableRunError
 from core.files import names
 
 LOG = logging.getLogger(__name__)
@@ -25,6 +26,10 @@ def spoken() -> Iterator[None]:
     try:
         with extras.missing_packages_explained():
             yield
+    except UnreadableRunError as error:
+        if run_cache.set_aside(error):
+            st.rerun()  # every page names such a run, and shows what it would show without it
+        st.error(plain(sentence(str(error))))
     except HedgeError as error:
         st.error(plain(sentence(str(error))))
     except Exception as error:

@@ -39,6 +39,7 @@ st.logo(str(navigation.ICON), size="medium")
 if login.gate():
     page = st.navigation(navigation.pages(), position="top")
     notices.watch(page.url_path)
+    notices.unreadable_runs()
     with following(page.url_path), spoken():
         try:
             page.run()

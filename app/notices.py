@@ -1,4 +1,4 @@
-"""Notify the person who launched a run, on whichever page they are, when it ends.
+"""What the frame says on every page: which runs can't be read, and when a run ends that the person launched.
 
 The frame reads only ``run.json`` files, and only those that have changed. So no database can delay a page.
 """
@@ -14,10 +14,12 @@ import streamlit as st
 
 from app import navigation
 from app.caches import run_cache
+from app.caches.run_cache import UnreadableRun
 from app.components.shared.runs import shown_on, title
-from app.formatting import plain
+from app.errors import spoken
+from app.formatting import counted, plain
 from core import access
-from core.access import UserRole
+from core.access import UserRole, without_places
 from core.errors import HedgeError
 from core.runs.store import ENDED, RunRecord
 
@@ -25,7 +27,43 @@ LOG = logging.getLogger(__name__)
 WATCHED = "runs_watched"
 POLL_S = 4.0
 MOST = 3
+MORE = "more_unreadable_runs"
 SAID = {"done": "Done", "failed": "Failed", "paused": "Paused", "cancelled": "Cancelled"}
+
+
+def unreadable_runs() -> None:
+    """Name the runs that can't be read, with a button that deletes one if the person may do that."""
+    try:
+        problems = run_cache.runs().problems
+    except Exception:  # The page itself reports it.
+        LOG.exception("the runs can't be listed")
+        return
+    if not problems:
+        return
+    with st.container(gap="xsmall"):
+        for unreadable in problems[:MOST]:
+            _unreadable(unreadable)
+    if len(problems) > MOST:
+        others = st.expander(f"{counted(len(problems) - MOST, 'more run')} can't be read", on_change="rerun", key=MORE)
+        if others.open:
+            with others:
+                for unreadable in problems[MOST:]:
+                    _unreadable(unreadable)
+
+
+def _unreadable(unreadable: UnreadableRun) -> None:
+    with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
+        st.warning(plain(without_places(str(unreadable))), width="stretch")
+        if unreadable.may_delete and st.button(
+            "Delete run",
+            key=f"delete_unreadable_{unreadable.run_id}",
+            help="Moves the run to the bin. You can restore it for a week.",
+        ):
+            from core.runs import actions  # with the database, for which no page waits
+
+            with spoken():
+                actions.delete(unreadable.run_id)
+                st.rerun()
 
 
 def watch(page: str) -> None:

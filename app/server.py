@@ -16,7 +16,8 @@ import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from app.classroom import routes as class_routes  # noqa: E402
-from app.serving import start  # noqa: E402
+from app.serving import file_limit, start  # noqa: E402
+from app.serving.file_limit import FileLimit  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
 from app.serving.hosts import HostCheck  # noqa: E402
 from app.serving.kept_link import KeptLink  # noqa: E402
@@ -29,13 +30,15 @@ start.never_ask_the_internet()
 start.check_folder()
 start.check_address(st.get_option("server.address"))
 start.make_home()
+file_limit.install()
 
 base = start.base_path()
 app = st.App(
     ROOT / "app" / "main.py",
     routes=[*class_routes.routes(base), *Monitoring().routes(base)],
     middleware=[
-        Middleware(layer) for layer in (PolicyHeaders, HostCheck, KeptLink, RequestGuard, UploadLimit, OpenPages)
+        Middleware(layer)
+        for layer in (PolicyHeaders, HostCheck, FileLimit, KeptLink, RequestGuard, UploadLimit, OpenPages)
     ],
     lifespan=start.lifespan,
 )

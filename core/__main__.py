@@ -3,5 +3,7 @@
 import sys
 
 from core.cli import main
+from core.processes import program
 
+program.prepare()
 sys.exit(main())

@@ -293,7 +293,8 @@ def without_places(text: str) -> str:
     """
     if mode() == "local" or may(UserRole.ADMINISTRATOR):
         return text
-    return PLACE.sub(HIDDEN_PLACE, text)
+    # The home first: its name may have spaces and other characters at which a path in a sentence ends.
+    return PLACE.sub(HIDDEN_PLACE, text.replace(str(settings().home), "/home/"))
 
 
 def audit_log() -> Path:

@@ -31,6 +31,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from core import __version__, access
 from core.access import UserRole
+from core.database import sqlite_file
 from core.errors import InputError, RunError
 from core.inference.server import permission
 from core.settings import settings
@@ -226,7 +227,11 @@ def _whole(path: Path, scratch: Path) -> Path:
 
 
 def _copy_sqlite(source: Path, target: Path) -> None:
-    """Copy a SQLite database by its own backup function, which sees one moment of it."""
+    """Copy a SQLite database by its own backup function, which sees one moment of it.
+
+    Raises :class:`sqlite3.Error` if it is damaged or can't be read.
+    """
+    sqlite_file.check(source)
     with closing(sqlite3.connect(source)) as here, closing(sqlite3.connect(target)) as there:
         here.backup(there)
 

@@ -19,7 +19,7 @@ from types import FrameType
 
 from core.commands.grammar import parser
 from core.errors import HedgeError, InputError, plain
-from core.files import names
+from core.files import names, system_errors, temporary
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     try:
         with _ended_as_interrupted():
+            temporary.choose_folder()
             arguments = parser(next((word for word in words if not word.startswith("-")), "")).parse_args(words)
             _check_names(arguments)
             _say_addresses(arguments)
@@ -40,8 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HedgeError as error:
         print(f"hedge: {error}", file=sys.stderr)
         return error.exit_status
+    except BrokenPipeError:
+        _close_output()
+        return 1
     except (OSError, ValueError, RuntimeError) as error:
-        if not (sentence := names.problem(error)):
+        if not (sentence := system_errors.sentence(error)):
             raise
         print(f"hedge: {sentence}", file=sys.stderr)
         return InputError.exit_status
@@ -53,10 +57,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     said = json.dumps(answer.values, indent=1, allow_nan=False) if arguments.json else plain(answer.text)
     try:
         print(said, end="\n" if said else "", flush=True)
-    except BrokenPipeError:
-        # Whoever reads has enough, as `head` has; what is left must not fail when Python ends either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has enough, as `head` has
+        _close_output()
+    except OSError as error:
+        _close_output()
+        print(f"hedge: the result can't be written ({error.strerror}); write it to another place", file=sys.stderr)
+        return 1
     return int(answer.status)
+
+
+def _close_output() -> None:
+    """What is left must not fail when Python ends either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_names(arguments: Namespace) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib.metadata
 import json
 import os
@@ -14,18 +15,22 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
-from core import __version__, extras
+from core import __version__, extras, proxies
 from core.errors import HedgeError, RunError
+from core.files import temporary
 from core.inference.models import bundled_models
+from core.processes import open_files
 from core.progress import rate_in_words
 from core.settings import ROOT, settings
 from core.tasks import TASKS
@@ -36,6 +41,8 @@ if TYPE_CHECKING:
 
 GIB = 2**30
 LITTLE_DISK_GIB = 2
+LITTLE_TEMPORARY_GIB = 0.5
+FEW_FILES = 1024
 HUB_WITHIN_S = 3
 SLOW_DATABASE_S = 0.1
 DATABASE_LIMITS_S = (4.5, 10.0, 20.0)
@@ -72,6 +79,10 @@ def findings() -> list[Finding]:
         _gpus,
         _memory,
         _disk,
+        _temporary,
+        _files,
+        _encoding,
+        _proxies,
         _models,
         _reading,
         _database,
@@ -89,7 +100,7 @@ def findings() -> list[Finding]:
 
 def changing() -> list[Finding]:
     """The findings that change by themselves: disk, database, agent and hub. Takes seconds and loads no torch."""
-    looks = (_disk, _database, _agent, _paused, _without_answer, *([_hub] if extras.has("models") else []))
+    looks = (_disk, _files, _database, _agent, _paused, _without_answer, *([_hub] if extras.has("models") else []))
     return [finding for look in looks for finding in _looked(look)]
 
 
@@ -248,6 +259,54 @@ def _disk() -> list[Finding]:
     return [Finding("disk", value, good, meaning)]
 
 
+def _temporary() -> list[Finding]:
+    wanted = os.environ.get("TMPDIR", "")
+    if not temporary.is_usable():
+        meaning = "Set TMPDIR to a folder that you may write to, or imports and questions fail."
+        return [Finding("temporary folder", "none that can be written", False, meaning)]
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free / GIB
+    value = f"{free:.1f} GiB free at {folder}"
+    if wanted and Path(folder).resolve() != Path(wanted).resolve():
+        meaning = f"TMPDIR is {wanted}, which can't be used, so Hedge takes this folder. Correct or unset TMPDIR."
+        return [Finding("temporary folder", value, False, meaning)]
+    if free < LITTLE_TEMPORARY_GIB:
+        meaning = "Imports and backups of large files will fail. Free some space, or set TMPDIR to another folder."
+        return [Finding("temporary folder", value, False, meaning)]
+    return [Finding("temporary folder", value, True, "Uploads and archives are unpacked here.")]
+
+
+def _files() -> list[Finding]:
+    limit = open_files.limit()
+    value = f"{open_files.count():,} of {limit:,} in use by this process"
+    if limit - open_files.count() <= open_files.reserved() or limit < FEW_FILES:
+        meaning = "Raise the limit (`ulimit -n`, or LimitNOFILE in a systemd unit): each open page takes one."
+        return [Finding("open files", value, False, meaning)]
+    return [Finding("open files", value, True, "Each open page takes one.")]
+
+
+def _encoding() -> list[Finding]:
+    names, output = sys.getfilesystemencoding(), getattr(sys.stdout, "encoding", "") or "none"
+    value = f"{names} for names of files, {output.lower()} for output"
+    if not all(codecs.lookup(name).name == "utf-8" for name in (names, output) if name != "none"):
+        meaning = "Characters that it lacks are shown as “?”. Set LANG to a UTF-8 locale, and unset PYTHONIOENCODING."
+        return [Finding("encoding", value, False, meaning)]
+    return [Finding("encoding", value, True, "All characters are shown, and files are written in UTF-8.")]
+
+
+def _proxies() -> list[Finding]:
+    value = proxies.in_words()
+    if not value:
+        return [Finding("proxies", "none", None, "Other machines are asked directly.")]
+    try:
+        for scheme in ("http", "https"):
+            proxies.proxy_of(f"{scheme}://example.org")
+    except HedgeError as error:
+        return [Finding("proxies", value, False, f"{str(error).partition(';')[0]}. Correct or unset it.")]
+    meaning = "Other machines are asked through them unless no_proxy lists them. This machine never is."
+    return [Finding("proxies", value, True, meaning)]
+
+
 def _models() -> list[Finding]:
     tasks = ", ".join(TASKS[name] for name in available())
     value = f"models: {', '.join(bundled_models()) or 'none'}; tasks: {tasks or 'none'}"
@@ -381,12 +440,14 @@ def _hub() -> list[Finding]:
     if constants.HF_HUB_OFFLINE:
         return [Finding("hub", "switched off by HF_HUB_OFFLINE", None, "Only models on this machine can be used.")]
     name = urlsplit(constants.ENDPOINT).hostname
+    proxy = proxies.proxy_of(constants.ENDPOINT)
+    through = f" through the proxy {proxies.shown(proxy)}" if proxy else ""
     try:
         with urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_WITHIN_S):
             return [Finding("hub", f"{name} answers", True, "Models and tasks can be downloaded.")]
     except OSError as error:
         meaning = "Bundled models, folders and earlier downloads can be run. Nothing new can be downloaded."
-        return [Finding("hub", f"{name} can't be reached: {_why_unreachable(error)}", False, meaning)]
+        return [Finding("hub", f"{name} can't be reached{through}: {_why_unreachable(error)}", False, meaning)]
 
 
 def _why_unreachable(error: OSError) -> str:

@@ -3,6 +3,7 @@
     HedgeError
     ├── InputError          an argument or a file can't be used; the command line ends with status 2
     │   ├── UnreachableError  a host does not answer
+    │   ├── UnreadableRunError  a stored run is damaged, or a newer Hedge wrote it
     │   └── Undecided         a file can be read in two ways, and a person has to say which
     │       └── UndecidedCounts  its whole numbers may count picks
     ├── AccessError         the person may not do this
@@ -77,6 +78,18 @@ class InputError(HedgeError):
 
 class UnreachableError(InputError):
     """A host on the network does not answer, or there is no network."""
+
+
+class UnreadableRunError(InputError):
+    """A stored run is damaged, or a newer Hedge wrote it: its id, what is wrong, and the way out.
+
+    ``deletable`` says whether the way out begins with deleting the run.
+    """
+
+    run_id = ""
+    reason = ""
+    way_out = ""
+    deletable = False
 
 
 class Undecided(InputError):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core import access
-from core.errors import InputError
+from core.errors import InputError, UnreadableRunError
 from core.files.sealed import read_json
 from core.inference.server.address import TIMEOUT_S
 from core.inference.server.spending import Price
@@ -76,7 +76,10 @@ def read_state(path_id: str) -> JuryProgress:
         return JuryProgress("failed", message=str(error))
     if run_id not in store.run_ids():
         return _without_run(folder)
-    now = engine.status(run_id)
+    try:
+        now = engine.status(run_id)
+    except UnreadableRunError as error:  # the other pipelines are shown
+        return JuryProgress("failed", message=str(error))
     stage, done, total = (now.progress.stage, now.progress.done, now.progress.total) if now.progress else ("", 0, 0)
     losses = tuple(_read(folder / "losses.json").get("losses", ()))
     return JuryProgress(now.state, stage, done, total, now.message, losses, now.record.provenance.get("jury", ""))

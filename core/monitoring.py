@@ -25,6 +25,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from core.errors import HedgeError
+from core.processes import open_files
 from core.settings import settings
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ LEAST_FREE_BYTES = 500_000_000
 
 def problems() -> list[str]:
     """Why this server can't do its work, a sentence each; empty if it can."""
+    if files := open_files.problem():
+        return [files]  # the others would only say that they can open none
     return [*_disk_problems(), *_database_problems()]
 
 

@@ -21,6 +21,7 @@ from core.access import network as network
 from core.errors import QuotaError
 from core.files.disk import disk_use
 from core.files.json_text import loads
+from core.files.sealed import content_of
 from core.settings import settings
 
 GB = 1_000_000_000
@@ -172,7 +173,7 @@ def _folders_of(name: str) -> Iterator[Path]:
     for parent, record in (("runs", "run.json"), ("bin", "run.json"), ("juries", "jury.json")):
         for path in (home / parent).glob(f"*/{record}"):
             try:
-                values = loads(path.read_bytes())
+                values = loads(content_of(path))
                 owner = values.get("launched_by") or values.get("provenance", {}).get("launched_by")
             except (OSError, ValueError, AttributeError):
                 continue

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from core.files.parquet_columns import number_rows, numbers, text_lists, texts
+from core.files.sealed import DamagedError
 from core.records import IntArray, OptionLogits, Question, Role
 
+TEXT, NUMBERS, TEXTS, WHOLE, FRACTION = "texts", "lists of numbers", "lists of texts", "whole numbers", "numbers"
+COLUMNS: dict[str, dict[str, str]] = {
+    "questions.parquet": {
+        "id": TEXT,
+        "task": TEXT,
+        "group": TEXT,
+        "context": TEXT,
+        "question": TEXT,
+        "options": TEXTS,
+        "label": WHOLE,
+        "role": TEXT,
+    },
+    "logits.parquet": {"id": TEXT, "logits": NUMBERS, "letter_mass": FRACTION},
+    "bare.parquet": {"by": TEXT, "text": TEXT, "log_p": FRACTION},
+    "written.parquet": {"id": TEXT, "repeat": WHOLE, "text": TEXT, "answer": WHOLE},
+}
+"""The columns that each file of a run has, by their kind of values."""
 CLUSTERED = {"clusters": "numbered"}
 """In the metadata of a table of questions: a missing column ``cluster`` means that every row asks another question."""
 
@@ -107,3 +125,27 @@ def written_table(rows: Sequence[tuple[str, int, str, int]]) -> pa.Table:
     """A row per written answer: ``id`` of its question, ``repeat``, ``text``, ``answer`` (-1 if it names none)."""
     columns = zip(("id", "repeat", "text", "answer"), zip(*rows, strict=True), strict=True)
     return pa.table({name: list(values) for name, values in columns})
+
+
+def check_columns(file: str, table: pa.Table, columns: Sequence[str] | None = None) -> None:
+    """Raise :class:`~core.files.sealed.DamagedError` if a file of a run lacks one of its columns, or of those
+    ``columns`` that are read, or holds values of another kind in it."""
+    for name, kind in COLUMNS.get(file, {}).items():
+        if columns is None or name in columns:
+            if name not in table.column_names:
+                raise DamagedError(f"it lacks the column {name}")
+            column = table[name]
+            if not _holds(column.type, kind) or column.null_count:
+                raise DamagedError(f"it has other values than {kind} in its column {name}")
+            if name == "role" and not set(column.unique().to_pylist()) <= set(get_args(Role)):
+                raise DamagedError("it has a question without a known role")
+
+
+def _holds(kind: pa.DataType, values: str) -> bool:
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    if values in (NUMBERS, TEXTS):
+        return is_list and _holds(kind.value_type, FRACTION if values == NUMBERS else TEXT)
+    if values == TEXT:
+        within = kind.value_type if pa.types.is_dictionary(kind) else kind
+        return bool(pa.types.is_string(within) or pa.types.is_large_string(within))
+    return bool(pa.types.is_integer(kind) or (values == FRACTION and pa.types.is_floating(kind)))

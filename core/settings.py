@@ -80,7 +80,14 @@ class Settings(BaseSettings):
                 f"HEDGE_HOME must be a folder that this machine has mounted, got {value}; "
                 "set HEDGE_ARCHIVE_URL to a URL, and finished runs are copied there"
             )
-        return Path(value).expanduser().resolve()
+        path = Path(value).expanduser().resolve()
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"HEDGE_HOME must be a path in UTF-8, got {os.fsencode(path)!r}; set it to a folder with another name"
+            ) from None
+        return path
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -110,11 +117,6 @@ class Settings(BaseSettings):
         """The folder in which this host's agent and workers show that they live."""
         return self.home / "agents" / self.host_name
 
-    @property
-    def database(self) -> str:
-        """The run engine's database URL."""
-        return self.database_url or f"sqlite:///{self.home / 'engine.sqlite'}"
-
 
 @functools.lru_cache(maxsize=16)
 def _host_name(given: str) -> str:
@@ -131,7 +133,12 @@ def settings() -> Settings:
     """
     # A page asks a thousand times a tick, and reading the environment anew takes a millisecond each time.
     variables = tuple(map(os.environ.get, VARIABLES))
-    return _settings(variables, os.getcwd() if variables[0] else "")
+    try:
+        return _settings(variables, os.getcwd() if variables[0] and not os.path.isabs(variables[0]) else "")
+    except FileNotFoundError:
+        raise InputError(
+            f"HEDGE_HOME is {variables[0]!r}, and the folder that it is relative to was deleted; write the whole path"
+        ) from None
 
 
 @functools.lru_cache(maxsize=16)

@@ -19,6 +19,9 @@ ABOUT = ("-h", "--help", "--version")
 def main() -> None:
     """Start the app or run the command, as the arguments say, and exit."""
     own_modules.put_first()
+    from core.processes import program
+
+    program.prepare()
     first = next(iter(sys.argv[1:]), "")
     if first in ABOUT or (first and not first.startswith("-")):
         from core.cli import main as command

@@ -44,5 +44,5 @@ if runs.unfinished:
     st.caption("A run's coverage is shown once the run has ended successfully.")
     run_table.unfinished_runs(runs.unfinished)
     navigation.link(navigation.NEW_RUN, "Watch, cancel or resume these runs")
-for problem in (*runs.problems, *(shown.problems if shown else ())):
+for problem in shown.problems if shown else ():
     st.warning(plain(problem))

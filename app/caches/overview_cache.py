@@ -12,10 +12,10 @@ import streamlit as st
 
 from app.caches.all_runs_cache import AllRunsCache
 from app.caches.per_run import PerRun, RunKey
-from app.caches.run_cache import load_evaluation, run_key
+from app.caches.run_cache import load_evaluation, run_key, set_aside
 from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
-from core.errors import HedgeError
+from core.errors import HedgeError, UnreadableRunError
 from core.reports import evaluation as evaluations
 from core.reports import frames
 from core.reports.frames import RunSummary
@@ -31,13 +31,15 @@ changes."""
 
 
 def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """One row per finished run at ``alpha`` thousandths, and one sentence for each run whose files can't be read.
+    """One row per finished run at ``alpha`` thousandths, and one sentence for each run that has no figures.
 
-    A row has the figures of LAC, APS and ``score``.
+    A row has the figures of LAC, APS and ``score``. If files of runs turn out to be damaged, the page runs again
+    without these runs.
     """
     stamps = store.run_stamps()
     found: dict[RunKey, RunSummary] = {}
     problems = []
+    damaged = False
     with st.spinner("Reading the runs …") if _news(records, stamps, score) else nullcontext():
         for record in records:
             try:
@@ -45,8 +47,12 @@ def overview(records: Sequence[RunRecord], alpha: int, score: str = "lac") -> tu
                     RunKey(record.run_id, stamps[record.run_id]) if record.run_id in stamps else run_key(record.run_id)
                 )
                 found[key] = _with_score(key, score)
+            except UnreadableRunError as error:
+                damaged |= set_aside(error)
             except HedgeError as error:
                 problems.append(str(error))
+    if damaged:
+        st.rerun()
     return _frame(found, alpha, score), tuple(problems)
 
 

@@ -9,7 +9,8 @@ import streamlit as st
 
 from app.caches import run_cache
 from app.caches.per_run import PerRun, RunKey
-from core.errors import HedgeError
+from core.errors import HedgeError, InputError, UnreadableRunError
+from core.files.sealed import DamagedError
 from core.inference.model_fingerprint import in_spec
 from core.inference.replaced_weights import NOT_RECORDED, is_here
 from core.inference.server.address import ON_SERVERS, ServedWeights
@@ -24,6 +25,7 @@ from core.perplexity.windows import EXCHANGES
 from core.reports import perplexity_results
 from core.reports.perplexity import called
 from core.reports.perplexity_results import PerplexityRun
+from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.store import RunRecord
 
@@ -58,7 +60,7 @@ class Library:
     """Everything that is known, by hash.
 
     ``cells`` maps a setup, a prompt and a source to the latest run that measured them, and ``weights`` a model to
-    those of its latest run. ``problems`` has one sentence for each run that can't be read.
+    those of its latest run.
 
     Measurements of an older version, which did not record the weights, are shown where there are no others.
     """
@@ -68,7 +70,6 @@ class Library:
     choices: dict[str, tuple[Choice, ...]]
     cells: dict[tuple[ScoringSetup, str, str], RunKey] = field(default_factory=dict)
     weights: dict[str, str] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
 
     def weights_of(self, model: str) -> str:
         """The weights of a model as they are now; those of its latest run if its files are not on this machine."""
@@ -148,14 +149,17 @@ def library() -> Library:
     """The shipped prompts, conversations and choices, and those of every run of this kind, finished or not."""
     shipped = {conversation.digest: conversation for conversation in _bundled()}
     found = Library({one.digest: one for one in SHIPPED.values()}, shipped, _bundled_choices())
+    damaged = False
     # The oldest run comes first, so the latest run that measured a cell is the one that is kept.
     for record in reversed(run_cache.runs().records):
         if not record.spec.measures_perplexity:
             continue
         try:
             _add(found, record, _request(run_cache.run_key(record.run_id)))
-        except HedgeError as error:
-            found.problems.append(str(error))
+        except UnreadableRunError as error:
+            damaged |= run_cache.set_aside(error)
+    if damaged:
+        st.rerun()
     return found
 
 
@@ -192,7 +196,12 @@ def _bundled_choices() -> dict[str, tuple[Choice, ...]]:
 
 # 95 kB per entry, nearly all of it the shared conversations that ship.
 def _read_request(key: RunKey) -> Request:
-    request = perplexity_run.read_request(run_cache.record(key.run_id).spec)
+    record = run_cache.record(key.run_id)
+    try:
+        request = perplexity_run.read_request(record.spec)
+    except InputError as error:
+        with store.reading(key.run_id, perplexity_run.REQUEST):
+            raise DamagedError("it is missing or damaged") from error
     # Most runs measure the shipped conversations, whose texts are most of a request, so all runs share one copy of
     # them.
     shipped = {conversation.digest: conversation for conversation in _bundled()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +13,9 @@ import streamlit as st
 
 from app.caches.per_run import PerRun
 from app.caches.per_run import RunKey as RunKey
-from core.errors import HedgeError, InputError
+from core import access
+from core.access import UserRole
+from core.errors import HedgeError, InputError, UnreadableRunError
 from core.files import disk
 from core.reports import evaluation as evaluations
 from core.reports.caveats import of_run
@@ -24,12 +28,38 @@ EVERY_RUN = 1024
 """Enough entries for things that runs share, such as their sets of questions or their prompts."""
 
 
+ASK = "ask the administrator of this server to mend it"
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableRun:
+    """A run that can't be read: what is wrong and the way out, as in :class:`~core.errors.UnreadableRunError`.
+
+    ``owner`` is the name of the person who launched it; empty if that can't be read either.
+    """
+
+    run_id: str
+    reason: str
+    way_out: str
+    deletable: bool
+    owner: str
+
+    @property
+    def may_delete(self) -> bool:
+        """Whether the way out is to delete the run, and the person may do it."""
+        return self.deletable and access.owns(self.owner)
+
+    def __str__(self) -> str:
+        mine = self.may_delete or (not self.deletable and access.may(UserRole.LAUNCHER))
+        return f"Run {self.run_id} {self.reason}; {self.way_out if mine else ASK}."
+
+
 @dataclass(frozen=True)
 class Runs:
-    """All runs, the latest first, and one sentence for each run that can't be read."""
+    """All runs, the latest first, and those that can't be read."""
 
     records: tuple[RunRecord, ...]
-    problems: tuple[str, ...]
+    problems: tuple[UnreadableRun, ...]
 
     @cached_property
     def finished(self) -> tuple[RunRecord, ...]:
@@ -84,7 +114,8 @@ def run_key(run_id: str) -> RunKey:
     path = store.folder_of(run_id) / "run.json"
     try:
         return RunKey(path.parent.name, path.stat().st_mtime_ns)
-    except FileNotFoundError as error:
+    except OSError as error:
+        store.read_record(run_id)  # says what is wrong with a run that is still there
         raise InputError(f"run {run_id!r} no longer exists; choose another one") from error
 
 
@@ -106,13 +137,58 @@ def runs() -> Runs:
 
 def _read_runs(stamps: Mapping[str, int]) -> Runs:
     records, problems = [], []
+    for run_id in set(_aside) - set(stamps):
+        _aside.pop(run_id, None)
     for run_id, stamp in stamps.items():
-        try:
-            records.append(_record(RunKey(run_id, stamp)))
-        except HedgeError as error:
-            problems.append(str(error))
+        seen, unreadable = _aside.get(run_id, ((), None))
+        if unreadable is None or seen != _look(run_id):
+            try:
+                records.append(_record(RunKey(run_id, stamp)))
+                _aside.pop(run_id, None)
+                continue
+            except UnreadableRunError as error:
+                unreadable = _set_aside(error)
+            except HedgeError:  # deleted meanwhile
+                continue
+        problems.append(unreadable)
     records.sort(key=lambda record: (record.ended or record.created, record.run_id), reverse=True)
     return Runs(tuple(records), tuple(problems))
+
+
+_aside: dict[str, tuple[tuple[object, ...], UnreadableRun]] = {}
+"""The runs that could not be read, and how their files looked then."""
+
+
+def set_aside(error: UnreadableRunError) -> bool:
+    """From now on list a run as unreadable, until one of its files changes, because a page has failed to read it.
+
+    Returns False if it is listed so already, and for a run that is gone.
+    """
+    known = _aside.get(error.run_id)
+    if not error.run_id or (known and known[0] == _look(error.run_id)):
+        return False
+    _set_aside(error)
+    _last_runs.clear()
+    return True
+
+
+def _set_aside(error: UnreadableRunError) -> UnreadableRun:
+    owner = ""
+    with suppress(InputError):
+        owner = store.read_record(error.run_id).launched_by
+    unreadable = UnreadableRun(error.run_id, error.reason, error.way_out, error.deletable, owner)
+    _aside[error.run_id] = (_look(error.run_id), unreadable)
+    return unreadable
+
+
+def _look(run_id: str) -> tuple[object, ...]:
+    """How a run's files look: the name, the size and the time of change of each."""
+    try:
+        paths = {*store.folder_of(run_id).iterdir(), store.questions_path(run_id)}
+        looks = {str(path): path.lstat() for path in paths if os.path.lexists(path)}
+        return tuple(sorted((path, about.st_size, about.st_mtime_ns) for path, about in looks.items()))
+    except (OSError, HedgeError) as error:
+        return (type(error).__name__,)
 
 
 def record(run_id: str) -> RunRecord:
@@ -148,7 +224,13 @@ def version(run_id: str) -> str:
 
 # 1.2 kB per entry: 20 MB when full. Every page looks up all runs several times each time it runs, and Streamlit's cache
 # takes longer to look one up than all the rest.
-_record = PerRun(lambda key: store.read_record(key.run_id), most=16_384)
+def _read_whole(key: RunKey) -> RunRecord:
+    record = store.read_record(key.run_id)
+    store.check_files(record)
+    return record
+
+
+_record = PerRun(_read_whole, most=16_384)
 
 
 # 0.3 MB per entry, at most 0.5 MB: 10 MB in all. A view needs one run, or the two or three of a shift.

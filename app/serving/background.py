@@ -27,7 +27,7 @@ import streamlit as st
 from app.state.session import BY_ITSELF_KEY
 from charts.html_page import fragment
 from core.access import carried
-from core.errors import HedgeError
+from core.errors import HedgeError, UnreadableRunError
 
 Value = TypeVar("Value")
 Parameters = ParamSpec("Parameters")
@@ -91,12 +91,12 @@ class Computation(Generic[Value]):
     def value(self) -> Value:
         """The value of a computation that has ended, or the error that it ended with.
 
-        After an error that is not a :class:`HedgeError`, for example a lack of memory, it can be run again.
+        After a lack of memory, for example, and after a run that can't be read, it can be run again.
         """
         if self._error is None:
             return self._found[0]
         error = self._error
-        if not isinstance(error, HedgeError):
+        if not isinstance(error, HedgeError) or isinstance(error, UnreadableRunError):
             self._error = None
             self._ended.clear()
         raise error

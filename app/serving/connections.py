@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from asyncio.transports import BaseTransport
 from collections import Counter
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -26,6 +25,7 @@ from websockets.protocol import State
 
 from app.serving.rate import Bucket, Buckets, Shares
 from core import quotas
+from core.processes import open_files
 
 LARGEST_MESSAGE = 2_000_000
 MOST_FRAMES = 1000
@@ -53,7 +53,6 @@ MOST_UNSENT = 1_000_000
 
 MOST_CONNECTIONS = 1000
 """Of one machine. A class of 200 phones may share an address, and a browser opens six connections at once."""
-FILE_HANDLES = 65_536
 
 _received = Shares(
     address=Buckets(per_s=2_000_000, burst=16_000_000),
@@ -70,16 +69,7 @@ connected: Counter[str] = Counter()
 
 
 def install() -> None:
-    """Let the servers that this process starts read with these limits, and have as many connections as the system lets
-    them.
-    """
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # not on Windows
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        most = FILE_HANDLES if hard == resource.RLIM_INFINITY else min(hard, FILE_HANDLES)
-        if soft != resource.RLIM_INFINITY:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    """Let the servers that this process starts read with these limits."""
     uvicorn_config.WS_PROTOCOLS |= dict.fromkeys(("auto", "websockets-sansio"), f"{__name__}:LimitedWebSocket")
     uvicorn_config.HTTP_PROTOCOLS |= {"auto": f"{__name__}:LimitedHttp"}
 
@@ -92,15 +82,6 @@ def _proxies(trusted: str) -> ProxyHeadersMiddleware:
 
 async def _no_app(*_: Any) -> None:
     """What the middleware would call; it is asked about addresses alone."""
-
-
-def _file_handles() -> int:
-    """How many files and connections the process may have open."""
-    with suppress(ImportError):
-        import resource  # not on Windows
-
-        return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return FILE_HANDLES
 
 
 class LimitedWebSocket(WebSocketsSansIOProtocol):
@@ -294,7 +275,7 @@ class LimitedHttp(H11Protocol):
         self._begun, self._bytes = self.loop.time(), 0
         """Since when a head or a body is expected, and how much of it has come."""
         self._next_look = self.loop.call_later(FIRST_BYTE_WITHIN_S, self._look_first)
-        if connected[self._peer] > min(MOST_CONNECTIONS, _file_handles() // 4) and self._peer:
+        if connected[self._peer] > min(MOST_CONNECTIONS, open_files.limit() // 2) and self._peer:
             transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

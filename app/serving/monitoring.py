@@ -1,8 +1,9 @@
 """The page server's answers to a monitoring system: ``/healthz``, ``/readyz`` and ``/metrics``.
 
-``/healthz`` says that the process answers, ``/readyz`` whether it can do its work (status 503 if not). Everyone may
-request both, as a load balancer must. Only this machine and the networks of ``HEDGE_METRICS_FROM`` may read
-``/metrics`` and why a server is not ready, and not through a proxy, because its address says nothing about the reader.
+``/healthz`` says that the process answers and can open a file, ``/readyz`` whether it can do its work (status 503 if
+not). Everyone may request both, as a load balancer must. Only this machine and the networks of ``HEDGE_METRICS_FROM``
+may read ``/metrics`` and why a server is not ready, and not through a proxy, because its address says nothing about the
+reader.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from starlette.routing import Route
 from app.serving import sessions
 from app.serving.guard import is_near
 from core import monitoring
+from core.processes import open_files
 
 KEPT_S = 2.0
 """An answer is used again for this long, so that frequent requests cost nothing."""
@@ -39,7 +41,9 @@ class Monitoring:
         return [Route(f"{path}/{name}", answer) for path in sorted({"", base}) for name, answer in answers.items()]
 
     async def _healthz(self, request: Request) -> Response:
-        return _response((200, "alive\n"))
+        return _response(
+            (200, "alive\n") if open_files.count() < open_files.limit() else (503, "no file can be opened\n")
+        )
 
     async def _readyz(self, request: Request) -> Response:
         status, text = await self._newest("readyz", _readiness)

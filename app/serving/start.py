@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
@@ -14,8 +15,9 @@ import streamlit as st
 from streamlit import net_util
 
 from app.classroom import desks, invite
-from app.serving import agent_keeper, first_paint, log_limit, stopping
+from app.serving import agent_keeper, file_limit, first_paint, log_limit, stopping
 from core import access
+from core.files import temporary
 from core.settings import ROOT, settings
 
 ON_THIS_MACHINE = (
@@ -34,6 +36,7 @@ def make_home() -> None:
             f"HEDGE_HOME is {home}, which can't be created ({error.strerror}); set it to a folder that you may write to"
         )
     os.environ["HEDGE_HOME"] = str(home)
+    temporary.choose_folder()
 
 
 def never_ask_the_internet() -> None:
@@ -75,6 +78,7 @@ def base_path() -> str:
 async def lifespan(app: st.App) -> AsyncIterator[None]:
     """What begins and ends with the server."""
     log_limit.install()
+    file_limit.watch(asyncio.get_running_loop())
     agent_keeper.start()
     first_paint.start()
     if prints_lecturer_link.is_set():

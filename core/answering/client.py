@@ -43,12 +43,13 @@ def address_file() -> Path:
     return server_lock().with_suffix(".json")
 
 
-def address() -> tuple[str, bytes] | None:
+def address() -> tuple[str | tuple[str, int], bytes] | None:
     """The server's socket, and the key that each side proves to know; None if no server has published them, or the file
     is damaged, at which the server ends."""
     try:
         values = read_json(address_file())
-        return values["socket"], bytes.fromhex(values["key"])
+        socket = values["socket"]
+        return tuple(socket) if isinstance(socket, list) else socket, bytes.fromhex(values["key"])
     except (FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
         return None
 

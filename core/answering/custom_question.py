@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
+from core.files.kinds import check_kinds
 from core.files.sealed import DamagedError, read_json, write_json
 from core.letter_mass import LetterMass
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
@@ -181,6 +182,9 @@ class ModelAnswer:
     bounded: tuple[bool, ...] = ()
     weights: str = ""
     first: str = ""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
 
     @property
     def mass(self) -> LetterMass | None:

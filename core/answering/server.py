@@ -1,9 +1,9 @@
 """The answering server (``python -m core.answering.server``): keeps the queue and the time limits, loads nothing.
 
-Clients reach it through :mod:`multiprocessing.connection`, on a Unix socket in a folder that only its owner can enter,
-and each side proves to the other that it knows a key. ``HEDGE_HOME/agents/<host>/answering.json``, which only its
-owner can read, holds the socket's path and the key. A client sends the name of one of the four :data:`METHODS` with its
-arguments, and receives what the method returns or raises.
+Clients reach it through :mod:`multiprocessing.connection`, on a Unix socket that only its owner can reach where there
+can be one, and each side proves to the other that it knows a key. ``HEDGE_HOME/agents/<host>/answering.json``, which
+only its owner can read, holds the socket's path and the key. A client sends the name of one of the four
+:data:`METHODS` with its arguments, and receives what the method returns or raises.
 
 There is one server a host (a file lock). It ends ten minutes after the last question, and its worker with it.
 """
@@ -32,6 +32,7 @@ from core.answering.custom_question import AnswerProgress, CustomQuestion
 from core.answering.token_text import TokenText
 from core.devices.slots import Slot, slots
 from core.errors import HedgeError, InputError
+from core.files import temporary
 from core.files.file_lock import holder, take
 from core.files.sealed import seal
 from core.processes import exit_reasons
@@ -350,7 +351,24 @@ def accept(server: AnsweringServer, listener: Listener, key: bytes) -> None:
         threading.Thread(target=serve, args=(server, connection, key), daemon=True).start()
 
 
-def announce(socket: str, key: bytes) -> None:
+def listening() -> Listener:
+    """A socket in a new folder for temporary files that only its owner can enter.
+
+    Where that folder's path is too long for a socket, or nothing can be written there, the socket is in this host's
+    folder, and else it is a port of this machine.
+    """
+    own = client.server_lock().with_suffix(".socket")
+    with suppress(OSError):
+        return Listener(family="AF_UNIX", backlog=MOST_WAITING)
+    with suppress(OSError):
+        own.unlink(missing_ok=True)
+        listener = Listener(str(own), backlog=MOST_WAITING)
+        own.chmod(0o600)
+        return listener
+    return Listener(("127.0.0.1", 0), backlog=MOST_WAITING)
+
+
+def announce(socket: str | tuple[str, int], key: bytes) -> None:
     """Write where the server listens into a file that only its owner can read."""
     owners_only = functools.partial(os.open, mode=0o600)
     with open(client.address_file(), "x", encoding="utf-8", opener=owners_only) as file:
@@ -363,6 +381,7 @@ def main() -> None:
     parser.add_argument("--idle-s", type=float, default=IDLE_S)
     parser.add_argument("--limits", type=json.loads, default={}, help="JSON: seconds a stage may go without news")
     options = parser.parse_args()
+    temporary.choose_folder()
     signals = StopSignals()  # before the lock, so that a signal never leaves this process between two states
     lock = take(client.server_lock())
     if lock is None:
@@ -370,10 +389,9 @@ def main() -> None:
     client.address_file().unlink(missing_ok=True)  # a server that was killed could not remove its own
     server = AnsweringServer(idle_s=options.idle_s, limits=LIMITS | options.limits, signals=signals)
     key = secrets.token_bytes(32)
-    # Without an address of our choice, the socket lies in a new folder that only its owner can enter.
-    with lock, Listener(family="AF_UNIX", backlog=MOST_WAITING) as listener:
+    with lock, listening() as listener:
         threading.Thread(target=accept, args=(server, listener, key), daemon=True).start()
-        announce(str(listener.address), key)
+        announce(listener.address, key)
         try:
             server.run()
         finally:

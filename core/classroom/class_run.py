@@ -16,8 +16,7 @@ from core.errors import InputError
 from core.exchange.imported import ImportedRun, fingerprint, save
 from core.records import LETTERS, OptionLogits, Role
 from core.runs.spec import RunSpec
-
-ORIGIN = "classroom"
+from core.runs.store import CLASSROOM
 
 
 @access.needs(UserRole.LAUNCHER, "save a class as a run")
@@ -90,7 +89,7 @@ def _run(live: LiveClass, model: str, answers: OptionLogits, about: dict[str, An
         model=model,
         task=quiz.task,
         calibration_share=quiz.calibration / live.n,
-        origin=ORIGIN,
+        origin=CLASSROOM,
         fingerprint=fingerprint(figures.tobytes(), "".join(answers.ids).encode()),
     )
     return ImportedRun(

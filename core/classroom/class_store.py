@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core.classroom.quiz import Quiz
+from core.database import sqlite_file
 from core.errors import RunError
 from core.files.json_text import loads
 from core.settings import settings
@@ -37,6 +38,7 @@ CREATE TABLE IF NOT EXISTS answers (
     shares TEXT NOT NULL, turn INTEGER NOT NULL, PRIMARY KEY (code, seat, question)
 ) STRICT;
 """
+GUARDED = ("classes", "seats", "answers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,8 @@ _open: dict[tuple[Path, int], sqlite3.Connection] = {}
 
 
 def path() -> Path:
-    """The file with the classes."""
-    return settings().home / FILE
+    """The file with the classes. Raises :class:`RunError` if SQLite can't open such a path."""
+    return sqlite_file.checked_path(settings().home / FILE)
 
 
 @contextmanager
@@ -94,6 +96,10 @@ def _connection() -> Iterator[sqlite3.Connection]:
         try:
             with _connected(file) as connection:
                 yield connection
+        except sqlite_file.DamagedFileError as error:
+            raise RunError(
+                f"the classes in {file} can't be used: {error}; move the file away, and new classes can be opened"
+            ) from error
         except (sqlite3.Error, OSError) as error:
             raise RunError(
                 f"the file with the classes can't be used ({error}); make room on the disk, or move {file} away"
@@ -103,19 +109,30 @@ def _connection() -> Iterator[sqlite3.Connection]:
 def _connected(file: Path) -> sqlite3.Connection:
     inode = file.stat().st_ino if file.exists() else 0
     if (file, inode) not in _open:
-        for known in _open.values():
-            known.close()
-        _open.clear()
+        _close()
         file.parent.mkdir(parents=True, exist_ok=True)
+        sqlite_file.check(file)
         connection = sqlite3.connect(file, check_same_thread=False, timeout=5)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a commit survives the process; a checkpoint, the machine
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")
         connection.executescript(TABLES)
+        sqlite_file.guard(connection, GUARDED)
         _open[file, file.stat().st_ino] = connection
         return connection
     return _open[file, inode]
+
+
+def forget() -> None:
+    """Close the file. The next question opens it anew."""
+    with _lock:
+        _close()
+
+
+def _close() -> None:
+    while _open:
+        _open.popitem()[1].close()
 
 
 def exists() -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.commands.answer import CommandResult
+from core.commands.answer import CommandResult, OfRuns, of_runs
 from core.commands.reports import asked_of
 from core.errors import InputError
 from core.exchange import table_columns, writing
@@ -177,9 +177,10 @@ def export(arguments: Namespace) -> CommandResult:
     names = [store.folder_of(name).name for name in arguments.run]
     asked = asked_of(arguments)
     # A run that has not ended well goes nowhere.
-    made = EXPORTS[arguments.format]([load(name) for name in names], asked, arguments.out)
+    read = of_runs(names, load)
+    made = EXPORTS[arguments.format](read.values, asked, arguments.out)
     paths = [str(path) for path in made]
-    return CommandResult({"files": paths}, "\n".join(paths))
+    return CommandResult({"files": paths}, "\n".join(paths)).beside(read)
 
 
 def _export_table(kind: str) -> Callable[[list[Evaluation], SetRule, Path], list[Path]]:
@@ -246,14 +247,15 @@ def figure(arguments: Namespace) -> CommandResult:
     from charts.figure_style import FigureStyle, width_of
 
     style = FigureStyle(width_of(arguments.width), arguments.font, arguments.theme)
+    read = OfRuns[Evaluation]([], "", 0)
     if arguments.figure in JURY_FIGURES:
         found = [jury_figure(arguments.figure, *_evaluated_jury(arguments.run), style)]
     else:
-        runs = [load(store.folder_of(name).name) for name in arguments.run]
-        found = figures([arguments.figure], runs, _drawn_by(asked_of(arguments)), style)
+        read = of_runs([store.folder_of(name).name for name in arguments.run], load)
+        found = figures([arguments.figure], read.values, _drawn_by(asked_of(arguments)), style)
     paths = [str(path) for path in written(found, arguments.format, arguments.out)]
     captions = [one.caption for one in found]
-    return CommandResult({"files": paths, "captions": captions}, "\n".join([*paths, "", *captions]))
+    return CommandResult({"files": paths, "captions": captions}, "\n".join([*paths, "", *captions])).beside(read)
 
 
 def _evaluated_jury(names: Sequence[str]) -> tuple[Judgements, JuryExperiment, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.commands.answer import CommandResult
+from core.commands.answer import CommandResult, of_runs
 from core.conformal.alpha import thousandths
 from core.errors import InputError
 from core.exchange.workbook import workbook
@@ -34,7 +34,8 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     Raises :class:`InputError` if there is no such run, and where the workbook can't be written.
     """
     names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
-    found = experiments.experiments([store.read_record(name) for name in names])
+    read = of_runs(names, _whole)
+    found = experiments.experiments(read.values)
     if not found:
         raise InputError("there is no finished run to compare; make some with `hedge run --form letters cloze`")
     compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
@@ -56,7 +57,13 @@ def compare_ways(arguments: Namespace) -> CommandResult:
     texts += [f"Runs of {model} have different weights, so they are not compared as one model." for model in differ]
     if lone:
         texts.append(f"Left out, because nothing is beside them to compare: {lone:,}; name runs to see their figures.")
-    return CommandResult({"experiments": values, "left_out": lone}, "\n\n".join(texts))
+    return CommandResult({"experiments": values, "left_out": lone}, "\n\n".join(texts)).beside(read)
+
+
+def _whole(run_id: str) -> RunRecord:
+    record = store.read_record(run_id)
+    store.check_files(record)
+    return record
 
 
 def _experiment(one: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
-from core.commands.answer import CommandResult
+from core.commands.answer import CommandResult, of_runs
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.estimates import interval_text
@@ -34,11 +34,13 @@ def report(arguments: Namespace) -> CommandResult:
     """The figures of runs at alpha, as a view has them."""
     alpha = thousandths(arguments.alpha)
     view = SplitView(arguments.drop_extra, arguments.n_calibration, arguments.split_seed)
-    made, ranges = [], []
-    for name in arguments.run:
+    made: list[dict[str, Any]] = []
+    ranges: list[BoundedReport] = []
+
+    def add(name: str) -> None:
         if store.read_record(name).bounded:
             ranges.append(_ranges(name, alpha, arguments, view))
-            continue
+            return
         figures = reports.report(
             look(load(name), view),
             alpha,
@@ -48,8 +50,10 @@ def report(arguments: Namespace) -> CommandResult:
             by=arguments.by,
         )
         made.append({**figures.to_json(), "view": asdict(view)})
+
+    read = of_runs(arguments.run, add)
     text = "\n".join(filter(None, [report_table(made), bounded_table(ranges)]))
-    return CommandResult([*made, *(one.to_json() for one in ranges)], text)
+    return CommandResult([*made, *(one.to_json() for one in ranges)], text).beside(read)
 
 
 def _ranges(name: str, alpha: int, arguments: Namespace, view: SplitView) -> BoundedReport:
@@ -135,9 +139,10 @@ def compare(arguments: Namespace) -> CommandResult:
     from core.reports.compare.what_differs import what_differs
     from core.runs.model_files import served_weights
 
-    names = [store.folder_of(name).name for name in arguments.run]
+    read = of_runs([store.folder_of(name).name for name in arguments.run], load)
+    names = [run.run_id for run in read.values]
     asked = asked_of(arguments)
-    runs = common_options.offered_alike([load(name) for name in names])
+    runs = common_options.offered_alike(read.values)
     score = asked.scores[0]
     rows = benchmark.run_rows(runs, benchmark.reports(runs, asked))
     reasons = {(a.run_id, b.run_id): paired.why_not(a, b) for a, b in itertools.combinations(runs, 2)}
@@ -168,7 +173,8 @@ def compare(arguments: Namespace) -> CommandResult:
             for claim in made
         ],
     }
-    return CommandResult(values, _comparison_text(rows[rows["score"] == score], values["notes"], pairs, about, made))
+    text = _comparison_text(rows[rows["score"] == score], values["notes"], pairs, about, made)
+    return CommandResult(values, text).beside(read)
 
 
 NONE_SHARED = "No two of these runs were tested on the same questions, so no pair is compared question by question."

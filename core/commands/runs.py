@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import PurePath
 from typing import Any
 
 from core import access
-from core.commands.answer import CommandResult
+from core.commands.answer import CommandResult, of_runs
 from core.conformal.alpha import thousandths
-from core.errors import HedgeError, InputError, plain
+from core.errors import HedgeError, InputError, RunError, plain
 from core.files.names import named
 from core.option_names import OF_CLASSES
 from core.records import Prompt
@@ -48,6 +47,9 @@ def run(arguments: Namespace) -> CommandResult:
         return _previews(known(specs))
     specs = launched(specs)
     _warn(specs, alpha)
+    for spec in specs:
+        if is_done(spec.run_id):
+            print(f"hedge: run {spec.run_id} has finished before; another --seed makes another run", file=sys.stderr)
     if arguments.queue:
         return _queued(specs)
     status = 0
@@ -98,10 +100,7 @@ def _warn(specs: list[RunSpec], alpha: int) -> None:
     from core.inference.counting import characters_per_token
     from core.reports.forecast import expected_caveats, work_of
 
-    earlier = []
-    for run_id in store.run_ids():
-        with suppress(InputError):  # `hedge runs` says that it can't be read
-            earlier.append(store.read_record(run_id))
+    earlier = list(store.readable())  # `hedge runs` says which ones can't be read
     done = {record.run_id for record in earlier if record.state == "done"}
     for spec in specs:
         if spec.run_id not in done and (work := work_of(spec)):
@@ -229,8 +228,17 @@ def _said(prompt: Prompt) -> tuple[str, ...]:
     return prompt.continuations or ("",)
 
 
+def is_done(run_id: str) -> bool:
+    """Whether a run has finished, here or where it was shipped from."""
+    return run_id in store.run_ids() and store.read_record(run_id).state == "done"
+
+
 def execute_here(spec: RunSpec, *, unit: str = "prompt") -> str:
-    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id."""
+    """Execute a run in this process with a progress bar that counts in ``unit``; returns its id. One that ships with
+    Hedge has finished, as for the queue.
+    """
+    if is_done(spec.run_id) and store.is_bundled(spec.run_id):
+        return spec.run_id
     from tqdm import tqdm
 
     from core.runs import engine
@@ -269,35 +277,48 @@ def _used_servers(run_id: str) -> tuple[str, ...]:
 
 def runs(arguments: Namespace) -> CommandResult:
     """List every run with its state; if runs wait and no agent lives that could take them, start one."""
-    rows = list(map(_row_of, store.run_ids()))
+    problems: list[str] = []
+    rows = [_row_of(run_id, problems) for run_id in store.run_ids()]
     lines = []
     for row in rows:
-        lines.append(f"{row['state']:<10} {row['run']}{'  ' + row['message'] if row['message'] else ''}")
+        about = f"{row['run']}{'  ' + row['message'] if row['message'] else ''}"
+        if row["state"] == UNREADABLE:
+            about = row["message"].removeprefix("run ")  # it names the run
+        lines.append(f"{row['state']:<10} {about}")
         lines += [f"{'':<11}{caveat['sentence']}" for caveat in row["caveats"]]
-    if any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
+    if not problems and any(row["state"] not in (*store.ENDED, UNREADABLE) for row in rows):
         from core.runs import engine
 
         if engine.ensure_agent_if_needed():
             print("hedge: no agent was running; one has been started and continues these runs", file=sys.stderr)
-    return CommandResult(rows, "\n".join(lines) or "There are no runs yet; `hedge run --help` shows how to make one.")
+    text = "\n".join(lines) or "There are no runs yet; `hedge run --help` shows how to make one."
+    return CommandResult(rows, text, int(bool(problems)), "".join(f"hedge: {problem}" for problem in problems))
 
 
-def _row_of(run_id: str) -> dict[str, Any]:
+def _row_of(run_id: str, problems: list[str]) -> dict[str, Any]:
     """A run's row; one that a newer Hedge wrote, or that is damaged, says so and hides no other."""
     try:
-        return _run_row(store.read_record(run_id))
+        record = store.read_record(run_id)
+        store.check_files(record)
+        return _run_row(record, problems)
     except InputError as error:
         return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None, "caveats": []}
 
 
-def _run_row(record: RunRecord) -> dict[str, Any]:
-    """One run as it is now; of one that has not ended the engine knows more than its folder."""
+def _run_row(record: RunRecord, problems: list[str]) -> dict[str, Any]:
+    """One run as it is now; of one that has not ended the engine knows more than its folder.
+
+    A run database that can't be used is asked once, and is what ``problems`` then says.
+    """
     state, message, progress = record.state, record.message, None
-    if state not in store.ENDED:
+    if state not in store.ENDED and not problems:
         from core.runs import engine
 
-        now = engine.status(record.run_id)
-        state, message, progress = now.state, now.message, now.progress
+        try:
+            now = engine.status(record.run_id)
+            state, message, progress = now.state, now.message, now.progress
+        except RunError as error:
+            problems.append(str(error))
         if progress and progress.stage.startswith(WAITING):
             message = message or progress.stage
     return {
@@ -329,9 +350,13 @@ def resume(arguments: Namespace) -> CommandResult:
 
 def _each(arguments: Namespace, action: Callable[[str], None], says: str) -> CommandResult:
     ids = [store.folder_of(name).name for name in arguments.run]
-    for name in ids:
+
+    def act(name: str) -> str:
         action(name)
-    return CommandResult({"runs": ids}, "\n".join(f"{name} {says}" for name in ids))
+        return name
+
+    read = of_runs(ids, act)
+    return CommandResult({"runs": read.values}, "\n".join(f"{name} {says}" for name in read.values)).beside(read)
 
 
 def first(arguments: Namespace) -> CommandResult:

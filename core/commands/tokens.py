@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.commands.answer import CommandResult
+from core.commands.answer import CommandResult, of_runs
 from core.conformal.alpha import thousandths
 from core.errors import InputError, plain
 from core.inference.server.address import served_model
@@ -26,8 +26,8 @@ def calibration(arguments: Namespace) -> CommandResult:
     """Print the calibration of runs; with ``--recalibrate`` also before and after recalibration."""
     alpha = thousandths(arguments.alpha)
     values, lines = [], []
-    for name in arguments.run:
-        run = load(name)
+    read = of_runs(arguments.run, load)
+    for run in read.values:
         found = calibrated(run, within=arguments.within, bins=arguments.bins, by=arguments.edges)
         wanted = arguments.recalibrate
         made = [] if wanted is None else recalibrated(run, alpha, methods=wanted)
@@ -39,7 +39,7 @@ def calibration(arguments: Namespace) -> CommandResult:
             }
         )
         lines += [run.run_id, *(line for one in found for line in _lines(one)), *map(_recalibrated_line, made)]
-    return CommandResult(values, "\n".join(lines))
+    return CommandResult(values, "\n".join(lines)).beside(read)
 
 
 def _recalibrated_line(one: Recalibrated) -> str:

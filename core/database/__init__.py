@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from core.database import sqlite_file
 from core.errors import HedgeError, RunError
 from core.settings import settings
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from dbos import DBOSClient
 
 APPLICATION = "hedge"
+FILE = "engine.sqlite"
 POLL_QUEUE_S = 0.5
 ANSWER_WITHIN_S = 4.5
 """How long a page waits. Its other parts are there meanwhile, but an action waits with it."""
@@ -36,6 +39,8 @@ PREPARED_WITHIN_S = 60.0
 """How long who is in no hurry gives a new database on a busy machine."""
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
+GUARDED = ("hedge_schema", "workflow_status", "workflow_input", "queues")
+"""The tables of a SQLite file whose rows have copies, by which damage is noticed; a server has means of its own."""
 
 T = TypeVar("T")
 
@@ -54,47 +59,76 @@ class _Connected:
         self.engine.dispose()
 
 
-_CONNECTED: dict[tuple[str, int], _Connected] = {}
+_CONNECTED: dict[tuple[sqlalchemy.URL, int], _Connected] = {}
 """What is in use, by URL and by the inode of a SQLite file; more than one only where HEDGE_HOME changes."""
 
 
 def url() -> str:
-    """The database URL, with an absolute path for a SQLite file and a time limit for a server."""
-    return _whole(settings().database)
+    """The database URL as text, as SQLAlchemy and DBOS read it: the path of a SQLite file is percent-encoded in it.
+
+    A SQLite file has an absolute path, a server a time limit. :func:`file` is the path itself.
+    """
+    return _address().render_as_string(hide_password=False)
+
+
+def file() -> Path | None:
+    """The SQLite file; None where the database is on a server."""
+    return _file_of(_address())
+
+
+def _address() -> sqlalchemy.URL:
+    now = settings()
+    return _named(now.database_url) if now.database_url else _in_home(now.home)
 
 
 @functools.lru_cache(maxsize=16)
-def _whole(given: str) -> str:
+def _in_home(home: Path) -> sqlalchemy.URL:
+    """The SQLite file of a home. A path is not written into a URL as it is: many characters mean something there."""
+    import sqlalchemy
+
+    return sqlalchemy.URL.create("sqlite", database=str(sqlite_file.checked_path(home / FILE)))
+
+
+@functools.lru_cache(maxsize=16)
+def _named(given: str) -> sqlalchemy.URL:
+    """What HEDGE_DATABASE_URL means, as SQLAlchemy reads it."""
     import sqlalchemy
 
     try:
+        given.encode()
         parsed = sqlalchemy.make_url(given)
-    except sqlalchemy.exc.ArgumentError:
+    except (sqlalchemy.exc.ArgumentError, ValueError):  # ValueError: a port that is no number, bytes that are no text
         raise RunError(
             "HEDGE_DATABASE_URL is not a database URL; one looks like postgresql://user:password@host/name, "
             "and without it a SQLite file in HEDGE_HOME is used"
         ) from None
-    if parsed.drivername.startswith("sqlite"):
-        parsed = parsed.set(database=str(Path(parsed.database or "engine.sqlite").absolute()))
-    elif not parsed.drivername.startswith("postgresql"):
+    kind = parsed.get_backend_name()
+    if kind == "sqlite":
+        if parsed.host or parsed.database in (None, "", ":memory:") or "uri" in parsed.query:
+            raise RunError(
+                "HEDGE_DATABASE_URL names no SQLite file; one looks like sqlite:////folder/file.sqlite, with four "
+                "slashes, and without it a file in HEDGE_HOME is used"
+            )
+        return parsed.set(database=str(sqlite_file.checked_path(Path(str(parsed.database)).absolute())))
+    if kind != "postgresql":
         raise RunError(
             f"HEDGE_DATABASE_URL names a database of kind {parsed.drivername}; Hedge uses postgresql://, or a SQLite "
             "file where it is not set"
         )
-    elif "connect_timeout" not in parsed.query:
-        parsed = parsed.update_query_dict({"connect_timeout": str(CONNECT_WITHIN_S)})
-    return parsed.render_as_string(hide_password=False)
+    if "connect_timeout" not in parsed.query:
+        return parsed.update_query_dict({"connect_timeout": str(CONNECT_WITHIN_S)})
+    return parsed
 
 
 def exists() -> bool:
     """Whether the database exists. Asking one that does not exist would create it."""
-    path = _file_of(url())
+    path = file()
     return path is None or path.exists()
 
 
 def is_shared() -> bool:
     """Whether the database is on a server, which other hosts may use too, and not a file of this host."""
-    return _file_of(url()) is None
+    return file() is None
 
 
 _limit = ContextVar("database_limit", default=ANSWER_WITHIN_S)
@@ -145,7 +179,7 @@ def transact(work: Callable[[sqlalchemy.Connection], T], *, within_s: float | No
 
 def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> T:
     within_s = _limit.get() if within_s is None else within_s
-    address, refusals = url(), _refusals()  # imports DBOS, which on a busy machine takes longer than any answer
+    address, refusals = _address(), _refusals()  # imports DBOS, which on a busy machine takes longer than any answer
     answer: Future[T] = Future()
 
     def work() -> None:
@@ -167,8 +201,10 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> 
         raise RunError(f"the run database {shown(address)} can't be used ({_cause(error)}); {WAY_OUT}") from error
 
 
-def _connected(address: str) -> _Connected:
-    """What leads to this address, made anew where its SQLite file was replaced."""
+def _connected(address: sqlalchemy.URL) -> _Connected:
+    """What leads to this address, made anew where its SQLite file was replaced. A damaged file leads nowhere."""
+    if path := _file_of(address):
+        _watch(path).look(path)
     key = address, _inode(address)
     if known := _CONNECTED.get(key):
         return known
@@ -181,20 +217,26 @@ def _connected(address: str) -> _Connected:
     return kept
 
 
-def _connect(address: str) -> _Connected:
-    from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+@functools.lru_cache(maxsize=16)
+def _watch(path: Path) -> sqlite_file.Watch:
+    return sqlite_file.Watch()
+
+
+def _connect(address: sqlalchemy.URL) -> _Connected:
+    from dbos import DBOSClient, DBOSPortableJSONSerializer
 
     from core.database import tables
 
     # DBOS logs every failed connection, which the error says better; a worker turns it up again.
     logging.getLogger("dbos").setLevel(logging.CRITICAL)
-    if file := _file_of(address):
-        file.parent.mkdir(parents=True, exist_ok=True)
+    if path := _file_of(address):
+        path.parent.mkdir(parents=True, exist_ok=True)
     engine = tables.connect(address)
+    as_text = address.render_as_string(hide_password=False)  # DBOS parses it with SQLAlchemy
     try:
-        DBOS.migrate(address)
+        _migrate(as_text, path)
         client = DBOSClient(
-            system_database_url=address,
+            system_database_url=as_text,
             application_name=APPLICATION,
             # DBOS pickles by default, and whoever may write to the database could then run code here.
             serializer=DBOSPortableJSONSerializer(),
@@ -206,11 +248,29 @@ def _connect(address: str) -> _Connected:
     return _Connected(client, engine)
 
 
-def _file_of(address: str) -> Path | None:
-    return Path(address.removeprefix("sqlite:///")) if address.startswith("sqlite:///") else None
+def _migrate(address: str, path: Path | None) -> None:
+    """Bring DBOS's tables up to date, and let the rows that Hedge relies on have copies, by which damage is noticed."""
+    import sqlalchemy
+    from dbos import DBOS
+
+    try:
+        DBOS.migrate(address)
+    except sqlalchemy.exc.OperationalError as error:
+        if path is None or sqlite_file.COPIES not in str(error):
+            raise
+        with sqlite_file.opened(path) as connection:  # a column can't be dropped while a trigger reads it
+            sqlite_file.drop_guard(connection)
+        DBOS.migrate(address)
+    if path is not None:
+        with sqlite_file.opened(path) as connection:
+            sqlite_file.guard(connection, GUARDED)
 
 
-def _inode(address: str) -> int:
+def _file_of(address: sqlalchemy.URL) -> Path | None:
+    return Path(str(address.database)) if address.get_backend_name() == "sqlite" else None
+
+
+def _inode(address: sqlalchemy.URL) -> int:
     path = _file_of(address)
     return path.stat().st_ino if path is not None and path.exists() else 0
 
@@ -219,16 +279,14 @@ def _refusals() -> tuple[type[Exception], ...]:
     from dbos import error
     from sqlalchemy.exc import SQLAlchemyError
 
-    return SQLAlchemyError, error.DBOSException, OSError
+    return SQLAlchemyError, error.DBOSException, sqlite3.Error, OSError
 
 
 def _cause(error: Exception) -> str:
     return str(getattr(error, "orig", None) or error).strip().splitlines()[0]
 
 
-def shown(address: str = "") -> str:
+def shown(address: sqlalchemy.URL | None = None) -> str:
     """Where a database is, by default the one in use, as a person may see it: a file, or a URL without its password."""
-    import sqlalchemy
-
-    address = address or url()
-    return str(_file_of(address) or sqlalchemy.make_url(address).render_as_string(hide_password=True))
+    address = address or _address()
+    return str(_file_of(address) or address.render_as_string(hide_password=True))

@@ -83,14 +83,13 @@ def _unixepoch(modifier: object) -> float:
     return round(time.time(), 3)
 
 
-def connect(address: str) -> sa.Engine:
+def connect(url: sa.URL) -> sa.Engine:
     """A pool of connections to the database, with Hedge's tables made or brought up to date.
 
     Raises :class:`~core.errors.RunError` if a newer Hedge has made them.
     """
     add_subseconds()
-    url = sa.make_url(address)
-    if url.drivername.startswith("sqlite"):
+    if url.get_backend_name() == "sqlite":
         # Without IMMEDIATE a reader that becomes a writer would fail where two meet.
         options = {"timeout": BUSY_S, "isolation_level": "IMMEDIATE"}
         engine = sa.create_engine(url, connect_args=options, pool_size=2)

@@ -31,6 +31,7 @@ from core.option_names import OF_CLASSES
 from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.caveats import PICKS, picked
+from core.runs.record_kinds import misfit
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
 from core.tables.safe_read import json_document, reason, shown
@@ -189,7 +190,7 @@ def _origins() -> set[str]:
     """Where a run may say that it was imported from. All others are of :data:`~core.runs.spec.RUN_FOLDER`."""
     from core.exchange.dropped.kinds import KINDS  # has a record of this module
 
-    return {kind.origin for kind in KINDS.values() if kind.origin} | {"classroom"}
+    return {kind.origin for kind in KINDS.values() if kind.origin} | {store.CLASSROOM}
 
 
 def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any]]:
@@ -205,6 +206,7 @@ def described(values: dict[str, Any], name: str) -> tuple[RunSpec, dict[str, Any
     origin = origin if origin in _origins() else RUN_FOLDER
     spec = RunSpec.from_json(kept | {"origin": origin, "fingerprint": FOLDER_DATA})
     provenance = {key: _plain(theirs[key]) for key, kind in DESCRIPTION.items() if _is(theirs.get(key), kind)}
+    provenance = {key: value for key, value in provenance.items() if misfit(key, value) is None}
     if spec.dtype == SERVED or not _is(provenance.get("engine", {}).get("parameters"), float):
         provenance.get("engine", {}).pop("parameters", None)  # pages compute the size of the weights from it
     if not all(_is(provenance.get("scored", {}).get(figure), float) for figure in ("questions", "characters")):

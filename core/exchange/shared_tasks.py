@@ -75,10 +75,9 @@ def _joined(run: ImportedRun, tables: Sequence[RunRecord]) -> ImportedRun:
 
 def _stored_tables() -> list[RunRecord]:
     """The stored runs that were tables, with what they say about their questions."""
-    records = (store.read_record(run_id) for run_id in store.run_ids())
     return [
         record
-        for record in records
+        for record in store.readable()
         if record.spec.origin == "table" and isinstance(record.provenance.get("bank"), dict)
     ]
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -28,7 +30,7 @@ PIECE = 2**20
 
 
 class DamagedError(ValueError):
-    """A file can be read, and is not what was written; the message is half a sentence."""
+    """A file is not what was written; the message is half a sentence that begins with "it"."""
 
 
 # ---------------------------------------------------------------- JSON objects
@@ -44,7 +46,7 @@ def unsealed(values: dict[str, Any]) -> dict[str, Any]:
     """The object's own fields. Raises :class:`DamagedError` if its digest is there and is that of others."""
     own = {name: value for name, value in values.items() if name != SEALED}
     if SEALED in values and values[SEALED] != _digest(own):
-        raise DamagedError("its content is not what was written: its digest is another one")
+        raise DamagedError("it is not what was written")
     return own
 
 
@@ -60,7 +62,19 @@ def read_json(path: Path, *, of_list: str = "") -> dict[str, Any]:
     Raises :class:`DamagedError` if the file holds no JSON object, or another one than was written, and
     :class:`OSError` if it can't be read.
     """
-    return unsealed(_read(path.read_bytes(), of_list=of_list))
+    return unsealed(_read(content_of(path), of_list=of_list))
+
+
+def content_of(path: Path) -> bytes:
+    """All bytes of a file. Raises :class:`DamagedError` if a folder or a pipe lies there, which is never read."""
+    check_file(path.stat())
+    return path.read_bytes()
+
+
+def check_file(about: os.stat_result) -> None:
+    """Raise :class:`DamagedError` unless this is a file: reading a pipe would never end."""
+    if not stat.S_ISREG(about.st_mode):
+        raise DamagedError("it is no file")
 
 
 def json_line(values: Mapping[str, Any]) -> str:
@@ -112,6 +126,7 @@ def digest_of(path: Path) -> str:
     Raises :class:`DamagedError` if a digest is in it and is that of other bytes.
     """
     about = path.stat()
+    check_file(about)
     return _checked(path, about.st_ino, about.st_size, about.st_mtime_ns)
 
 
@@ -141,7 +156,7 @@ def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
         is_sealed = start >= sealed and mark == MARK
         found = _digest_of(file, start - sealed, skipped=sealed) if is_sealed else _digest_of(file, 0, skipped=0)
     if is_sealed and found != digest:
-        raise DamagedError("its content is not what was written: its digest is another one")
+        raise DamagedError("it is not what was written")
     return found.hex()
 
 

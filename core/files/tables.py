@@ -7,7 +7,8 @@ last one is there, they become one file with a row group for each chunk.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,6 +18,25 @@ import pyarrow.parquet as pq
 from core.errors import InputError
 from core.files.atomic import replacing
 from core.files.sealed import DamagedError, digest_of, seal_parquet
+
+REPAIRS = 3
+"""How often chunks that are damaged while a run is at work are made again before it fails."""
+
+Fits = Callable[[int, pa.Table], str]
+"""What is wrong with the table of a chunk of this index; empty if nothing is."""
+Log = Callable[[str], object]
+
+
+def _anything(index: int, table: pa.Table) -> str:
+    return ""
+
+
+class DamagedTableError(InputError):
+    """A Parquet file is missing or damaged, for this ``reason``."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path} is missing or damaged ({reason}); delete the run and repeat it")
+        self.reason = reason
 
 
 def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str = "") -> pa.Table:
@@ -33,7 +53,16 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         table.validate(full=True)  # an older file has no digest, and may hold texts that are none
         return table
     except Exception as error:  # whatever a reader makes of bytes that are no table
-        raise InputError(_damaged(path, type(error).__name__)) from error
+        raise DamagedTableError(path, type(error).__name__) from error
+
+
+def check_table(path: Path) -> None:
+    """Raise :class:`InputError` if a Parquet file is missing, or its footer can't be read."""
+    checked_digest(path)
+    try:
+        pq.read_metadata(path)
+    except Exception as error:
+        raise DamagedTableError(path, type(error).__name__) from error
 
 
 def checked_digest(path: Path, digest: str = "") -> str:
@@ -42,14 +71,11 @@ def checked_digest(path: Path, digest: str = "") -> str:
         found = digest_of(path)
     except (OSError, DamagedError) as error:
         reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
-        raise InputError(_damaged(path, reason)) from error
+        raise DamagedTableError(path, reason) from error
     if digest and found != digest:
-        raise InputError(_damaged(path, "it is not the file that was written"))
+        other = DamagedError("it is not the file that was written")
+        raise DamagedTableError(path, str(other)) from other
     return found
-
-
-def _damaged(path: Path, reason: str) -> str:
-    return f"{path} is missing or damaged ({reason}); delete the run and repeat it"
 
 
 def write_table(path: Path, *tables: pa.Table) -> None:
@@ -59,9 +85,8 @@ def write_table(path: Path, *tables: pa.Table) -> None:
 
 def write_chunk(folder: Path, index: int, table: pa.Table) -> None:
     """Write one finished chunk; writing it again replaces it."""
-    chunks = folder / "chunks"
-    chunks.mkdir(exist_ok=True)
-    _write(chunks / f"{index:06d}.parquet", [table])
+    (folder / "chunks").mkdir(exist_ok=True)
+    _write(_chunk(folder, index), [table])
 
 
 def write_part(folder: Path, index: int, table: pa.Table) -> None:
@@ -70,28 +95,82 @@ def write_part(folder: Path, index: int, table: pa.Table) -> None:
     _write(_part(folder, index), [table])
 
 
-def read_part(folder: Path, index: int) -> pa.Table | None:
-    """What an earlier try had of a chunk that it did not finish; None if it had nothing."""
+def read_part(folder: Path, index: int, *, fits: Fits = _anything, log: Log = str) -> pa.Table | None:
+    """What an earlier try had of a chunk that it did not finish; None if it had nothing, or if it is damaged."""
     path = _part(folder, index)
-    return read_table(path) if path.is_file() else None
+    return _sound(path, index, fits, log) if path.is_file() else None
+
+
+def finished_chunks(folder: Path) -> list[int]:
+    """The indices of the chunks that are on disk, damaged or not."""
+    return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet") if path.stem.isdecimal())
+
+
+def sound_chunks(folder: Path, *, fits: Fits, log: Log) -> list[int]:
+    """The indices of the chunks that are wholly on disk, can be read and fit; ``log`` is told of the others."""
+    tables = {i: _sound(_chunk(folder, i), i, fits, log) for i in finished_chunks(folder)}
+    columns = {i: str(table.schema.remove_metadata()) for i, table in tables.items() if table is not None}
+    usual = Counter(columns.values()).most_common(1)
+    for i in columns:
+        if columns[i] != usual[0][0]:
+            log(f"{_chunk(folder, i).name} is damaged (it has not the columns of the others)")
+    return [i for i in columns if columns[i] == usual[0][0]]
+
+
+def join_chunks(
+    folder: Path,
+    name: str,
+    indices: Sequence[int] | None = None,
+    *,
+    fits: Fits = _anything,
+    repair: Callable[[], object] = lambda: None,
+) -> None:
+    """Make one file of these chunks, by default of all, with a row group for each.
+
+    The chunks stay until the run is recorded as done, so a worker that is killed before that scores nothing again. If
+    one was damaged meanwhile, ``repair`` makes it again. Raises :class:`InputError` if that does not help.
+    """
+    damage: list[str] = []
+    for _ in range(REPAIRS):
+        try:
+            _write(
+                folder / name, _fitting(folder, finished_chunks(folder) if indices is None else indices, fits, damage)
+            )
+            return
+        except DamagedTableError:
+            repair()
+    raise InputError(f"{damage[-1]} each time it is written; check the disk of {folder}, then resume the run")
+
+
+def _fitting(folder: Path, indices: Sequence[int], fits: Fits, damage: list[str]) -> Iterator[pa.Table]:
+    for i in indices:
+        table = _sound(_chunk(folder, i), i, fits, damage.append)
+        if table is None:
+            raise DamagedTableError(_chunk(folder, i), damage[-1])
+        yield table
+
+
+def _sound(path: Path, index: int, fits: Fits, log: Log) -> pa.Table | None:
+    """The table in the file of a chunk, None if it is damaged."""
+    try:
+        table = read_table(path)
+        reason = fits(index, table)
+    except DamagedTableError as error:
+        reason = error.reason
+    except (InputError, KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+        reason = f"it is no such chunk: {type(error).__name__}"
+    if not reason:
+        return table
+    log(f"{path.name} is damaged ({reason})")
+    return None
+
+
+def _chunk(folder: Path, index: int) -> Path:
+    return folder / "chunks" / f"{index:06d}.parquet"
 
 
 def _part(folder: Path, index: int) -> Path:
     return folder / "chunks" / f"part-{index:06d}.parquet"
-
-
-def finished_chunks(folder: Path) -> list[int]:
-    """The indices of the chunks that are wholly on disk."""
-    return sorted(int(path.stem) for path in (folder / "chunks").glob("[0-9]*.parquet"))
-
-
-def join_chunks(folder: Path, name: str) -> None:
-    """Make one file of the chunks, with a row group for each.
-
-    The chunks stay until the run is recorded as done, so a worker that is killed before that scores nothing again.
-    """
-    paths = [folder / "chunks" / f"{index:06d}.parquet" for index in finished_chunks(folder)]
-    _write(folder / name, map(read_table, paths))
 
 
 def keep_rows(path: Path, column: str, values: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ import pyarrow as pa
 from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
+from core.files.kinds import check_kinds
 from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
 from core.files.tables import read_table, write_table
 from core.inference.model_fingerprint import short
@@ -52,6 +53,11 @@ class JuryRecord:
     weights: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     """The digest of its table by the file's name; empty in older versions."""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
+        if not isinstance(self.weights, dict) or not all(isinstance(each, str) for each in self.weights.values()):
+            raise TypeError("its field weights is not of the kind dict[str, str]")
 
     @property
     def weights_note(self) -> str:
@@ -174,5 +180,9 @@ def delete(jury_id: str) -> None:
     folder = folder_of(jury_id)
     if _ships(folder.name):
         raise InputError(f"jury {folder.name!r} ships with Hedge and can't be deleted")
-    access.check_owner(read_record(folder.name).launched_by, "delete this jury", subject=folder.name)
+    try:
+        owner = read_record(folder.name).launched_by
+    except InputError:  # damaged, so nobody knows who brought it in
+        owner = ""
+    access.check_owner(owner, "delete this jury", subject=folder.name)
     shutil.rmtree(folder)

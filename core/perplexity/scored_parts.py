@@ -7,14 +7,15 @@ A part (a system prompt and a conversation, or all choices) is a chunk (:mod:`co
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from core.files.tables import finished_chunks, read_part, write_chunk, write_part
+from core.files.tables import read_part, sound_chunks, write_chunk, write_part
 from core.perplexity.figures import ScoredMessage
 from core.perplexity.request import Part, Request
 from core.perplexity.scoring import Scorer
@@ -38,8 +39,13 @@ def score_missing(
         reporter.log(note)
     if dropped := sum(each.dropped for of in words for each in of):
         reporter.log(f"messages of context left out because the model reads too little: {dropped:,}")
-    finished = set(finished_chunks(folder))
-    scoring = _Parts(folder, {i: (parts[i], words[i]) for i in range(len(parts)) if i not in finished})
+
+    def log(what: str) -> None:
+        reporter.log(f"{what}; its messages are scored again")
+
+    finished = set(sound_chunks(folder, fits=partial(misfit, parts), log=log))
+    begun = {i: _begun(folder, i, parts, log) for i in range(len(parts)) if i not in finished}
+    scoring = _Parts(folder, {i: (parts[i], words[i]) for i in begun}, begun)
     left = scoring.missing(scoring.parts)
     reporter.done = sum(len(part.windows) for part in parts) - len(left)
     reporter.expect(sum(len(words[i][j].tokens) for i, j in left))
@@ -76,10 +82,12 @@ class _Parts:
     What a try has of unfinished parts when it stops is kept, because a server is paid for it.
     """
 
-    def __init__(self, folder: Path, parts: dict[int, tuple[Part, Sequence[Any]]]) -> None:
+    def __init__(
+        self, folder: Path, parts: dict[int, tuple[Part, Sequence[Any]]], begun: dict[int, dict[int, ScoredMessage]]
+    ) -> None:
         self.folder = folder
         self.parts = parts
-        self.made = {i: _begun(folder, i) for i in parts}
+        self.made = begun
         for i in parts:
             self._write_if_finished(i)
 
@@ -107,9 +115,28 @@ class _Parts:
         return _table(part, [words[j] for j in sorted(made)], [made[j] for j in sorted(made)])
 
 
-def _begun(folder: Path, i: int) -> dict[int, ScoredMessage]:
+def misfit(parts: Sequence[Part], i: int, table: pa.Table) -> str:
+    """What is wrong with the table of a finished part; empty if nothing is."""
+    numbers = [window.number for window in parts[i].windows] if i < len(parts) else []
+    if [message.number for message in _messages(table)] != numbers:
+        return "it has other messages"
+    return _other_part(parts[i], table)
+
+
+def _other_part(part: Part, table: pa.Table) -> str:
+    named = {*zip(table["prompt"].to_pylist(), table["source"].to_pylist(), strict=True)}
+    return "" if named == {(part.prompt.digest, part.source)} else "it is of another prompt or conversation"
+
+
+def _begun(folder: Path, i: int, parts: Sequence[Part], log: Callable[[str], None]) -> dict[int, ScoredMessage]:
     """What an earlier try had of a part that it did not finish: messages by their window."""
-    table = read_part(folder, i)
+
+    def misfit(i: int, table: pa.Table) -> str:
+        numbers = [parts[i].windows[j].number for j in table["window"].to_pylist()]
+        same = numbers == [message.number for message in _messages(table)]
+        return _other_part(parts[i], table) if same else "it has other messages"
+
+    table = read_part(folder, i, fits=misfit, log=log)
     return {} if table is None else dict(zip(table["window"].to_pylist(), _messages(table), strict=True))
 
 

@@ -17,7 +17,11 @@ from datetime import UTC, datetime
 from core.errors import plain
 from core.settings import settings
 
+AGAIN_S = 600.0
+
 _process: list[str] = [""]
+_complaints: dict[str, float] = {}
+"""When each complaint was written last."""
 
 
 def begin(process: str) -> None:
@@ -37,6 +41,16 @@ def say(message: str, **about: str) -> None:
         line = f"{time.strftime('%Y-%m-%d %H:%M:%S')} {plain(message, one_line=True)}"
     with suppress(OSError):  # a disk that is full must not end the process
         print(line, file=sys.stderr, flush=True)
+
+
+def complain(message: str, **about: str) -> None:
+    """Write a line about what may last, such as a database that is gone, and the same again only in ten minutes."""
+    now = time.monotonic()
+    if now - _complaints.get(message, -AGAIN_S) >= AGAIN_S:
+        _complaints[message] = now
+        say(message, **about)
+    for old in [text for text, said in _complaints.items() if now - said >= AGAIN_S]:
+        del _complaints[old]
 
 
 def _object(message: str, **about: str) -> str:

@@ -24,6 +24,7 @@ from core.conformal.probabilities import (
 )
 from core.errors import InputError
 from core.files.parquet_columns import texts
+from core.files.sealed import DamagedError
 from core.files.tables import read_table
 from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
 from core.option_names import OF_CLASSES, class_names
@@ -31,6 +32,7 @@ from core.prompting.cloze import OptionTexts, normalised, said
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
 from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
+from core.runs.shared_questions import FILE
 from core.runs.spec import RunSpec
 from core.tasks import bank_names
 from core.tasks.identity import question_clusters
@@ -206,7 +208,8 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
     scored = store.read_logits(run_id)
     order = pc.index_in(texts(scored.ids), questions["id"])
     if order.null_count or len(set(scored.ids)) != len(scored.ids):
-        raise InputError(f"run {record.run_id} has logits that fit no question or fit one twice; repeat the run")
+        with store.reading(run_id, store.LOGITS):
+            raise DamagedError("it fits no question of the run, or one of them twice")
     return StoredAnswers(record, questions.take(order), scored)
 
 
@@ -230,18 +233,22 @@ def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluatio
     else:
         logits = _normalised(answers, normalisation)
         probabilities, log_probabilities = softmax(logits), log_softmax(logits)
+    with store.reading(record.run_id, FILE):
+        labels = check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)
+    with store.reading(record.run_id, store.LOGITS):
+        probabilities, counts = check_probabilities(probabilities), _counts(picked, scored.logits)
     return Evaluation(
         run_id=record.run_id,
         spec=record.spec,
         ids=_frozen(np.array(scored.ids)),
         groups=_frozen(groups),
-        probabilities=_frozen(check_probabilities(probabilities)),
+        probabilities=_frozen(probabilities),
         log_probabilities=_frozen(log_probabilities),
-        labels=_frozen(check_labels(picked["label"].to_numpy().astype(np.int64), n=n, k=k)),
+        labels=_frozen(labels),
         calibration=_frozen(own),
         test=_frozen(test),
         letters=class_names(picked["options"][0].as_py()) if classes else OPTION_NAMES[:k],
-        counts=_frozen(_counts(picked, scored.logits, record.run_id)),
+        counts=_frozen(counts),
         normalisation=normalisation,
         bank=bank_names.bank_name(record.spec, record.provenance),
         clusters=clusters,
@@ -333,12 +340,12 @@ def option_texts(options: pa.ListArray, scored: OptionLogits, bare: Mapping[str,
     return OptionTexts(tokens, characters, sizes, {by: of for by, of in alone.items() if not np.isnan(of).any()})
 
 
-def _counts(questions: pa.Table, logits: LogitArray, run_id: str) -> IntArray:
+def _counts(questions: pa.Table, logits: LogitArray) -> IntArray:
     """How many options each question has; the logits behind them must be those of no option."""
     counts = np.asarray(pc.list_value_length(questions["options"]).to_numpy(), dtype=np.int64)
     behind = np.arange(logits.shape[1]) >= counts[:, None]
     if (counts > logits.shape[1]).any() or np.isfinite(logits[behind]).any():
-        raise InputError(f"run {run_id} has logits that do not fit its questions' options; repeat the run")
+        raise DamagedError("it does not fit the options of the run's questions")
     return counts
 
 

@@ -12,10 +12,10 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import InputError
 from core.files.tables import read_table
 from core.records import NOT_PUBLISHED
 from core.runs import store
+from core.runs.shared_questions import FILE
 from core.tasks.bank_names import source_of
 from core.tasks.identity import QuestionSource, Row, identity, set_digest
 
@@ -27,21 +27,18 @@ COLUMNS = ("id", "context", "question", "options", "label", "role")
 
 def identities(run_id: str) -> Mapping[str, str]:
     """The identity of each question of a run, by its id there."""
-    return _identities(_file(run_id), _source(run_id))
+    with store.reading(run_id, FILE):
+        return _identities(_file(run_id), _source(run_id))
 
 
 def questions_key(run_id: str) -> tuple[str, ...]:
     """A key from which a run's questions, their identities and their roles follow: two runs with equal keys have the
     same ones.
 
-    Raises :class:`InputError` for a run without its file of questions.
+    Raises :class:`~core.errors.UnreadableRunError` for a run without its file of questions.
     """
     source = _source(run_id)
-    try:
-        content = _file(run_id).content
-    except OSError as error:
-        raise InputError(f"run {run_id} lacks its questions ({error}); delete the run and repeat it") from error
-    return (content, source.origin, source.task, str(source.texts))
+    return (_file(run_id).content, source.origin, source.task, str(source.texts))
 
 
 def question_set(run_id: str) -> str:
@@ -49,17 +46,20 @@ def question_set(run_id: str) -> str:
     told = store.read_record(run_id).provenance.get("bank")
     if isinstance(told, dict) and told.get("test_questions"):
         return str(told["test_questions"])
-    return _set_digest(_file(run_id), _source(run_id))
+    with store.reading(run_id, FILE):
+        return _set_digest(_file(run_id), _source(run_id))
 
 
 def tests(run_id: str) -> int:
     """How many test questions a run has."""
-    return _tests(_file(run_id), _source(run_id)).total()
+    with store.reading(run_id, FILE):
+        return _tests(_file(run_id), _source(run_id)).total()
 
 
 def shared_tests(first: str, second: str) -> int:
     """How many test questions two runs share. One that is asked several times in both counts as often."""
-    return _shared(_file(first), _source(first), _file(second), _source(second))
+    with store.reading(first, FILE), store.reading(second, FILE):
+        return _shared(_file(first), _source(first), _file(second), _source(second))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,25 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
         for path in sorted(folder.glob("*.json")):
             try:
                 found.append(read(path))
+                _check_figures(found[-1])
             except InputError as error:
                 problems.append(str(error))
+            except (KeyError, TypeError, ValueError, AttributeError):  # of a file without a digest
+                found.pop()
+                problems.append(f"{path} is damaged, because its figures can't be used; delete it or evaluate again")
     return _with_distinct_names(found), tuple(problems)
+
+
+def _check_figures(one: TokenResult) -> None:
+    """Raise an error of Python if what the page shows of an evaluation has values of other kinds."""
+    for figure in FIGURES:
+        estimate_of(one, figure).text()
+    for row in one.values["reliability"]:
+        if row["n"] is None or not all(value is None or isinstance(value, (int, float)) for value in row.values()):
+            raise TypeError("a bin has a value that is no number")
+    variances_frame(one)
+    dict(one.values.get("uncertainty", {}))
+    "".join(one.values.get("notes") or ())
 
 
 def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from core import access
 from core.access import UserRole
-from core.errors import AccessError, HedgeError, InputError
+from core.errors import AccessError, HedgeError, InputError, UnreadableRunError
 from core.inference.server import permission
 from core.runs import engine, groups, store
 from core.runs.groups import Group
@@ -38,7 +38,11 @@ class ActionResult:
 def existing(specs: Sequence[RunSpec]) -> dict[str, RunStatus]:
     """The existing runs with these specs, which can be opened, resumed or repeated instead of launched."""
     known = set(store.run_ids())
-    found = {spec: engine.status(spec.run_id) for spec in specs if spec.run_id in known}
+    found = {}
+    for spec in specs:
+        if spec.run_id in known:
+            with suppress(UnreadableRunError):  # launching it says so
+                found[spec] = engine.status(spec.run_id)
     return {now.run_id: now for spec, now in found.items() if now.record.spec == spec and now.record.is_computed}
 
 
@@ -96,11 +100,18 @@ def delete(run_id: str) -> TrashedRun:
     """Move a run to the bin (:mod:`core.runs.storage.trash`), which keeps it for a week.
 
     A run that is queued, or whose worker is gone, is cancelled first. Raises :class:`~core.errors.InputError` if it
-    ships with Hedge, or a worker executes it.
+    ships with Hedge, or a worker executes it. Nobody knows who launched a run whose record is damaged, so only an
+    administrator may delete it.
     """
-    now = engine.status(run_id)
-    if store.is_bundled(now.run_id):
-        raise InputError(f"run {now.run_id} ships with Hedge and can't be deleted")
+    folder = store.folder_of(run_id)
+    if store.is_bundled(folder.name):
+        raise InputError(f"run {folder.name} ships with Hedge and can't be deleted")
+    try:
+        now = engine.status(folder.name)
+    except UnreadableRunError:
+        access.check_owner("", "delete this run", subject=folder.name)
+        engine.cancel_unreadable(folder)
+        return trash.put_in_bin(folder)
     access.check_owner(now.record.launched_by, "delete this run", subject=now.run_id)
     if now.state == "queued" or (now.state == "running" and not now.worker_alive):
         engine.cancel(now.run_id)
@@ -111,8 +122,8 @@ def delete(run_id: str) -> TrashedRun:
 
 
 def _queued_first(run_ids: Sequence[str]) -> list[str]:
-    states = {run_id: engine.status(run_id).state for run_id in run_ids}
-    return sorted(run_ids, key=lambda run_id: states[run_id] != "queued")
+    states = {now.run_id: now.state for now in engine.statuses()}
+    return sorted(run_ids, key=lambda run_id: states.get(run_id) != "queued")
 
 
 def _to_each(run_ids: Sequence[str], action: Callable[[str], object]) -> ActionResult:

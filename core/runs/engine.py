@@ -12,12 +12,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 
 from core import access, database, quotas
 from core.access import UserRole
 from core.devices import fitting
 from core.devices.slots import Slot, named_device, slots
 from core.errors import HedgeError, InputError, RunBusyError, RunError
+from core.files.file_lock import is_held
 from core.inference.server import permission
 from core.runs import status as states
 from core.runs import store
@@ -155,6 +157,16 @@ def cancel(run_id: str) -> None:
         return
     states.settle(replace(before, status=run_queue.CANCELLED))
     liveness.wake()
+
+
+def cancel_unreadable(folder: Path) -> None:
+    """Take a run whose record is damaged out of the queue. Raises :class:`~core.errors.InputError` if a process of this
+    host executes it."""
+    with suppress(OSError):
+        if is_held(liveness.run_lock(folder)):
+            raise InputError(f"run {folder.name} is being executed by a process of this host; stop it first")
+    with suppress(RunError):  # of a run that has ended, the database knows nothing
+        run_queue.cancel(folder.name)
 
 
 @access.needs(UserRole.LAUNCHER, "resume runs")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import InputError
+from core.files.kinds import check_kinds
 from core.files.sealed import DamagedError, read_json, write_json
 from core.settings import settings
 
@@ -26,6 +27,9 @@ class Group:
     created: float
     run_ids: tuple[str, ...]
     name: str = ""
+
+    def __post_init__(self) -> None:
+        check_kinds(self)
 
 
 def create(run_ids: Sequence[str], *, name: str = "") -> Group:

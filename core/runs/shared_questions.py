@@ -15,7 +15,7 @@ from pathlib import Path
 from core.errors import InputError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
-from core.files.sealed import digest_of
+from core.files.sealed import DamagedError, content_of, digest_of
 from core.settings import ASSETS
 
 FILE, LINK = "questions.parquet", "questions.json"
@@ -34,11 +34,13 @@ def questions_file(folder: Path) -> Path:
     if own.is_file() or not link.is_file():
         return own
     try:
-        name = loads(link.read_bytes())[_KEY]
-    except (ValueError, KeyError, TypeError):
+        name = loads(content_of(link))[_KEY]
+    except (OSError, ValueError, KeyError, TypeError):
         name = None
     if not isinstance(name, str) or not re.fullmatch("[0-9a-f]{32}", name):
-        raise InputError(f"{link}: expected the hash of shared questions, 32 hexadecimal digits; take the run again")
+        raise InputError(
+            f"{link}: expected the hash of shared questions, 32 hexadecimal digits; take the run again"
+        ) from DamagedError(f"it is missing, and {LINK} names no questions of other runs")
     return FOLDER / f"{name}.parquet"
 
 

@@ -30,6 +30,7 @@ from pathlib import PurePath
 from typing import Any
 
 from core.errors import InputError, plain
+from core.files.kinds import fits
 from core.inference.model_fingerprint import FINGERPRINT
 from core.inference.models import DTYPES
 from core.inference.server.address import (
@@ -297,27 +298,9 @@ class RunSpec:
             raise InputError(f"a run's spec has unknown keys {sorted(unknown)}; it was written by a newer Hedge")
         values = values | {"servers": tuple(values.get("servers", ()))}
         for each in fields(cls):
-            if each.name in values and not _is(values[each.name], str(each.type)):
+            if each.name in values and not fits(values[each.name], str(each.type)):
                 raise InputError(f"a run's {each.name} must be of the kind {each.type}, got {values[each.name]!r:.80}")
         return cls(**values)
-
-
-KINDS: dict[str, tuple[type, ...]] = {
-    "str": (str,),
-    "bool": (bool,),
-    "int": (int,),
-    "int | None": (int, type(None)),
-    "float": (int, float),
-    "float | None": (int, float, type(None)),
-    "tuple[str, ...]": (tuple,),
-}
-"""The values that a field may have, by its annotation."""
-
-
-def _is(value: Any, kind: str) -> bool:
-    if isinstance(value, tuple) and not all(isinstance(each, str) for each in value):
-        return False
-    return isinstance(value, KINDS[kind]) and isinstance(value, bool) == (kind == "bool")
 
 
 INSTRUCTIONS: dict[str, Any] = {each.name: each.default for each in fields(RunSpec) if each.name in (*HOW, "servers")}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from core.errors import InputError
 from core.files.file_lock import is_held
 from core.runs import store
-from core.runs.agent import liveness
+from core.runs.agent import liveness, tries
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State
@@ -112,11 +112,7 @@ def _ended(entry: QueueEntry | None) -> tuple[State, str]:
     if entry.status == run_queue.CANCELLED:
         return "cancelled", store.CANCELLED
     if entry.status == run_queue.GIVEN_UP:
-        return "failed", (
-            f"{run_queue.TRIES} workers ended while they ran it, the last one "
-            f"{entry.death or 'for an unknown reason'}; choose a smaller model or precision, or resume it to try "
-            "again."
-        )
+        return "failed", tries.given_up(entry)
     return "failed", CRASHED if entry.status == run_queue.CRASHED else LOST
 
 

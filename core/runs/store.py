@@ -14,28 +14,31 @@ are refused.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from os.path import isdir, isfile
+from os.path import isdir, isfile, islink
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
 from core import letter_mass, record_tables
-from core.errors import InputError, plain
+from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.files import tables
-from core.files.sealed import DamagedError, digest_of, digests_of, read_json, write_json
-from core.files.tables import checked_digest, read_table, write_table
+from core.files.kinds import check_kinds
+from core.files.sealed import DamagedError, content_of, digest_of, digests_of, read_json, write_json
+from core.files.tables import check_table, checked_digest, read_table, write_table
 from core.letter_mass import LetterMass
-from core.record_tables import logits_table, option_logits
+from core.record_tables import check_columns, logits_table, option_logits
 from core.records import OptionLogits, Question, Role
-from core.runs.shared_questions import FILE, FOLDER, questions_file
+from core.runs.record_kinds import PROVENANCE, check_record
+from core.runs.shared_questions import FILE, FOLDER, LINK, questions_file
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from core.tasks.identity import question_clusters
@@ -45,6 +48,7 @@ MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """For each schema version, the function that migrates ``run.json`` to the next one."""
 
 State = Literal["queued", "running", "done", "failed", "paused", "cancelled"]
+RECORD = "run.json"
 LOGITS = "logits.parquet"
 BARE = "bare.parquet"
 WRITTEN_TABLE = "written.parquet"
@@ -52,8 +56,13 @@ WRITTEN = "written.jsonl"
 """The written answers of a run that is at work, in ``chunks/``."""
 WHOLE_ID = re.compile(r"-[0-9a-f]{10}\Z")
 """How a whole run id ends. It is not the beginning of another one, which an import could choose."""
+REMAINS = (RECORD, FILE, LINK, LOGITS, "progress.json", "log.txt", "chunks")
+"""What a folder of ``runs/`` without a readable ``run.json`` has of a run."""
 LONGEST_NAME = 255
 """Bytes of a folder's name."""
+DELETE = "delete the run"
+CLASSROOM = "classroom"
+"""The origin of a run that was a class."""
 CANCELLED = "Cancelled; resume it to continue with what is missing."
 ENDED: tuple[State, ...] = ("done", "failed", "paused", "cancelled")
 """States in which nothing more happens unless a person resumes the run. A ``paused`` one waits for something outside
@@ -148,7 +157,7 @@ def folder_of(run_id: str) -> Path:
     if not run_id or odd or len(run_id.encode()) > LONGEST_NAME:
         raise InputError(f"{run_id[:80]!r} is not a run id; `hedge runs` lists all runs")
     for parent in runs_folders():
-        if (parent / run_id / "run.json").is_file():
+        if _stamp(f"{parent}/{run_id}") is not None:
             return parent / run_id
     found = [] if WHOLE_ID.search(run_id) else [name for name in run_ids() if name.startswith(run_id)]
     if len(found) == 1:
@@ -166,19 +175,37 @@ def run_ids() -> list[str]:
 def run_stamps() -> dict[str, int]:
     """When the ``run.json`` of each run was written, in nanoseconds since the epoch; by run id, sorted.
 
-    Of two runs with the same id the person's own counts, as in :func:`folder_of`.
+    It is 0 for a run that has other files and no ``run.json``. Of two runs with the same id the person's own
+    counts, as in :func:`folder_of`.
     """
     # As text: pages ask this at every click, and a path object costs more than the look at the disk.
     found: dict[str, int] = {}
     for parent in map(str, runs_folders()):
         if isdir(parent):
             for name in os.listdir(parent):
-                if name not in found:
-                    with suppress(FileNotFoundError, NotADirectoryError):  # being deleted, or not a run at all
-                        about = os.stat(f"{parent}/{name}/run.json")
-                        if stat.S_ISREG(about.st_mode):
-                            found[name] = about.st_mtime_ns
+                if name not in found and (stamp := _stamp(f"{parent}/{name}")) is not None:
+                    found[name] = stamp
     return dict(sorted(found.items()))
+
+
+def _stamp(folder: str) -> int | None:
+    """When the ``run.json`` of a folder was written, 0 if only other files of a run lie there; None if it is no run."""
+    try:
+        about = os.stat(f"{folder}/{RECORD}")
+        if stat.S_ISREG(about.st_mode):
+            return about.st_mtime_ns
+    except NotADirectoryError:
+        return None
+    except OSError:  # being deleted, or damaged
+        pass
+    if os.path.basename(folder).startswith("."):
+        return None
+    try:
+        return 0 if islink(folder) or not set(REMAINS).isdisjoint(os.listdir(folder)) else None
+    except PermissionError:
+        return 0
+    except OSError:
+        return None
 
 
 def is_bundled(run_id: str) -> bool:
@@ -214,30 +241,118 @@ def write_record(folder: Path, record: RunRecord) -> None:
 def read_record(run_id: str) -> RunRecord:
     """``run.json`` of a run, migrated if its schema is older.
 
-    Raises :class:`InputError` if it can't be read, or is not what was written.
+    Raises :class:`UnreadableRunError` if it can't be read, or is not what was written.
     """
     return _record(folder_of(run_id))
 
 
+def readable() -> Iterator[RunRecord]:
+    """The records of all runs; those that can't be read are left out."""
+    for run_id in run_ids():
+        with suppress(InputError):  # damaged, or deleted meanwhile
+            yield read_record(run_id)
+
+
 def _record(folder: Path) -> RunRecord:
-    path = folder / "run.json"
     try:
-        values = read_json(path)
-        if values["id"] != folder.name:
-            raise DamagedError(f"it is of the run {str(values['id'])[:LONGEST_NAME]!r}")
-        version = values["schema"]
-        if version > SCHEMA_VERSION:
-            raise InputError(f"{path} has schema {version}, this Hedge reads up to {SCHEMA_VERSION}; update Hedge")
+        values = read_json(folder / RECORD)
+        if values.get("id", folder.name) != folder.name:
+            raise DamagedError(f"it is that of the run {plain(str(values['id']))[:LONGEST_NAME]}")
+        version = values.get("schema")
+        if not isinstance(version, int):
+            raise DamagedError("it lacks the field schema")
+        if version > SCHEMA_VERSION or _has_newer_spec(values):
+            raise _unreadable(folder, "was written by a newer Hedge", "update Hedge")
         while version < SCHEMA_VERSION:
             values = MIGRATIONS[version](values)
             version = values["schema"]
+        check_record(values)
         if values["state"] not in get_args(State):
-            raise InputError(f"{path} has the unknown state {values['state']!r}; delete the run and repeat it")
-        kept = {each.name: values[each.name] for each in fields(RunRecord) if each.name != "files"}
-        spec, files = RunSpec.from_json(values["spec"]), dict(values.get("files", {}))
-        return RunRecord(**kept | {"spec": spec, "files": files})
+            raise DamagedError(f"it has the unknown state {shown_value(values['state'])}")
+        spec = RunSpec.from_json(values["spec"])
+        if spec.run_id != folder.name:
+            raise DamagedError(f"it is that of the run {spec.run_id}")
+    except UnreadableRunError:
+        raise
+    except InputError as error:
+        raise _damaged(folder, RECORD, DamagedError(f"it has a spec that can't be used ({error})")) from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
-        raise InputError(f"{path} can't be read ({error}); delete the run and repeat it") from error
+        raise _damaged(folder, RECORD, error) from error
+    # None is what older versions wrote for what they did not know.
+    about = {name: value for name, value in values["provenance"].items() if value is not None or name not in PROVENANCE}
+    kept = {each.name: values.get(each.name) for each in fields(RunRecord)}
+    return RunRecord(**kept | {"spec": spec, "provenance": about, "files": values.get("files") or {}})
+
+
+def _has_newer_spec(values: Mapping[str, Any]) -> bool:
+    """Whether the spec of a record has all fields that this Hedge knows, and others."""
+    return isinstance(values.get("spec"), dict) and {each.name for each in fields(RunSpec)} < set(values["spec"])
+
+
+@contextmanager
+def reading(run_id: str, name: str) -> Iterator[None]:
+    """Raise :class:`UnreadableRunError` if the body can't use what a file of a run holds.
+
+    Only a file without a digest may hold anything. What fails on any other is a fault of Hedge, and is raised as it is.
+    """
+    try:
+        yield
+    except UnreadableRunError:
+        raise
+    except (InputError, LookupError, TypeError, ValueError, AttributeError, OSError, pa.ArrowException) as error:
+        if not isinstance(error, (InputError, DamagedError, OSError)) and _digest(run_id, name):
+            raise
+        raise _damaged(folder_of(run_id), name, error) from error
+
+
+def _damaged(folder: Path, name: str, error: Exception) -> UnreadableRunError:
+    """What is wrong with a file of a run, and the way out."""
+    source = error.__cause__ if isinstance(error, InputError) and error.__cause__ else error
+    if isinstance(source, FileNotFoundError):
+        reason = "is missing"
+    elif isinstance(source, OSError):
+        reason = f"can't be read ({source.strerror or 'no table'})"
+    elif isinstance(source, DamagedError):
+        reason = str(source).removeprefix("it ")
+    else:
+        reason = f"can't be used ({str(source).partition(';')[0] if isinstance(source, InputError) else 'no table'})"
+    return _unreadable(folder, f"is damaged, because its {name} {reason}", _way_out(folder, name))
+
+
+def _way_out(folder: Path, name: str) -> str:
+    """What to do if a file of a run is damaged."""
+    if folder.parent == ASSETS / "runs":
+        return "install Hedge again"
+    if name == RECORD:
+        return f"{DELETE} and repeat it, or import it again"
+    record = _record(folder)
+    if record.is_computed:
+        return f"{DELETE} and repeat it"
+    return f"{DELETE} and save the class again" if record.spec.origin == CLASSROOM else f"{DELETE} and import it again"
+
+
+def _unreadable(folder: Path, reason: str, way_out: str) -> UnreadableRunError:
+    error = UnreadableRunError(f"run {folder.name} {reason}; {way_out}")
+    error.run_id, error.reason, error.way_out = folder.name, reason, way_out
+    error.deletable = way_out.startswith(DELETE)
+    return error
+
+
+def check_files(record: RunRecord) -> None:
+    """Raise :class:`UnreadableRunError` if a file of a run that is done is missing or damaged.
+
+    An older file has no digest. Of such a one only what says where its columns are is read.
+    """
+    if record.state != "done":
+        return
+    folder = folder_of(record.run_id)
+    for name in record.files or ((FILE, LOGITS) if record.spec.answers else ()):
+        with reading(record.run_id, name):
+            path = questions_file(folder) if name == FILE else folder / name
+            if digest := path.stem if path.parent == FOLDER else record.files.get(name, ""):
+                checked_digest(path, digest)
+            else:
+                check_table(path)
 
 
 def check_computed(record: RunRecord) -> None:
@@ -292,27 +407,44 @@ def write_progress(folder: Path, progress: Progress) -> None:
 def read_progress(run_id: str) -> Progress | None:
     """The progress that the worker last wrote; None if no worker executes the run, or if it can't be read."""
     try:
-        return Progress(**read_json(folder_of(run_id) / "progress.json"))
-    except (FileNotFoundError, ValueError, TypeError):  # a power cut may have left it empty; the next one is right
+        return _progress(read_json(folder_of(run_id) / "progress.json"))
+    except (OSError, ValueError, TypeError):  # a power cut may have left it empty; the next one is right
         return None
+
+
+def _progress(values: Mapping[str, Any]) -> Progress:
+    """Raises :class:`TypeError` or :class:`ValueError` for values of other kinds."""
+    progress = Progress(**values)
+    check_kinds(progress)
+    numbers = (progress.done, progress.total, progress.updated, progress.rate or 0, progress.remaining_s or 0)
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("a number of the progress is none")
+    return progress
 
 
 def clear_progress(folder: Path) -> None:
     """Delete the progress of a run that has ended."""
-    (folder / "progress.json").unlink(missing_ok=True)
+    with suppress(IsADirectoryError, PermissionError):  # whatever lies there in its place stays
+        (folder / "progress.json").unlink(missing_ok=True)
 
 
 def log(folder: Path, line: str) -> None:
     """Append a line to ``log.txt``, with a UTC timestamp."""
     stamp = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime())
-    with (folder / "log.txt").open("a", encoding="utf-8") as file:
+    path = folder / "log.txt"
+    if os.path.lexists(path) and not path.is_file():  # writing into a pipe would never end
+        return
+    with path.open("a", encoding="utf-8") as file:
         file.write(f"{stamp} {plain(line, one_line=True)}\n")
 
 
 def read_log(run_id: str, *, lines: int = 200) -> list[str]:
     """The last lines of ``log.txt``."""
-    path = folder_of(run_id) / "log.txt"
-    return path.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:] if path.exists() else []
+    try:
+        content = content_of(folder_of(run_id) / "log.txt")
+    except (OSError, DamagedError):
+        return []
+    return content.decode(errors="replace").splitlines()[-lines:]
 
 
 # ---------------------------------------------------------------- questions and logits
@@ -347,9 +479,9 @@ def write_part(folder: Path, index: int, scored: OptionLogits) -> None:
     tables.write_part(folder, index, logits_table(scored))
 
 
-def read_part(folder: Path, index: int) -> OptionLogits | None:
-    """The part of a chunk that an earlier try had finished; None if there is none."""
-    table = tables.read_part(folder, index)
+def read_part(folder: Path, index: int, **look: Any) -> OptionLogits | None:
+    """The part of a chunk that an earlier try had finished; None if there is none (:func:`tables.read_part`)."""
+    table = tables.read_part(folder, index, **look)
     return None if table is None else option_logits(table)
 
 
@@ -366,12 +498,8 @@ def keep_logits(folder: Path, ids: Sequence[str]) -> None:
 def read_logits(run_id: str) -> OptionLogits:
     """``logits.parquet`` of a successfully finished run."""
     table = read_file(run_id, LOGITS)
-    try:
+    with reading(run_id, LOGITS):
         return option_logits(table)
-    except (KeyError, ValueError, TypeError, AttributeError, pa.ArrowException) as error:  # of a file without a digest
-        raise InputError(
-            f"{folder_of(run_id) / LOGITS} is damaged ({type(error).__name__}); delete the run and repeat it"
-        ) from error
 
 
 def write_bare(folder: Path, scores: Mapping[str, OptionLogits]) -> None:
@@ -404,9 +532,14 @@ def read_written(run_id: str) -> pa.Table | None:
 
 def read_file(run_id: str, name: str, *, columns: Sequence[str] | None = None) -> pa.Table:
     """A Parquet file of a run, or only these columns of it. Of a run that is done it must be the file that the run was
-    finished with; else :class:`InputError` is raised."""
-    path = questions_path(run_id) if name == FILE else folder_of(run_id) / name
-    return read_table(path, columns=columns, digest=_digest(run_id, name))
+    finished with; else :class:`UnreadableRunError` is raised."""
+    with reading(run_id, name):
+        path = questions_path(run_id) if name == FILE else folder_of(run_id) / name
+        digest = _digest(run_id, name)
+        table = read_table(path, columns=columns, digest=digest)
+        if not digest:
+            check_columns(name, table, columns)
+        return table
 
 
 def _write_file(folder: Path, name: str, *parts: pa.Table) -> None:
@@ -421,7 +554,8 @@ def questions_digest(run_id: str) -> str:
 
     Raises :class:`InputError` as :func:`read_file`.
     """
-    return checked_digest(questions_path(run_id), _digest(run_id, FILE))
+    with reading(run_id, FILE):
+        return checked_digest(questions_path(run_id), _digest(run_id, FILE))
 
 
 def _digest(run_id: str, name: str) -> str:

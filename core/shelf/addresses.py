@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import urllib.request
 from urllib.parse import urlsplit
 
+from core import proxies
 from core.errors import InputError
 from core.settings import settings
 
@@ -52,10 +52,7 @@ def peer_is_allowed(url: str, peer: str) -> bool:
 
 def uses_proxy(url: str) -> bool:
     """Whether the environment names a proxy for this address (``HTTPS_PROXY``, ``NO_PROXY``)."""
-    parts = urlsplit(url)
-    proxies = urllib.request.getproxies()
-    named = parts.scheme in proxies or "all" in proxies
-    return named and not urllib.request.proxy_bypass(parts.hostname or "")
+    return proxies.proxy_of(url) is not None
 
 
 def _is_mirror(url: str) -> bool:

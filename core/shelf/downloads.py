@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from core import __version__
+from core import __version__, proxies
 from core.errors import InputError, UnreachableError
 from core.settings import settings
 from core.shelf import addresses, cache
@@ -72,11 +72,16 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
 def _client() -> httpx2.Client:
     """A client that leaves redirects to us and takes proxies and certificates from the environment."""
     stall = settings().shelf_stall_seconds
-    return httpx2.Client(
-        follow_redirects=False,
-        timeout=httpx2.Timeout(stall, connect=min(CONNECT_SECONDS, stall)),
-        headers={"User-Agent": f"hedge/{__version__}", "Accept-Encoding": "identity"},
-    )
+    try:
+        return httpx2.Client(
+            follow_redirects=False,
+            timeout=httpx2.Timeout(stall, connect=min(CONNECT_SECONDS, stall)),
+            headers={"User-Agent": f"hedge/{__version__}", "Accept-Encoding": "identity"},
+        )
+    except (ValueError, ImportError, httpx2.InvalidURL):
+        raise InputError(
+            f"a proxy of the environment can't be used ({proxies.in_words()}); correct or unset it"
+        ) from None
 
 
 def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: DownloadProgress) -> None:

@@ -370,6 +370,14 @@ def test_an_error_names_no_place_of_the_server_to_who_is_no_administrator(login:
 
 
 @pytest.mark.quick
+def test_a_home_with_spaces_and_brackets_in_its_name_is_hidden_as_a_whole(login: list[Actor], monkeypatch):
+    monkeypatch.setenv("HEDGE_HOME", "/srv/my (own) class, 'Hedge'")
+    login.append(ANN)
+    text = "/srv/my (own) class, 'Hedge'/runs/a-1/run.json can't be read, in /srv/my (own) class, 'Hedge'"
+    assert access.without_places(text) == "a file of this server can't be read, in a file of this server"
+
+
+@pytest.mark.quick
 def test_a_jury_is_deleted_by_who_brought_it_in(login: list[Actor]):
     judgements = jury_store.read(next(iter(jury_store.jury_ids())))
     login.append(ANN)

@@ -19,8 +19,8 @@ from core.settings import ROOT
 from tests.flawed_runs import unanswered_run
 
 NAMES = [
-    *("versions", "torch", "driver", "gpu", "memory", "disk", "bundled", "reading files", "database", "agent", "hub"),
-    *("hub token", "speed of cpu"),
+    *("versions", "torch", "driver", "gpu", "memory", "disk", "temporary folder", "open files"),
+    *("encoding", "proxies", "bundled", "reading files", "database", "agent", "hub", "hub token", "speed of cpu"),
 ]
 
 
@@ -99,17 +99,18 @@ def test_a_database_that_is_busy_at_first_is_good_when_it_answers(quick, monkeyp
     assert seen["database"].good
     assert "answers in" in seen["database"].value
     assert limits[:3] == sorted(limits[:3])  # each try waits longer
-    assert list(seen) == ["disk", "database", "agent", "hub"]
+    assert list(seen) == ["disk", "open files", "database", "agent", "hub"]
 
 
 def test_what_changes_is_looked_at_without_torch(home, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     code = (
         "import sys\nfrom core import doctor\nfound = {f.name: f for f in doctor.changing()}\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\nprint(*found)"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\nassert found['hub'].good is None\n"
+        "print(*found, sep=', ')"
     )
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["disk", "database", "agent", "hub"]
+    assert said.stdout == "disk, open files, database, agent, hub\n"
 
 
 def test_gpus_and_a_torch_that_cannot_use_them(quick, monkeypatch):
@@ -179,3 +180,32 @@ def test_runs_without_an_answer_are_named(quick):
     assert finding.value.startswith("1 run; in the last one, of a-reasoner, the letters of the options have less than")
     assert finding.meaning.startswith("They have no figures. The model begins with its reasoning")
     assert finding.good is False
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell of Unix")
+def test_an_odd_machine_is_told_what_to_change(home, tmp_path):
+    code = (
+        "from core import doctor\n"
+        "for look in (doctor._temporary, doctor._files, doctor._encoding, doctor._proxies):\n"
+        "    (finding,) = look()\n"
+        "    print(finding.good, finding.value, finding.meaning, sep=' | ')"
+    )
+    command = ["sh", "-c", 'ulimit -n 200; exec "$0" -c "$1"', sys.executable, code]
+    odd = {
+        "TMPDIR": str(tmp_path / "gone"),
+        "PYTHONIOENCODING": "ascii:replace",
+        "https_proxy": "socks5://me:secret@there:1",
+        "HTTP_PROXY": "http://me:secret@here:3128",
+    }
+    said = subprocess.run(command, cwd=ROOT, env=os.environ | odd, capture_output=True, text=True, check=True).stdout
+    folder, files, encoding, proxies = said.splitlines()
+    assert folder.startswith("False | ")
+    assert f"TMPDIR is {tmp_path / 'gone'}, which can't be used, so Hedge takes this folder" in folder
+    assert files.startswith("False | ")
+    assert " of 200 in use by this process | Raise the limit" in files
+    assert encoding.startswith("False | utf-8 for names of files, ascii for output | ")
+    assert proxies.startswith("False | ")
+    assert "https_proxy socks5://there:1" in proxies
+    assert "http_proxy http://here:3128" in proxies
+    assert proxies.endswith("Hedge uses only http proxies. Correct or unset it.")
+    assert "secret" not in said

@@ -6,24 +6,36 @@ A fault that needs what this machine or this user lacks (a mount, a control grou
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import sqlite3
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 import psutil
 
+from core.errors import RunError
+from core.reports.evaluation import load
+from core.reports.report import report
 from core.runs import engine, store
-from core.runs.queue import hosts
-from tests.faults.stage import Row, Seen, Stage, stage, wait_for
+from core.runs.agent import liveness
+from core.runs.agent import tries as limits
+from core.runs.execution.execute import execute
+from core.runs.queue import hosts, run_queue
+from core.runs.spec import RunSpec
+from tests.faults.stage import LOOK_EVERY_S, WITHIN_S, Row, Seen, Stage, stage, wait_for
 from tests.postgres import Server
 from tests.processes import kill_together, tree
+
+T = TypeVar("T")
 
 DATABASE_GONE_S = 3.0
 STOPPED_S = hosts.STALE_S + 3
@@ -258,11 +270,138 @@ def out_of_memory(on: Server | None) -> Row:
         return row
 
 
+def killed_ten_times(on: Server | None, *, tries: int = 1, seed: int = 10) -> Row:
+    """Ten kills in the life of one run, at random moments: of its worker, of the agent, of the page server, and of the
+    database; as many runs as ``tries`` kills of each kind need. Each is equal to one that was not disturbed.
+    """
+    with stage(on) as s, Outage(s, on) as outage:
+        row = Row("ten kills in one run: worker, agent, page server, database", s.database)
+        pace = s.home / "pace"
+        s.model(pace=str(pace))
+        moments = random.Random(seed)
+        kills = [kind for kind in KILLS for _ in range(tries)]
+        moments.shuffle(kills)
+        for start in range(0, len(kills), KILLS_A_RUN):
+            s.forget_trace()
+            pace.write_text(str(SLOW_MS))
+            spec = s.spec(samples=LONG)
+            name = engine.submit(spec)
+            s.page(spec, keeps_agent_s=KEEPER_S)
+            for kind in kills[start : start + KILLS_A_RUN]:
+                if moments.random() < AT_WORK:
+                    wait_for(lambda name=name: liveness.at_work(liveness.executor_id("cpu"), name), "a worker")
+                time.sleep(moments.uniform(0.1, 3.0))
+                _kill(s, kind, name, outage, moments)
+                state = _patient(lambda name=name: engine.status(name).state)
+                assert state in ("queued", "running"), f"after its {kind} was killed, {name} is {state}"
+            outage.end()
+            begun, since = s.begins(name), time.monotonic()
+            pace.write_text("1")
+            row.tries.append(s.look(name, since, begun=begun))
+            if row.tries[-1].state == "done":
+                _assert_undisturbed(spec)
+        return row
+
+
+KILLS = ("worker", "agent", "app", "database")
+KILLS_A_RUN = 10
+LONG = 1000
+SLOW_MS = 40
+KEEPER_S = 1.0
+AT_WORK = 0.75
+"""The share of kills that hit a run at work; others may hit processes that are still starting."""
+
+
+class Outage:
+    """The database, out of reach from time to time: a server that is killed, or a file that another has locked."""
+
+    def __init__(self, s: Stage, on: Server | None) -> None:
+        self.file = s.home / "engine.sqlite"
+        self.server = on
+        self._over: threading.Thread | None = None
+
+    def __enter__(self) -> Outage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def begin(self, seconds: float) -> None:
+        """Take the database away for so long."""
+        self.end()
+        if self.server:
+            self.server.kill()
+            back = self.server.start
+        else:
+            other = sqlite3.connect(self.file, isolation_level=None, check_same_thread=False, timeout=30)
+            other.execute("BEGIN EXCLUSIVE")
+            back = other.close
+        self._over = threading.Timer(seconds, back)
+        self._over.start()
+
+    def end(self) -> None:
+        """Wait until the database is back."""
+        if self._over:
+            self._over.join()
+
+
+def _kill(s: Stage, kind: str, name: str, outage: Outage, moments: random.Random) -> None:
+    if kind == "database":
+        outage.begin(moments.uniform(0.5, DATABASE_GONE_S))
+    elif kind == "app":
+        os.killpg(s.pages[-1].pid, signal.SIGKILL)
+        s.page(store.read_record(name).spec, keeps_agent_s=KEEPER_S)
+    elif kind == "agent":
+        s.living_agent().kill()
+    else:
+        # A third death without new work in between ends a run, and so it should.
+        wait_for(lambda: _patient(lambda: _may_die(name)), "new work")
+        s.worker().kill()
+
+
+def _may_die(name: str) -> bool:
+    (entry,) = run_queue.entries([name]).values()
+    return len(entry.deaths) < limits.TRIES - 1 or limits.kept_bytes(name) > entry.kept
+
+
+def _patient(question: Callable[[], T]) -> T:
+    """The answer to a question once the database gives one."""
+    end = time.monotonic() + WITHIN_S
+    while True:
+        try:
+            return question()
+        except RunError:
+            assert time.monotonic() < end, "the database does not come back"
+            time.sleep(LOOK_EVERY_S)
+
+
+def _assert_undisturbed(spec: RunSpec) -> None:
+    """The run has the files and the figures of one that was executed without a kill."""
+    found = _files_and_figures(spec)
+    before = {name: os.environ[name] for name in ("HEDGE_HOME", "HEDGE_FAKE_ENGINE")}
+    with tempfile.TemporaryDirectory(prefix="hedge-undisturbed-") as home:
+        os.environ |= {"HEDGE_HOME": home, "HEDGE_FAKE_ENGINE": "{}"}
+        try:
+            execute(spec)
+            undisturbed = _files_and_figures(spec)
+        finally:
+            os.environ |= before
+    assert found == undisturbed, f"{spec.run_id} is another run than without kills"
+
+
+def _files_and_figures(spec: RunSpec) -> tuple[bytes, ...]:
+    folder = store.folder_of(spec.run_id)
+    figures = json.dumps(report(load(spec.run_id), 100).to_json(), sort_keys=True, default=str)
+    return (folder / "logits.parquet").read_bytes(), (folder / "questions.parquet").read_bytes(), figures.encode()
+
+
 FAULTS: tuple[Callable[[Server | None], Row], ...] = (
     *(worker_killed, agent_killed, page_killed, all_killed, database_gone, unplugged),
-    *(disk_full, clock_jumped, hangs, always_dies, out_of_memory),
+    *(disk_full, clock_jumped, hangs, always_dies, out_of_memory, killed_ten_times),
 )
-AT_RANDOM_MOMENTS: tuple[Callable[..., Row], ...] = (worker_killed, agent_killed, page_killed, database_gone)
+AT_RANDOM_MOMENTS: tuple[Callable[..., Row], ...] = (
+    *(worker_killed, agent_killed, page_killed, database_gone, killed_ten_times),
+)
 """The faults that can be tried several times, at moments that a seed draws."""
 
 

@@ -37,16 +37,26 @@ QUESTIONS = 130
 
 PAGE = """
 import sys, time
+from contextlib import suppress
+from app.serving import agent_keeper
+from core.errors import RunError
 from core.runs import engine
 from core.runs.spec import RunSpec
 import json
-name = engine.submit(RunSpec.from_json(json.loads(sys.argv[1])))
+spec = RunSpec.from_json(json.loads(sys.argv[1]))
+name = spec.run_id
+if sys.argv[2:]:
+    agent_keeper.LOOK_EVERY_S = agent_keeper.AGENT_AFTER_S = float(sys.argv[2])
+    agent_keeper.start()
+else:
+    name = engine.submit(spec)
 print(name, flush=True)
 while True:
-    engine.statuses()
+    with suppress(RunError):
+        engine.statuses()
     time.sleep(0.5)
 """
-"""What a page server does with the engine: it launches a run, then looks at it."""
+"""What a page server does with the engine: it launches a run, or keeps the agent, and looks at the runs."""
 
 
 @dataclass
@@ -139,24 +149,35 @@ class Stage:
                 start_new_session=True,
                 check=True,
             )
-        path = liveness.agent_lock(host)
-        wait_for(lambda: file_lock.is_held(path), "the agent")
-        return psutil.Process(file_lock.holder(path))
+        return self._holder(liveness.agent_lock(host), "the agent")
 
     def living_agent(self) -> psutil.Process:
         """This host's agent, which may be a successor of the one that was started."""
-        wait_for(lambda: file_lock.is_held(liveness.agent_lock()), "the agent")
-        return psutil.Process(file_lock.holder(liveness.agent_lock()))
+        return self._holder(liveness.agent_lock(), "the agent")
 
     def worker(self, host: str = "") -> psutil.Process:
-        path = liveness.worker_lock(f"{host or liveness.host()}:cpu")
-        wait_for(lambda: file_lock.is_held(path), "the worker")
-        return psutil.Process(file_lock.holder(path))
+        return self._holder(liveness.worker_lock(f"{host or liveness.host()}:cpu"), "the worker")
 
-    def page(self, spec: RunSpec) -> tuple[subprocess.Popen[str], str]:
-        """A page server of its own that launches a run; returns it and the run's id."""
+    def _holder(self, path: Path, what: str) -> psutil.Process:
+        """The process that holds a lock. For a moment its file has no process id, which psutil takes for this process,
+        or that of the one before."""
+
+        def living() -> psutil.Process | None:
+            pid = file_lock.holder(path) if file_lock.is_held(path) else None
+            with suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid) if pid else None
+                return process if process and process.environ().get("HEDGE_HOME") == str(self.home) else None
+            return None
+
+        process: psutil.Process = wait_for(living, what)
+        return process
+
+    def page(self, spec: RunSpec, *, keeps_agent_s: float | None = None) -> tuple[subprocess.Popen[str], str]:
+        """A page server of its own that launches a run, or looks so often whether one needs an agent; returns it and
+        the run's id."""
+        keeps = [] if keeps_agent_s is None else [str(keeps_agent_s)]
         started = subprocess.Popen(
-            [sys.executable, "-c", PAGE, json.dumps(spec.to_json())],
+            [sys.executable, "-c", PAGE, json.dumps(spec.to_json()), *keeps],
             cwd=ROOT,
             env=environment(),
             stdout=subprocess.PIPE,

@@ -1,4 +1,7 @@
-"""A short version of the fault table; ``python -m tests.faults`` plays all of it, on both databases, 20 moments."""
+"""A short version of the fault table; ``python -m tests.faults`` plays all of it, on both databases, 20 moments.
+
+Here the run that is killed ten times is killed four times, in each way once.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ from tests.faults.stage import Row
 from tests.parameters import rest_nightly
 from tests.postgres import server
 
-ON_SQLITE = ("worker_killed", "out_of_memory", "hangs", "all_killed", "clock_jumped")
-ON_POSTGRES = ("agent_killed", "disk_full")
+ON_SQLITE = ("out_of_memory", "killed_ten_times", "worker_killed", "hangs", "all_killed", "clock_jumped")
+ON_POSTGRES = ("disk_full", "killed_ten_times", "agent_killed")
 GIVEN_UP = ("always_dies", "out_of_memory")
 
 
@@ -48,11 +51,12 @@ def test_on_sqlite(name, capsys):
     assert seen.again <= 50 * 2
 
 
-@pytest.mark.parametrize("name", ON_POSTGRES)
+@pytest.mark.parametrize("name", rest_nightly(ON_POSTGRES, now=ON_POSTGRES[:2]))
 def test_on_postgres(name, postgres, capsys):
     seen = check(name, play(name, postgres, capsys))
-    assert seen.noticed is not None
-    assert seen.resumed is not None
+    if name != "killed_ten_times":  # it looks only after the last kill
+        assert seen.noticed is not None
+        assert seen.resumed is not None
     if name == "disk_full":
         assert seen.said == "the disk is full; free some space, then resume the run"
     assert seen.again <= 50

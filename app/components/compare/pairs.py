@@ -21,7 +21,7 @@ from app.formatting import counted, plain, sentence
 from app.serving.background import after_paint, arrived
 from app.state.compare import CompareView
 from charts.run_names import unique
-from core.errors import InputError
+from core.errors import InputError, UnreadableRunError
 from core.reports.caveats import marked
 from core.reports.compare import run_matrix
 from core.reports.compare.common_options import options_words
@@ -63,6 +63,8 @@ def pairs(run_ids: Sequence[str], rows: pd.DataFrame, view: CompareView) -> bool
         try:
             tables = _tables(group, view)
             matrix = arrived(compare_cache.matrix(group, view.alpha, view.score, view.empty))
+        except UnreadableRunError:
+            raise
         except InputError as error:
             problem = sentence(str(error))
     printed = _published(rows, view) if view.published == "on" else []

@@ -14,7 +14,7 @@ import streamlit as st
 from app import navigation, state, style
 from app.caches import jury_cache
 from app.components.shared import controls
-from app.formatting import counted, plain
+from app.formatting import counted, plain, sentence
 from app.state.jury import JuryView
 from core.jury.confidence import CONFIDENCES
 from core.jury_pipeline.jury_store import JuryRecord
@@ -34,7 +34,7 @@ def pick(view: JuryView) -> JuryRecord | None:
     """Show the controls that select a jury and how its answers are judged. Returns None if there is no jury."""
     found, problems = jury_cache.records()
     for problem in problems:
-        st.warning(plain(problem))
+        st.warning(plain(sentence(problem)))
     if not found:
         st.info(
             "There is no jury yet. A jury is several models that judged the same answers. Import files of "

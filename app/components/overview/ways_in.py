@@ -18,7 +18,7 @@ from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.overview import OverviewView
 from core.conformal.alpha import ALPHAS, THOUSAND
-from core.errors import HedgeError
+from core.errors import HedgeError, UnreadableRunError
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
 from core.runs.spec import RunSpec
@@ -35,13 +35,15 @@ LONGEST_QUESTION = 120
 def ways_in(showcase: RunRecord, finished: Sequence[RunRecord], view: OverviewView) -> None:
     """Show the three cards: the ``showcase``, models on its questions with its settings, and a question.
 
-    If the showcase's files can't be read, there are no cards: the page then says which run is broken.
+    If the showcase has no figures, there are no cards: the page then says why.
     """
     shared = overview_cache.shared_view(view)
     try:
         cards, _ = overview_cache.kept(
             finished, ("ways", shared), lambda: _cards(showcase, finished, shared), lasts=lambda made: not made[1]
         )
+    except UnreadableRunError:
+        raise
     except HedgeError:
         return
     mount("ways", cards=cards)

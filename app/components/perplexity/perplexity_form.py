@@ -120,8 +120,6 @@ def known() -> Library:
     """The library, with the conversations that were uploaded in this window."""
     found = library()
     found.conversations |= st.session_state.get(UPLOADED, {})
-    for problem in found.problems:
-        st.warning(plain(sentence(problem)))
     return found
 
 

@@ -216,6 +216,8 @@ def _add_sharing(picker: Picker) -> None:
 def _why_left_out(run_id: str) -> str:
     if any(record.run_id == run_id for record in (*run_cache.runs().ranges, *run_cache.runs().without_answer)):
         return _why_not(run_id)
+    if any(unreadable.run_id == run_id for unreadable in run_cache.runs().problems):
+        return f"Run {shortened(run_id)} is left out, because it can't be read."
     return f"There is no finished run {shortened(run_id)} here (it may have been deleted)."
 
 
@@ -229,6 +231,8 @@ def _why_not(run_id: str) -> str:
     for record in run_cache.runs().without_answer:
         if record.run_id == run_id:
             return f"{title(record)} has no figures. {in_one(run_cache.caveats(run_id))}"
+    if any(unreadable.run_id == run_id for unreadable in run_cache.runs().problems):
+        return f"Run {run_id} can't be read."
     known = {record.run_id: record for record in run_cache.runs().unfinished}
     if run_id in known:
         return f"Run {run_id} is {known[run_id].state}; its figures are shown once it has finished successfully."

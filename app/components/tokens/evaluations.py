@@ -10,7 +10,7 @@ import streamlit as st
 from app import state
 from app.components.shared import figures
 from app.components.tokens.text_by_token import EVALUATIONS_KEY
-from app.formatting import plain
+from app.formatting import plain, sentence
 from charts.rank_variances import rank_variances
 from charts.token_reliability import MOST, token_reliability
 from core.calibration.estimate import CalibrationEstimate
@@ -30,7 +30,7 @@ def evaluations() -> None:
     st.subheader("How far can a model's confidence be trusted?", anchor=False)
     found, problems = reports.results()
     for problem in problems:
-        st.warning(plain(problem))
+        st.warning(plain(sentence(problem)))
     if not found:
         st.info("There is no evaluation yet. `hedge tokens evaluate` makes one.")
         return

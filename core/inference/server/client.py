@@ -23,11 +23,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import tenacity
 
+from core import proxies
 from core.errors import InputError, RunPaused, ServerError
 from core.inference.server import permission, reply_body
 from core.inference.server.address import TIMEOUT_S, check_key, key_of, server_url, without_secrets
@@ -158,8 +158,12 @@ class _Host:
     proxy: str | None = None
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        self.proxy = None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+        self.proxy = proxies.proxy_of(self.url)
+
+    @property
+    def name(self) -> str:
+        """The address, with the proxy through which it is asked."""
+        return f"{self.url}, asked through the proxy {proxies.shown(self.proxy)}," if self.proxy else self.url
 
 
 class ServerClient:
@@ -525,22 +529,28 @@ class ServerClient:
                 "signed it, or use http inside your own network",
                 status=0,
             ) from error
+        except aiohttp.ClientHttpProxyError as error:
+            raise RefusedError(
+                f"the proxy {proxies.shown(host.proxy or '')} does not connect to {host.url} (HTTP status "
+                f"{error.status}); correct https_proxy, or add the server to no_proxy",
+                status=0,
+            ) from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-            raise self._passing(_gone(host.url, "can't be reached")) from error
+            raise self._passing(_gone(host.name, "can't be reached")) from error
         except TimeoutError as error:  # aiohttp's timeouts are of this class as well
             self.flight.refused()
-            raise self._passing(_gone(host.url, f"does not answer within {self.patience.answer_s:g} s")) from error
+            raise self._passing(_gone(host.name, f"does not answer within {self.patience.answer_s:g} s")) from error
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
-            raise self._passing(_gone(host.url, f"cuts the connection ({type(error).__name__})")) from error
+            raise self._passing(_gone(host.name, f"cuts the connection ({type(error).__name__})")) from error
         except TooLargeError as error:
             raise WrongReplyError(_unreadable(host.url, str(error))) from error
         except aiohttp.ClientError as error:
             raise UnreadableError(_unreadable(host.url, type(error).__name__)) from error
         if reply.status != 200:
-            raise self._refusal(host.url, reply.status, reply.headers, content)
+            raise self._refusal(host.name, reply.status, reply.headers, content)
         values = _object(content, host.url, listed=method == "GET")
         if (fault := error_value(values)) is not None:  # a router says in this way what the server behind it said
-            raise self._refusal(host.url, status_in(fault), reply.headers, content)
+            raise self._refusal(host.name, status_in(fault), reply.headers, content)
         return values
 
     async def _content(self, reply: aiohttp.ClientResponse, limit: int) -> bytes:
@@ -576,6 +586,12 @@ class ServerClient:
             return RefusedError(
                 f"the server {url} redirects{where}; Hedge does not follow, because the key would go along, so give "
                 "the address that it redirects to",
+                status=status,
+            )
+        if status == 407:
+            return RefusedError(
+                f"the server {url} can't be asked, because the proxy asks for a password; write it into the proxy's "
+                "address, or add the server to no_proxy",
                 status=status,
             )
         if status in (401, 403) and not kind:

@@ -101,7 +101,7 @@ class Agent:
         if death.run_id and death.wanted:
             self._try("settle", partial(recovery.settle, death.run_id))
         elif death.run_id:
-            self._try("note a death", partial(recovery.note_death, death.run_id, worker.executor, death.reason))
+            self._try("note a death", partial(self.recovery.see_death, death, worker.executor))
 
     def _recover(self) -> None:
         unfinished: list[QueueEntry] = []

@@ -5,6 +5,7 @@
 - A run that belongs to a worker but that none executes goes back into the queue: its slot is gone, or a database
 failure prevented its start.
 - So do the runs of hosts whose heartbeats have stopped.
+- How a worker died is counted against its run (:mod:`core.runs.agent.tries`), later if the database is gone meanwhile.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from collections.abc import Collection
 
 from core.errors import InputError
 from core.progress import UnchangedFor
-from core.runs.agent import liveness
+from core.runs.agent import liveness, tries
+from core.runs.agent.worker_process import Death
 from core.runs.queue import hosts, run_queue
 from core.runs.queue.run_queue import QueueEntry
 
@@ -44,9 +46,12 @@ class Recovery:
         self.cancelled = UnchangedFor()
         self.stuck: set[str] = set()
         self.watch = hosts.HostWatch()
+        self.deaths: list[tuple[str, str, int]] = []
+        """The deaths that the database does not know of yet: the run, the reason, and the bytes that it had kept."""
 
     def go_over(self) -> list[QueueEntry]:
         """Repair everything of this host once; returns all queued or running runs of any host."""
+        self.note_deaths()
         begun = time.time()
         since = max(0.0, self.seen_until - LOOK_BACK_S)
         ended = run_queue.ended_since(since, status=ENDED_BADLY, within_s=ANSWER_WITHIN_S)
@@ -58,6 +63,22 @@ class Recovery:
         self._put_back_unattended([entry for entry in unfinished.values() if self._is_unattended(entry)])
         return list(unfinished.values())
 
+    def note_deaths(self) -> None:
+        """Count the deaths that are not counted yet."""
+        while self.deaths:
+            run_id, reason, kept = self.deaths[0]
+            tries.note_death(run_id, reason, kept=kept, within_s=ANSWER_WITHIN_S)
+            del self.deaths[0]
+
+    def see_death(self, death: Death, worker: str) -> None:
+        """Record in the run's log and in the database how its worker died."""
+        if death.stopped:
+            _note_loss(death.run_id, worker, death.reason)
+            return
+        self.deaths.append((death.run_id, death.reason, tries.kept_bytes(death.run_id)))
+        _log_death(death.run_id, worker, death.reason)
+        self.note_deaths()
+
     def put_back_own(self) -> None:
         """Put the runs of this agent's workers back into the queue, once these have ended."""
         for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
@@ -65,9 +86,7 @@ class Recovery:
                 _put_back(entry, "the agent was stopped; the run is queued again")
 
     def take_from_dead_hosts(self) -> list[str]:
-        """Put the runs of hosts without a heartbeat back into the queue; returns their ids. Their tries are kept: DBOS
-        gives up a run that has lost three workers or hosts.
-        """
+        """Put the runs of hosts without a heartbeat back into the queue; returns their ids."""
         dead = self.watch.dead(hosts.beats(within_s=ANSWER_WITHIN_S)) - {liveness.host()}
         if not dead:
             return []
@@ -75,7 +94,7 @@ class Recovery:
         for entry in run_queue.unfinished(within_s=ANSWER_WITHIN_S).values():
             host = liveness.host_of(entry.holder)
             if host in dead and run_queue.put_back(entry, fresh=False, within_s=ANSWER_WITHIN_S):
-                note_death(entry.run_id, entry.holder, f"lost with its host {host}, which is gone")
+                _note_loss(entry.run_id, entry.holder, f"lost with its host {host}, which is gone")
                 taken.append(entry.run_id)
         return taken
 
@@ -90,7 +109,7 @@ class Recovery:
                 _put_back(entry, "no worker was at the run, which goes back into the queue")
 
     def _is_unattended(self, entry: QueueEntry) -> bool:
-        """A dead worker of this host continues its run itself after its restart, which counts as a try."""
+        """A dead worker of this host continues its run itself after its restart."""
         holder = entry.holder
         if liveness.host_of(holder) != liveness.host() or liveness.at_work(holder, entry.run_id):
             return False
@@ -103,12 +122,16 @@ def settle(run_id: str) -> None:
         _settle(entry)
 
 
-def note_death(run_id: str, worker: str, reason: str) -> None:
-    """Record in the run's log and in the database how its worker died."""
+def _note_loss(run_id: str, worker: str, reason: str) -> None:
+    """Record how a worker ended that is not counted against its run."""
+    _log_death(run_id, worker, reason)
+    run_queue.note(run_id, death=reason, within_s=ANSWER_WITHIN_S)
+
+
+def _log_death(run_id: str, worker: str, reason: str) -> None:
     from core.runs import store
 
     store.log(store.folder_of(run_id), f"worker {worker} was {reason}")
-    run_queue.note_death(run_id, reason, within_s=ANSWER_WITHIN_S)
 
 
 def _put_back(entry: QueueEntry, why: str) -> None:

@@ -29,13 +29,13 @@ from core.files.file_lock import take
 from core.inference.imports import language_models, uncollected
 from core.inference.models import FAKE_MODEL
 from core.processes import log_lines
-from core.processes.log_lines import say
+from core.processes.log_lines import complain, say
 from core.processes.oom_score import raise_oom_score
 from core.runs import store
-from core.runs.agent import liveness, watchdog
+from core.runs.agent import liveness, tries, watchdog
 from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
 from core.runs.queue import run_queue
-from core.runs.queue.run_queue import RUNNING, Lease
+from core.runs.queue.run_queue import RUNNING, Lease, QueueEntry
 
 NICENESS = 19
 ASK_EVERY_S = 0.3
@@ -70,21 +70,15 @@ class Worker:
         self.at_work.set()
         liveness.say_busy(self.executor, run_id)
         try:
-            lease = self._lease(run_id)
-            if lease is None:
+            entry = run_queue.wait_for_entry(run_id)
+            if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
                 return "another worker has it"
+            lease = Lease(run_id, self.executor, entry.tries)
             with _watched(lease) as cancelled:
-                return _execute(lease, cancelled=cancelled)
+                return _execute(lease, entry, cancelled=cancelled)
         finally:
             liveness.say_idle(self.executor)
             self.at_work.clear()
-
-    def _lease(self, run_id: str) -> Lease | None:
-        """This worker's right to the run; waits for a database that is gone."""
-        entry = run_queue.wait_for_entry(run_id)
-        if entry is None or (entry.status, entry.executor) != (RUNNING, self.executor):
-            return None
-        return Lease(run_id, self.executor, entry.tries)
 
 
 @contextmanager
@@ -115,12 +109,19 @@ def _is_wanted(lease: Lease) -> bool:
     try:
         return lease.is_wanted()
     except RunError as error:
-        say(f"{lease.run_id}: {error}", run=lease.run_id)
+        complain(f"{lease.run_id}: {error}", run=lease.run_id)
         return True
 
 
-def _execute(lease: Lease, *, cancelled: Callable[[], bool]) -> str:
+def _execute(lease: Lease, entry: QueueEntry, *, cancelled: Callable[[], bool]) -> str:
+    """Execute the run, unless an earlier try has ended it and died before DBOS knew, or it is given up."""
     try:
+        if (state := store.read_record(lease.run_id).state) in ("failed", "paused"):
+            return f"it is {state}"
+        if state != "done" and (reason := tries.begin(entry)):
+            with guarded(lease.confirm):
+                store.end(lease.run_id, "failed", reason)
+            return f"failed: {reason}"
         _when_free(lease, cancelled=cancelled)
     except RunCancelled:
         return "cancelled"
@@ -181,13 +182,23 @@ def launch(worker: Worker) -> None:
     )
 
     def run(run_id: str) -> str:
+        if run_id != DBOS.workflow_id:
+            return _refuse(str(DBOS.workflow_id), run_id)
         return worker.perform(run_id)
 
     logging.getLogger("dbos").addFilter(_is_news)
-    # DBOS counts the recoveries after the first try.
-    DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=run_queue.TRIES - 1)(run)
+    DBOS.workflow(name=run_queue.WORKFLOW, max_recovery_attempts=None)(run)  # tries.py gives runs up
     DBOS.listen_queues([run_queue.queue_of(worker.executor)])
     DBOS.launch()
+
+
+def _refuse(run_id: str, other: str) -> str:
+    """End a run for which the database names another one, which this worker must not execute in its place."""
+    message = f"the run database {database.shown()} is damaged: it names {other!r} for {run_id!r}; {database.WAY_OUT}"
+    say(message, run=run_id)
+    with suppress(HedgeError, OSError):  # its folder may be gone
+        store.end(run_id, "failed", message)
+    return f"failed: {message}"
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -234,7 +245,7 @@ def _look_forever(worker: Worker) -> None:
                 elif taken is None:
                     due = 0.0  # DBOS will start it in a moment, or has just ended it
             except HedgeError as error:
-                say(str(error))
+                complain(str(error))
         time.sleep(WOKEN_WITHIN_S)
 
 
@@ -252,7 +263,7 @@ def _end_without_run(worker: Worker) -> None:
         if not run_queue.has_run(worker.executor):
             os._exit(ASKED)  # not sys.exit, which would wait for the threads of DBOS
     except HedgeError as error:
-        say(str(error))
+        complain(str(error))
         time.sleep(ASK_EVERY_S)
 
 
@@ -277,5 +288,5 @@ if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
     except HedgeError as error:
-        print(error, file=sys.stderr)
-        sys.exit(error.exit_status)
+        print(error, file=sys.stderr, flush=True)
+        os._exit(error.exit_status)  # not sys.exit, which fails while a thread reads standard input

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -35,16 +36,19 @@ ASKED = 0
 """The exit status of a worker that its agent asked to end after its run."""
 UNWANTED = 75
 """The exit status of a worker that ended itself because its run was no longer wanted."""
+STOPS = tuple(-number for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP))
+"""The exit statuses of a worker that was stopped, as by a host that shuts down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """How a worker died: the run that it was executing (empty for none), the reason in words, and whether the run had
-    been cancelled."""
+    """How a worker died: the run that it was executing (empty for none), the reason in words, whether the run had been
+    cancelled, and whether something stopped the worker as one stops a program, which is no fault of its run."""
 
     run_id: str
     reason: str
     wanted: bool
+    stopped: bool = False
 
 
 class WorkerProcess:
@@ -106,7 +110,7 @@ class WorkerProcess:
         self._close()
         if self.resting and status == ASKED:
             return None
-        death = Death(liveness.busy_with(self.executor), self._reason(status), status == UNWANTED)
+        death = Death(liveness.busy_with(self.executor), self._reason(status), status == UNWANTED, status in STOPS)
         liveness.say_idle(self.executor)
         self.died = time.monotonic()
         self.start_at = self.died + self._pause(death)
@@ -171,7 +175,7 @@ class WorkerProcess:
 
     def _pause(self, death: Death) -> float:
         """Seconds to wait before the next start: 0, or 0.5, 1, 2, … 30 if workers die before they have begun a run. A
-        worker that dies during a run needs no pause, because the run is given up after three tries.
+        worker that dies during a run needs no pause, because the run is given up after some tries.
         """
         if death.run_id or time.monotonic() - self.started >= STEADY_AFTER_S:
             self.quick_deaths = 0

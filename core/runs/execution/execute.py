@@ -6,7 +6,7 @@ import errno
 import platform
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -30,7 +30,7 @@ from core.errors import (
     RunPaused,
 )
 from core.files.file_lock import take
-from core.files.tables import drop_chunks, finished_chunks, join_chunks
+from core.files.tables import checked_digest, drop_chunks, finished_chunks, join_chunks, sound_chunks
 from core.inference import memory_estimate
 from core.inference.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
@@ -45,16 +45,17 @@ from core.runs import store
 from core.runs.agent import liveness
 from core.runs.caveats import PICKS, picked
 from core.runs.execution import jury_run, perplexity_run
+from core.runs.execution.chunks import ChunkPlan, ChunksAtWork
 from core.runs.execution.progress import HERE, IsCancelled, OnProgress, ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.execution.written_run import write_answers
 from core.runs.model_files import identified, unchanged
 from core.runs.prompts import draw_questions, load_data, prompts
+from core.runs.shared_questions import FILE as QUESTIONS_FILE
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tasks import bank, bank_names
-from core.tasks.rotation import first_order
 from core.tasks.split import Draw, without
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ class _Execution:
         self.served: ServerEngine | None = None
         self.missing: dict[str, list[str]] = {}
         self.shared: SharedScoring | None = None
+        self.plan = ChunkPlan((), 1, missing=self.missing, turned=False)
 
     def run(self) -> dict[str, Any]:
         self._begin()
@@ -251,18 +253,16 @@ class _Execution:
     def _ask(self, engine: Engine) -> dict[str, Any]:
         self.reporter.stop_if_cancelled()
         asked = prompts(self.spec, self.drawn)
-        if self.spec.asks_texts and not (self.folder / store.BARE).is_file():
-            self.reporter.report("scoring the options on their own")
-            if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
-                store.write_bare(self.folder, bare)
-        engine.prepare(asked)
+        self._prepare(engine, asked)
         described = engine.description  # writing answers reads these prompts once more
         counts = {"asked": len(asked)} | {name: described[name] for name in CUT_COUNTS if name in described}
         if shortened := cut_short(described, prompts=len(asked)):
             self.reporter.log(shortened)
         self.reporter.report("checking itself")
         check = self._checked(engine, asked)
-        measured = self._score(engine, asked, self._chunk(engine))
+        turned = bool(self.spec.rotations or self.spec.orders)
+        self.plan = ChunkPlan(asked, self._chunk(engine), missing=self.missing, turned=turned)
+        measured = self._score(engine)
         self._note_missing(asked)
         if self.spec.repeats:
             write_answers(
@@ -276,9 +276,48 @@ class _Execution:
                 missing=self.missing,
             )
             self._note_missing(asked)
-        join_chunks(self.folder, "logits.parquet")
+        self._join(engine, asked)
         self._leave_out()
         return _provenance(engine, check, self.drawn, asked) | {"prompts": counts} | measured | self._notes()
+
+    def _prepare(self, engine: Engine, asked: Sequence[Prompt]) -> None:
+        """Prepare the engine for the prompts, and score their options on their own if that is missing or damaged."""
+        if self.spec.asks_texts and not self._has_bare(asked):
+            self.reporter.report("scoring the options on their own")
+            if bare := score_bare(engine, asked, checked=self._checked, reporter=self.reporter):
+                store.write_bare(self.folder, bare)
+        engine.prepare(asked)
+
+    def _has_bare(self, asked: Sequence[Prompt]) -> bool:
+        """Whether the scores of the options on their own are there and right. A server may have left some out."""
+        if not (self.folder / store.BARE).is_file():
+            return False
+        try:
+            texts = {text for prompt in asked for text in prompt.continuations}
+            known = store.read_bare(self.spec.run_id).values()
+            if self.spec.servers or (known and all(texts <= scores.keys() for scores in known)):
+                return True
+            reason = "it lacks options"
+        except InputError as error:
+            reason = getattr(error, "reason", str(error))
+        self.reporter.log(f"{store.BARE} is damaged ({reason}); it is scored again")
+        return False
+
+    def _join(self, engine: Engine, asked: Sequence[Prompt]) -> None:
+        """Make one file of the chunks. What was damaged while the run was at work is made again."""
+
+        def repair() -> None:
+            self.shared = None  # the few questions are scored by this process
+            self._score(engine)
+            self._note_missing(asked)
+
+        if (self.folder / store.BARE).is_file() and not self._has_bare(asked):
+            self._prepare(engine, asked)
+        try:
+            checked_digest(self.folder / QUESTIONS_FILE)
+        except InputError:
+            store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
+        join_chunks(self.folder, store.LOGITS, self.plan.answered(), fits=self.plan.misfit, repair=repair)
 
     def _notes(self) -> dict[str, Any]:
         """How many questions have letters of which the server gave only an upper bound, and the letter mass of the test
@@ -295,15 +334,14 @@ class _Execution:
     def _note_missing(self, asked: Sequence[Prompt]) -> None:
         """Note which questions the server did not answer, with the kind and the reason. A later try asks those again
         whose chunk is not finished yet."""
-        turned = self.spec.rotations or self.spec.orders
         missing = {name: [one.kind, one.reason] for name, one in missing_of(self.served).items()}
         for name, reason in (missing | self._without_options(asked, missing)).items():
-            question = first_order(name) if turned else name
+            question = self.plan.question(name)
             if question not in self.missing:
                 self.reporter.log(f"question {name} is left out ({reason[0]}): {reason[1]}")
                 self.missing[question] = reason
         if self.missing:
-            store.note(self.spec.run_id, missing=self.missing)
+            store.note(self.spec.run_id, missing=dict(sorted(self.missing.items())))  # not in the order of arrival
 
     def _without_options(self, asked: Sequence[Prompt], missing: Collection[str]) -> dict[str, list[str]]:
         """The other questions with an option that the server does not score on its own."""
@@ -358,34 +396,33 @@ class _Execution:
         store.note(self.spec.run_id, chunk=engine.chunk, engine=engine.description)
         return engine.chunk
 
-    def _score(self, engine: Engine, prompts: list[Prompt], size: int) -> dict[str, Any]:
-        """Score the chunks that are missing; returns the seconds it took, and how much one device scored in them.
+    def _score(self, engine: Engine) -> dict[str, Any]:
+        """Score the chunks that are missing or damaged; returns the seconds it took, and how much one device scored.
 
         A model that is here gets one chunk at a time. A server gets everything that is missing, because its requests
         in flight would run out at the end of each chunk. If a try stops, its results of unfinished chunks are kept.
         Devices that share the questions get everything that is missing, too, and none of them waits for another.
         """
-        chunks = [prompts[i : i + size] for i in range(0, len(prompts), size)]
-        finished = set(finished_chunks(self.folder))
+        chunks = self.plan.chunks
+        finished = set(sound_chunks(self.folder, fits=self.plan.misfit, log=self._say_damaged))
         missing = [i for i in range(len(chunks)) if i not in finished]
-        begun = {i: part for i in missing if self.spec.servers and (part := store.read_part(self.folder, i))}
+        look: dict[str, Any] = {"fits": self.plan.part_misfit, "log": self._say_damaged}
+        begun = {i: part for i in missing if self.spec.servers and (part := store.read_part(self.folder, i, **look))}
         known = {name for part in begun.values() for name in part.ids}
         asked = {i: [p for p in chunks[i] if p.question_id not in known] for i in missing}
-        self.reporter.done = len(prompts) - sum(map(len, asked.values()))
+        self.reporter.done = sum(map(len, chunks)) - sum(map(len, asked.values()))
         if self.reporter.done:
             self.reporter.log(f"goes on after {self.reporter.done} questions that an earlier try finished")
         self.reporter.expect(sum(len(p.text) for i in missing for p in asked[i]))
-        k = max(p.k for p in prompts)
         for together in [missing] if self.spec.servers or self.shared else [[i] for i in missing]:
-            scoring = _Chunks(
-                self.folder, {i: chunks[i] for i in together}, k=k, begun=begun, served=bool(self.spec.servers)
-            )
+            of = {i: chunks[i] for i in together}
+            scoring = ChunksAtWork(self.folder, of, k=self.plan.k, begun=begun, served=bool(self.spec.servers))
             try:
                 characters = {p.question_id: len(p.text) for i in together for p in asked[i]}
                 for batch in self._scores(engine, [asked[i] for i in together]):
                     if scoring.add(batch):
                         self._note_spent()
-                    self._watch(batch, k=k)
+                    self._watch(batch)
                     self.reporter.devices = self.shared.device_count if self.shared else 1
                     self.reporter.advance(len(batch.ids), sum(characters[name] for name in batch.ids))
                 scoring.finish()
@@ -399,14 +436,17 @@ class _Execution:
         by_device = {"devices": dict(self.shared.questions)} if len(self.shared.questions) > 1 else {}
         return measured | {"scored": self.shared.scored_here} | by_device
 
-    def _watch(self, batch: OptionLogits, *, k: int) -> None:
+    def _say_damaged(self, what: str) -> None:
+        self.reporter.log(f"{what}; its questions are scored again")
+
+    def _watch(self, batch: OptionLogits) -> None:
         """Look at the letter mass of the first questions: stop if the model begins with its reasoning, and say in the
         log if the letters are no answers. A server's has been looked at by the self-check, before it is paid."""
         if self.spec.servers or sum(len(of.ids) for of in self.first) >= WATCHED:
             return
         self.first.append(batch)
         names = [name for of in self.first for name in of.ids]
-        mass = letter_mass.letter_mass(joined(self.first, names, k=k)) if len(names) >= WATCHED else None
+        mass = letter_mass.letter_mass(joined(self.first, names, k=self.plan.k)) if len(names) >= WATCHED else None
         if mass and mass.reasons_first:
             letter_mass.check_first(mass, chat=self.spec.prompt_format == "chat")
         if mass and mass.is_no_answer:
@@ -417,59 +457,6 @@ class _Execution:
         if self.shared:
             return self.shared.score(engine, chunks)
         return engine.score([prompt for chunk in chunks for prompt in chunk])
-
-
-class _Chunks:
-    """Chunks that are being scored at the same time; each is written when its last question is there."""
-
-    def __init__(
-        self,
-        folder: Path,
-        prompts: Mapping[int, Sequence[Prompt]],
-        *,
-        k: int,
-        begun: Mapping[int, OptionLogits],
-        served: bool,
-    ) -> None:
-        self.folder = folder
-        self.k = k
-        self.served = served
-        self.ids = {i: [p.question_id for p in of] for i, of in prompts.items()}
-        self.chunk_of = {name: i for i, of in self.ids.items() for name in of}
-        self.batches = {i: [begun[i]] if i in begun else [] for i in self.ids}
-        for i in list(self.ids):
-            self._write_if_finished(i)
-
-    def add(self, batch: OptionLogits) -> bool:
-        """Take a batch, whose questions are all of one chunk; says whether the chunk is finished."""
-        i = self.chunk_of[batch.ids[0]]
-        self.batches[i].append(batch)
-        return self._write_if_finished(i)
-
-    def keep(self) -> None:
-        """Write what has been scored of unfinished chunks."""
-        for i, batches in self.batches.items():
-            if batches:
-                store.write_part(self.folder, i, self._joined(batches, [name for of in batches for name in of.ids]))
-
-    def finish(self) -> None:
-        """Write the chunks from which questions were left out."""
-        for i in list(self.batches):
-            if batches := self.batches.pop(i):
-                names = {name for of in batches for name in of.ids}
-                store.write_chunk(self.folder, i, self._joined(batches, [n for n in self.ids[i] if n in names]))
-
-    def _write_if_finished(self, i: int) -> bool:
-        if sum(len(batch.ids) for batch in self.batches[i]) < len(self.ids[i]):
-            return False
-        store.write_chunk(self.folder, i, self._joined(self.batches.pop(i), self.ids[i]))
-        return True
-
-    def _joined(self, batches: Sequence[OptionLogits], ids: Sequence[str]) -> OptionLogits:
-        made = joined(batches, ids, k=self.k)
-        if self.served and made.bounded is None:  # all chunks have the same columns
-            made = replace(made, bounded=np.zeros(made.logits.shape, dtype=np.bool_))
-        return made
 
 
 def _provenance(engine: Engine, check: SelfCheck, drawn: Draw, prompts: Sequence[Prompt]) -> dict[str, Any]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.files.tables import join_chunks, keep_rows
+from core.files.tables import join_chunks
 from core.perplexity import scored_parts, stored_requests
 from core.perplexity.request import Request
 from core.perplexity.scoring import Scorer
@@ -46,22 +47,28 @@ def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str
     """
     request = read_request(spec)
     stored_requests.write_to(folder / REQUEST, request)
-    reporter.total = sum(len(part.windows) for part in request.parts())
+    parts = list(request.parts())
+    reporter.total = sum(len(part.windows) for part in parts)
     reporter.begin(f"{reporter.total} messages")
     reporter.report("asking the server" if spec.servers else "loading the model")
     with _loaded(spec, reporter) as scorer:
         reporter.stop_if_cancelled()
         seconds, missing = scored_parts.score_missing(scorer, request, folder, reporter)
-    join_chunks(folder, FILE)
-    if missing:
-        keep_rows(folder / FILE, "source", [source for source in request.sources if source not in missing])
+        left = [i for i, part in enumerate(parts) if part.source not in missing]
+        join_chunks(
+            folder,
+            FILE,
+            left,
+            fits=partial(scored_parts.misfit, parts),
+            repair=lambda: scored_parts.score_missing(scorer, request, folder, reporter),
+        )
     notes = [_missing_note(request, source, *reason) for source, reason in missing.items()]
     for note in notes:
         reporter.log(note)
     described = scorer.description
     return {
         "engine": described | {"notes": [*described["notes"], *notes]} if notes else described,
-        **({"missing": missing} if missing else {}),
+        **({"missing": dict(sorted(missing.items()))} if missing else {}),
         "request": {
             "mode": request.mode,
             "exchanges": request.exchanges,

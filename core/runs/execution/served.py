@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from core import access
-from core.errors import HedgeError, InputError
+from core.errors import HedgeError, InputError, UnreadableRunError
 from core.inference.engine_factory import load_server_engine
 from core.inference.server.address import ServedWeights
 from core.inference.server.spending import Spending
@@ -32,7 +32,10 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
     for spec in specs:
         if not spec.servers or spec.run_id not in stored:
             continue
-        record = store.read_record(spec.run_id)
+        try:
+            record = store.read_record(spec.run_id)
+        except UnreadableRunError:  # executing it says so, and the others are executed
+            continue
         before = recorded_weights(record)
         if record.state != "done" or before is None:
             continue

@@ -6,10 +6,12 @@ Answers go into ``chunks/written.jsonl`` as they come, a line for each question,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from core.files.atomic import write_atomically
 from core.files.json_text import loads
+from core.files.sealed import seal, unsealed
 from core.inference.engine import Engine
 from core.inference.server.left_out import LeftOut
 from core.prompting.written import find_answer
@@ -41,7 +43,7 @@ def write_answers(
     """
     test = [q for q, role in zip(drawn.questions, drawn.roles, strict=True) if role == "test"]
     path = folder / "chunks" / store.WRITTEN
-    known = _read(path, repeats=spec.repeats)
+    known = _read(path, {question.id for question in test}, repeats=spec.repeats, log=reporter.log)
     waiting = [(number, question) for number, question in enumerate(test) if question.id not in {*known, *missing}]
     prompts = [make_prompt(spec, question, drawn.demonstrations) for _, question in waiting]
     seeds = [spec.seed + number for number, _ in waiting]
@@ -49,7 +51,7 @@ def write_answers(
     with path.open("a", encoding="utf-8", newline="\n") as file:
         for i, texts in engine.write(prompts, repeats=spec.repeats, seeds=seeds):
             known[waiting[i][1].id] = texts
-            file.write(json.dumps({"id": waiting[i][1].id, "texts": texts}) + "\n")
+            file.write(_line(waiting[i][1].id, texts))
             file.flush()
             reporter.report(f"writing answers, {len(known):,} of {len(test):,}")
             if not len(known) % NOTED_EVERY:
@@ -61,16 +63,23 @@ def write_answers(
     store.write_written(folder, rows)
 
 
-def _read(path: Path, *, repeats: int) -> dict[str, list[str]]:
-    """The answers of earlier tries by question; a line that was cut off is none, and ends before the next one."""
+def _line(name: str, texts: Sequence[str]) -> str:
+    return json.dumps(seal({"id": name, "texts": texts})) + "\n"
+
+
+def _read(path: Path, asked: Collection[str], *, repeats: int, log: Callable[[str], None]) -> dict[str, list[str]]:
+    """The answers of earlier tries by question; ``log`` names the lines that are damaged, and they are no answers."""
     known: dict[str, list[str]] = {}
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                row = loads(line)
-                known |= {row["id"]: row["texts"]} if len(row["texts"]) == repeats else {}
-            except (ValueError, KeyError, TypeError):
-                continue
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(json.dumps({"id": name, "texts": texts}) + "\n" for name, texts in known.items())
+    if not path.is_file():
+        return known
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = unsealed(loads(line))
+            name, texts = row["id"], row["texts"]
+            if name not in asked or len(texts) != repeats or not all(isinstance(text, str) for text in texts):
+                raise ValueError("it is no answer of this run")
+            known[name] = texts
+        except (ValueError, KeyError, TypeError, AttributeError):
+            log(f"line {number} of {path.name} is damaged or was cut off; its question is asked again")
+    write_atomically(path, "".join(_line(name, texts) for name, texts in known.items()).encode())
     return known

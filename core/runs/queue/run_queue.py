@@ -10,8 +10,9 @@ its folder. DBOS's row of it says where it is:
 anything else                  it has ended
 =============================  =============================================================================
 
-DBOS starts a run in the worker that has it, starts it again when that worker was killed and is back, counts how often,
-and gives it up after :data:`TRIES`. Four things it can't do, and they are done here by one statement each on its table:
+DBOS starts a run in the worker that has it, starts it again when that worker was killed and is back, and counts how
+often. When a run is given up is not for DBOS to decide, because it can't know whose fault a death was
+(:mod:`core.runs.agent.tries`). Four more things it can't do, and they are done here by one statement each on its table:
 
 - Of several queues that a worker listens to, DBOS takes one run each, at once and in no order among them. One queue for
   each size of memory would therefore give a worker several runs and the pages' order no meaning. So a worker listens to
@@ -26,10 +27,10 @@ and gives it up after :data:`TRIES`. Four things it can't do, and they are done 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
@@ -37,23 +38,24 @@ from core import database
 from core.database import ask, transact
 from core.database.tables import workflows
 from core.errors import RunError, RunLostError
-from core.processes.log_lines import say
+from core.processes.log_lines import complain
 
 if TYPE_CHECKING:
     from dbos import EnqueueOptions, WorkflowStatus
+
+T = TypeVar("T")
 
 WORKFLOW = "run"
 QUEUE = "runs"
 VERSION = "1"
 """DBOS leaves a run of another version lying; ours changes only when old runs can't be continued."""
-TRIES = 3
-"""How many workers a run may kill."""
 WAIT_FOR_DATABASE_S = 0.5
 
 QUEUED = ("ENQUEUED", "DELAYED")
 RUNNING = "PENDING"
 CANCELLED = "CANCELLED"
 GIVEN_UP = "MAX_RECOVERY_ATTEMPTS_EXCEEDED"
+"""How older versions gave a run up."""
 CRASHED = "ERROR"
 UNFINISHED = (*QUEUED, RUNNING)
 
@@ -69,6 +71,9 @@ class QueueEntry:
     ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died, ``queue``
     where it waits or came from, ``priority`` its place among those that wait, the lowest first, ``needs_gib`` the
     memory that its device must have, and ``slot`` the one slot that may take it (empty: any).
+
+    ``kept`` is the size of the work that the run had kept when it last had more than before, and ``deaths`` and
+    ``beginnings`` are since then (:mod:`core.runs.agent.tries`).
     """
 
     run_id: str
@@ -80,6 +85,9 @@ class QueueEntry:
     priority: int = 0
     needs_gib: float = 0.0
     slot: str = ""
+    deaths: tuple[str, ...] = ()
+    beginnings: int = 0
+    kept: int = 0
 
     @property
     def holder(self) -> str:
@@ -128,12 +136,7 @@ def entries(run_ids: Sequence[str], *, within_s: float | None = None) -> dict[st
 
 def wait_for_entry(run_id: str) -> QueueEntry | None:
     """What the database says about a run; waits until the database answers. Only a worker has the time for this."""
-    while True:
-        try:
-            return entries([run_id]).get(run_id)
-        except RunError as error:
-            say(f"{run_id}: {error}", run=run_id)
-            time.sleep(WAIT_FOR_DATABASE_S)
+    return _wait(lambda: entries([run_id]).get(run_id), run_id)
 
 
 def unfinished(*, within_s: float | None = None) -> dict[str, QueueEntry]:
@@ -275,12 +278,29 @@ def put_back(entry: QueueEntry, *, fresh: bool, within_s: float | None = None) -
         _row.recovery_attempts == entry.tries,
     )
     change = workflows.update().where(as_seen).values(values | ({"recovery_attempts": 0} if fresh else {}))
-    return transact(lambda connection: connection.execute(change).rowcount == 1, within_s=within_s)
+    moved = transact(lambda connection: connection.execute(change).rowcount == 1, within_s=within_s)
+    if moved and fresh:
+        note(entry.run_id, deaths=[], beginnings=0, within_s=within_s)
+    return moved
 
 
-def note_death(run_id: str, reason: str, *, within_s: float | None = None) -> None:
-    """Remember how the worker died that was at this run."""
-    ask(lambda client: client.update_workflow_attributes(run_id, {"death": reason}, merge=True), within_s=within_s)
+def note(run_id: str, *, within_s: float | None = None, **attributes: Any) -> None:
+    """Change what the database remembers of a run, fields of :class:`QueueEntry`."""
+    ask(lambda client: client.update_workflow_attributes(run_id, attributes, merge=True), within_s=within_s)
+
+
+def wait_to_note(run_id: str, **attributes: Any) -> None:
+    """:func:`note`, once the database answers. Only a worker has the time for this."""
+    _wait(lambda: note(run_id, **attributes), run_id)
+
+
+def _wait(question: Callable[[], T], run_id: str) -> T:
+    while True:
+        try:
+            return question()
+        except RunError as error:
+            complain(f"{run_id}: {error}", run=run_id)
+            time.sleep(WAIT_FOR_DATABASE_S)
 
 
 def _set_place(connection: sa.Connection, run_id: str, place: int) -> None:
@@ -309,4 +329,7 @@ def _entry(status: WorkflowStatus) -> QueueEntry:
         priority=status.priority or 0,
         needs_gib=attributes.get("needs_gib", 0.0),
         slot=attributes.get("slot", ""),
+        deaths=tuple(attributes.get("deaths", ())),
+        beginnings=attributes.get("beginnings", 0),
+        kept=attributes.get("kept", 0),
     )

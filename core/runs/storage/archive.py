@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.errors import InputError, RunError
+from core.errors import InputError, RunError, UnreadableRunError
 from core.runs import store
 from core.settings import settings
 
@@ -26,7 +26,11 @@ def push() -> list[str]:
     place, root = _place()
     pushed = []
     for folder in sorted(path.parent for path in settings().runs.glob(f"*/{LAST}")):
-        record = store.read_record(folder.name)
+        try:
+            record = store.read_record(folder.name)
+            store.check_files(record)
+        except UnreadableRunError:  # a whole copy that is there already is worth more
+            continue
         version = f"{record.created} {record.ended}\n"  # differs between a run and its repeat
         mark = folder / MARK
         if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == version):
@@ -54,8 +58,11 @@ def _place() -> tuple[Any, str]:
             "HEDGE_ARCHIVE_URL is not set; it names where finished runs are copied to, as s3://bucket/hedge"
         )
     try:
-        options = {"auto_mkdir": True} if url.startswith(("file:", "/")) else {}
-        place, root = fsspec.core.url_to_fs(url, **options)
+        if url.startswith(("file:", "/")):  # not by url_to_fs, for which "::" in a folder's name joins two URLs
+            place = fsspec.filesystem("file", auto_mkdir=True)
+            root = place._strip_protocol(url)
+        else:
+            place, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
         raise InputError(f"HEDGE_ARCHIVE_URL {url} can't be used ({_in_short(error)})") from error
     return place, str(root).rstrip("/")

@@ -16,6 +16,7 @@ from core.access import UserRole
 from core.errors import InputError
 from core.files.disk import disk_use
 from core.files.json_text import loads
+from core.files.sealed import content_of
 from core.settings import settings
 
 KEEP_S = 7 * 24 * 3600.0
@@ -39,7 +40,7 @@ class TrashedRun:
     def launched_by(self) -> str:
         """The name of whoever launched the run; empty for the person at this machine, or if the record is damaged."""
         try:
-            return str(loads((self.folder / "run.json").read_bytes())["provenance"].get("launched_by", ""))
+            return str(loads(content_of(self.folder / "run.json"))["provenance"].get("launched_by", ""))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return ""
 

@@ -31,8 +31,8 @@ ENDS_WITHIN_S = 20
 
 
 @contextmanager
-def started(command: Sequence[str], home: Path) -> Iterator[tuple[str, psutil.Popen]]:
-    """The command with a free port after it, as a process, once it answers; its address."""
+def started(command: Sequence[str], home: Path, *, under: Sequence[str] = ()) -> Iterator[tuple[str, psutil.Popen]]:
+    """The command with a free port after it, as a process, once it answers; its address. ``under`` starts it."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -40,7 +40,7 @@ def started(command: Sequence[str], home: Path) -> Iterator[tuple[str, psutil.Po
     browser = f"sh -c 'echo %s > {opened}'"
     environment = {**os.environ, "HEDGE_HOME": str(home), "CUDA_VISIBLE_DEVICES": "", "BROWSER": browser}
     with held_by_tests(home, answers=False), log.open("wb") as out:
-        whole = [sys.executable, "-m", *command, str(port)]
+        whole = [*under, sys.executable, "-m", *command, str(port)]
         process = psutil.Popen(whole, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT)
         try:
             wait_for(f"http://127.0.0.1:{port}/healthz", process, log)

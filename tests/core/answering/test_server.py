@@ -9,10 +9,11 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import deque
 from contextlib import suppress
-from multiprocessing import AuthenticationError, Pipe
+from multiprocessing import AuthenticationError, Pipe, util
 from multiprocessing.connection import Client, answer_challenge, deliver_challenge
 from pathlib import Path
 
@@ -21,7 +22,7 @@ import pytest
 
 from core.answering import client, custom_question
 from core.answering.custom_question import AnswerProgress
-from core.answering.server import MOST_WAITING, AnsweringServer, serve
+from core.answering.server import MOST_WAITING, AnsweringServer, listening, serve
 from core.errors import InputError, RunError
 from core.files.file_lock import holder, is_held
 from core.processes.stop_signals import StopSignals
@@ -98,6 +99,33 @@ def test_only_its_owner_can_connect(run_id: str, fake_home: Path, start_server: 
     asked = own(run_id)
     client.ask(asked)
     assert ended(asked).stage == "answered"
+
+
+def test_paths_that_are_too_long_for_a_socket(run_id: str, fake_home: Path, monkeypatch: pytest.MonkeyPatch):
+    folder = fake_home / ("t" * (121 - len(str(fake_home))))
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    asked = own(run_id)
+    client.ask(asked)
+    assert ended(asked).stage == "answered"
+
+
+def test_a_socket_is_in_a_folder_for_temporary_files_or_the_hosts_or_is_a_port(home: Path, monkeypatch):
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        monkeypatch.setattr(util, "get_temp_dir", lambda: short)
+        with listening() as listener:
+            assert str(listener.address).startswith(f"{short}/listener-")
+        monkeypatch.setattr(util, "get_temp_dir", lambda: f"{short}/{'t' * 120}")
+        monkeypatch.setenv("HEDGE_HOME", short)
+        client.server_lock().parent.mkdir(parents=True)
+        for _ in range(2):  # a server that was killed leaves its socket
+            with listening() as listener:
+                assert listener.address == str(client.server_lock().with_suffix(".socket"))
+                assert stat.S_IMODE(Path(listener.address).stat().st_mode) == 0o600
+            client.server_lock().with_suffix(".socket").touch()
+        monkeypatch.setenv("HEDGE_HOME", str(home / ("h" * 120)))
+        with listening() as listener:
+            assert listener.address[0] == "127.0.0.1"
 
 
 def called_with(message: object) -> str:

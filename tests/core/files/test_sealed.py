@@ -84,7 +84,7 @@ def test_a_run_is_not_read_with_the_files_of_another_one(home: Path):
         store.read_logits(first)
     record = folder / first / "run.json"
     record.write_bytes((folder / second / "run.json").read_bytes())
-    with pytest.raises(InputError, match=f"it is of the run {second!r}"):
+    with pytest.raises(InputError, match=f"run.json is that of the run {second}"):
         store.read_record(first)
 
 

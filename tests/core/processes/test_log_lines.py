@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from core.errors import InputError
-from core.processes.log_lines import say
+from core.processes import log_lines
+from core.processes.log_lines import complain, say
 from core.settings import ROOT, settings
 
 WRITES = """
@@ -31,6 +32,17 @@ def test_a_line_for_a_person_has_its_time(capsys: pytest.CaptureFixture[str]):
     say("agent of vm: cpu")
     date, clock, *rest = capsys.readouterr().err.split(" ")
     assert (len(date), len(clock), " ".join(rest)) == (10, 8, "agent of vm: cpu\n")
+
+
+@pytest.mark.quick
+def test_what_lasts_is_written_once_in_ten_minutes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    for _ in range(3):
+        complain("the database is gone")
+        complain("the disk is full")
+    assert len(capsys.readouterr().err.splitlines()) == 2
+    monkeypatch.setattr(log_lines, "AGAIN_S", 0.0)
+    complain("the database is gone")
+    assert capsys.readouterr().err.endswith("the database is gone\n")
 
 
 def test_every_line_is_an_object_where_a_machine_reads_them():

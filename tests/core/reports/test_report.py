@@ -237,7 +237,7 @@ def test_a_run_without_calibration_is_refused(home):
 def test_logits_that_fit_no_question_are_refused(home):
     name = synthetic_run(20)
     store.write_questions(store.folder_of(name), synthetic_questions(19), ["test"] * 19)
-    with pytest.raises(InputError, match="fit no question"):
+    with pytest.raises(InputError, match="fits no question"):
         load(name)
 
 

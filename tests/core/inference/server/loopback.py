@@ -77,7 +77,7 @@ class Behaviour:
 class Loopback:
     """The server: ``url``, its ``behaviour``, and what it was asked (``texts`` counts the texts it answered well)."""
 
-    def __init__(self, model: str = "pocket-3m") -> None:
+    def __init__(self, model: str = "pocket-3m", *, port: int = 0) -> None:
         folder = ASSETS / "models" / model
         self.name = model
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -92,7 +92,7 @@ class Loopback:
         self.compute = threading.Lock()
         self.released = threading.Event()
         self.known: dict[tuple[int, ...], torch.Tensor] = {}
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.http = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self.http.daemon_threads = True
         self.thread = threading.Thread(target=self.http.serve_forever, args=(0.05,), daemon=True)
 
@@ -395,9 +395,9 @@ def shorten(choice: dict[str, Any]) -> None:
 
 
 @contextmanager
-def loopback_server(model: str = "pocket-3m") -> Iterator[Loopback]:
-    """A server that ends with the block."""
-    server = Loopback(model)
+def loopback_server(model: str = "pocket-3m", *, port: int = 0) -> Iterator[Loopback]:
+    """A server that ends with the block, at this port (0: a free one)."""
+    server = Loopback(model, port=port)
     server.thread.start()
     try:
         yield server

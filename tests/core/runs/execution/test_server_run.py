@@ -14,6 +14,7 @@ from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
+from core.files.tables import read_table
 from core.inference.server import client, connect
 from core.inference.server.engine import CHECKED_QUESTIONS
 from core.inference.server.known_servers import remember
@@ -162,6 +163,30 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
     assert len(scored.ids) == len(set(scored.ids)) == 60
     log = "\n".join(store.read_log(record.run_id))
     assert "goes on after" in log
+
+
+def test_only_the_answers_of_a_damaged_chunk_and_part_are_paid_again(server, impatient, monkeypatch, capsys):
+    monkeypatch.setattr("core.inference.server.engine.CHUNK", 5)
+    server.reset(fault=lambda number: "cut" if number > 110 else "")
+    run("--server", server.url, status=1)
+    (record,) = own_runs().values()
+    chunks = store.folder_of(record.run_id) / "chunks"
+    whole = [path for path in chunks.glob("*.parquet") if not (chunks / f"part-{path.name}").exists()]
+    ids = {path: set(read_table(path)["id"].to_pylist()) for path in whole}
+    chunk, part = min(path for path in whole if "part" not in path.name), min(chunks.glob("part-*.parquet"))
+    chunk.write_bytes(chunk.read_bytes()[:-9])
+    part.write_bytes(b"")
+    kept = set().union(*(names for path, names in ids.items() if path not in (chunk, part)))
+    server.reset()
+    run("--server", server.url)
+    again = {one.question_id for one in asked_by(record) if one.text in server.texts}
+    assert ids[chunk] | ids[part] <= again
+    assert kept
+    assert len(kept & again) <= CHECKED_QUESTIONS
+    assert own_runs()[(server.url,)].state == "done"
+    assert len(set(store.read_logits(record.run_id).ids)) == 60
+    log = "\n".join(store.read_log(record.run_id))
+    assert all(f"{path.name} is damaged" in log for path in (chunk, part))
 
 
 def test_a_run_does_not_continue_with_other_weights_by_the_same_name(server, impatient, capsys):

@@ -1,0 +1,110 @@
+"""The kinds of values in ``run.json``, checked once when it is read.
+
+A record with a digest is what Hedge wrote. An older one, and one that a person has changed, may hold anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from core.files.sealed import DamagedError
+
+NUMBER = float
+"""A finite number, whole or not."""
+
+RECORD: dict[str, Any] = {
+    "id": str,
+    "schema": int,
+    "spec": {},
+    "state": str,
+    "created": NUMBER,
+    "message": str,
+    "provenance": {},
+}
+"""The fields that each record has."""
+OPTIONAL: dict[str, Any] = {"started": NUMBER, "ended": NUMBER, "files": {None: str}}
+"""The other fields, which may be null, too."""
+PROVENANCE: dict[str, Any] = {
+    "bounded_questions": int,
+    "budget_reached": NUMBER,
+    "chunk": int,
+    "engine": {
+        "budget": {"bytes": NUMBER},
+        "device": str,
+        "notes": [str],
+        "parameters": NUMBER,
+        "rung": str,
+        "servers": [str],
+        "vocabulary": int,
+    },
+    "jury": str,
+    "missing": {},
+    "model_files": {},
+    "scored": {"characters": NUMBER, "questions": NUMBER},
+    "scoring_seconds": NUMBER,
+    "spent": [int],
+}
+"""What is computed with or shown as it is; all else in a provenance is only shown, whatever its kind. An object has
+any of these fields, and others."""
+WORDS: dict[Any, str] = {str: "a text", int: "a whole number", NUMBER: "a number"}
+LATEST = 1e11
+"""Seconds since the epoch that a calendar can show."""
+LENGTHS = {"spent": 2}
+
+
+def check_record(values: Mapping[str, Any]) -> None:
+    """Raise :class:`~core.files.sealed.DamagedError` for fields of ``run.json`` that are missing or of another kind."""
+    for name, kind in RECORD.items():
+        if name not in values:
+            raise DamagedError(f"it lacks the field {name}")
+        _check(name, values[name], kind)
+    for name, kind in OPTIONAL.items():
+        if values.get(name) is not None:
+            _check(name, values[name], kind)
+    for name in ("created", "started", "ended"):
+        if not 0 <= (values.get(name) or 0) < LATEST:
+            raise DamagedError(f"it has a time in the field {name} that no calendar has")
+    for name, value in values["provenance"].items():
+        if (wrong := misfit(name, value)) is not None:
+            raise DamagedError(f"it has {wrong}")
+
+
+def misfit(name: str, value: Any) -> str | None:
+    """What is wrong with a value of a provenance, in words; None if nothing is."""
+    if name not in PROVENANCE or value is None:
+        return None
+    try:
+        _check(name, value, PROVENANCE[name])
+    except DamagedError as error:
+        return str(error).removeprefix("it has ")
+    if len(value) != LENGTHS[name] if name in LENGTHS else False:
+        return f"a field {name} of another length"
+    if name == "scored" and set(PROVENANCE[name]) - {key for key, each in value.items() if each is not None}:
+        return f"a field {name} that is not whole"
+    return None
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    """Raise :class:`DamagedError` unless the value is of the kind: a type, an object with fields of kinds (``None``
+    stands for all its fields), or a list whose entries have one kind."""
+    if isinstance(kind, dict):
+        if not isinstance(value, dict):
+            raise DamagedError(f"it has a field {name} that is no object")
+        for key, each in value.items():
+            if each is not None and (of := kind.get(key, kind.get(None))) is not None:
+                _check(f"{name}.{key}", each, of)
+    elif isinstance(kind, list):
+        if not isinstance(value, list):
+            raise DamagedError(f"it has a field {name} that is no list")
+        for each in value:
+            _check(name, each, kind[0])
+    elif not _is(value, kind):
+        raise DamagedError(f"it has a field {name} that is not {WORDS[kind]}")
+
+
+def _is(value: Any, kind: type) -> bool:
+    if kind is NUMBER:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,0 +1,81 @@
+"""A real server that may open few files: visitors who left take none, new pages are refused, and open ones go on."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from app.serving.file_limit import REFUSAL
+from tests.app.serving.test_server import APP, started
+from tests.intruders.client import Client
+
+FEW = 64
+WITH_FEW = ("sh", "-c", f'ulimit -n {FEW}; exec "$0" "$@"')
+PAGE = {"Accept": "text/html"}
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no such limit")
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition holds; an answer of ``/readyz`` is used again for two seconds."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def test_a_server_survives_more_visitors_than_it_may_have_files(home: Path):
+    with started(APP, home, under=WITH_FEW) as (address, _), ExitStack() as closing:
+        client = Client(address)
+        closing.callback(client.close)
+        for _ in range(FEW // 2):  # a visitor who has left takes no file
+            assert client.screen().text
+        assert client.ask("GET", "/readyz").status == 200
+        with ExitStack() as pages:
+            first = pages.enter_context(client.session())
+            opened = 1
+            with suppress(aiohttp.WSServerHandshakeError):
+                while opened < FEW:
+                    assert pages.enter_context(client.session()).screen.text
+                    opened += 1
+            assert FEW / 2 < opened < FEW  # each takes one file, and the server keeps 16
+            assert first.visit("account").text
+            assert client.ask("GET", "/healthz").status == 200
+            refused = client.ask("GET", "/", headers=PAGE)
+            assert (refused.status, refused.body.decode()) == (503, REFUSAL)
+            until(lambda: client.ask("GET", "/readyz").status == 503)
+            assert f"of {FEW} files and connections" in client.ask("GET", "/readyz").body.decode()
+        until(lambda: client.ask("GET", "/readyz").status == 200)
+        assert client.screen().text
+        assert client.ask("GET", "/", headers=PAGE).status == 200
+        lines = (home.parent / "server.log").read_text(encoding="utf-8").splitlines()
+        assert sum("new pages are refused" in line for line in lines) == 1
+        assert not any("Traceback" in line for line in lines)
+
+
+def test_many_connections_at_once_write_one_line(home: Path):
+    with started(APP, home, under=WITH_FEW) as (address, _):
+        client = Client(address)
+
+        async def visit(http: aiohttp.ClientSession) -> None:
+            with suppress(aiohttp.ClientError):  # it is refused or cut off
+                async with http.get(f"{address}/") as answer:
+                    await answer.read()
+
+        async def visit_together() -> None:
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+                await asyncio.gather(*(visit(http) for _ in range(4 * FEW)))
+
+        client.run(visit_together())
+        until(lambda: client.ask("GET", "/", headers=PAGE).status == 200)
+        client.close()
+        log = (home.parent / "server.log").read_text(encoding="utf-8")
+        assert log.count("new pages are refused") == 1
+        assert "Traceback" not in log

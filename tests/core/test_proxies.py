@@ -1,0 +1,93 @@
+"""Which address is asked through which proxy: never this machine's own, and what can't be used is said."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from core import proxies
+from core.errors import InputError, RunError
+from core.inference.server.client import ServerClient
+from core.shelf import downloads
+from tests.core.inference.server.loopback import loopback_server
+from tests.core.inference.server.test_server_client import BODIES, SHORT, asked
+
+pytestmark = pytest.mark.quick
+FAR = "http://models.example:8000/v1"
+SPELLINGS = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+
+
+@pytest.fixture(autouse=True)
+def none_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment names no proxy."""
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+
+
+@pytest.mark.parametrize("variable", SPELLINGS)
+@pytest.mark.parametrize("proxy", ["http://me:secret@proxy.example:3128", "me:secret@proxy.example:3128"])
+def test_every_spelling_names_a_proxy_for_others_alone(monkeypatch: pytest.MonkeyPatch, variable: str, proxy: str):
+    monkeypatch.setenv(variable, proxy)
+    assert proxies.proxy_of(FAR) == "http://me:secret@proxy.example:3128"
+    for own in ("127.0.0.1:8000", "127.1.2.3", "[::1]:8000", "localhost", "gpu.localhost:1", "[::ffff:127.0.0.1]"):
+        assert proxies.proxy_of(f"http://{own}/v1") is None
+    assert proxies.in_words() == f"{variable.lower()} http://proxy.example:3128"
+    for listed in ("models.example", ".example", "*", "a.b, models.example:8000"):
+        monkeypatch.setenv("no_proxy", listed)
+        assert proxies.proxy_of(FAR) is None or "8000" in listed
+
+
+@pytest.mark.parametrize(
+    ("proxy", "sentence"),
+    [
+        ("socks5://me:secret@there:1080", "names the proxy socks5://there:1080, and Hedge uses only http proxies"),
+        ("http://there:99999", "names a proxy that can't be read"),
+        ("http://:3128", "names a proxy without a host or a port, http://:3128"),
+        ("http://[there", "names a proxy that can't be read"),
+    ],
+)
+@pytest.mark.parametrize("variable", ["http_proxy", "all_proxy"])
+def test_a_proxy_that_can_not_be_used_is_one_sentence(monkeypatch, variable: str, proxy: str, sentence: str):
+    monkeypatch.setenv(variable, proxy)
+    with pytest.raises(InputError) as refused:
+        ServerClient([FAR])
+    assert str(refused.value) == f"{variable} {sentence}; correct or unset it, or add models.example to no_proxy"
+
+
+def test_a_server_of_this_machine_is_asked_directly(monkeypatch: pytest.MonkeyPatch):
+    for variable in SPELLINGS:
+        monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    with loopback_server() as server, ServerClient([server.url], patience=SHORT) as client:
+        assert len(asked(client, BODIES[:2])) == 2
+
+
+def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("http_proxy", "http://me:secret@127.0.0.1:9")
+    with (
+        ServerClient([FAR], patience=replace(SHORT, first_s=0.1, gone_s=0.1, tries=1)) as client,
+        pytest.raises(RunError) as failed,
+    ):
+        asked(client, BODIES[:1])
+    assert f"the server {FAR}, asked through the proxy http://127.0.0.1:9, can't be reached" in str(failed.value)
+    assert "secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize("proxy", ["socks://there:1", "socks5://there:1", "::::"])
+def test_the_shelf_says_a_proxy_that_can_not_be_used(monkeypatch: pytest.MonkeyPatch, proxy: str):
+    monkeypatch.setenv("all_proxy", proxy)
+    with pytest.raises(InputError, match=r"^a proxy of the environment can't be used \(all_proxy .*\); correct"):
+        downloads._client()
+
+
+@pytest.mark.parametrize("variable", ["no_proxy", "NO_PROXY"])
+def test_libraries_ask_this_machine_directly_too(monkeypatch: pytest.MonkeyPatch, variable: str):
+    proxies.keep_own_direct()
+    assert "no_proxy" not in os.environ  # no proxy is named
+    monkeypatch.setenv("HTTPS_PROXY", "http://there:1")
+    monkeypatch.setenv(variable, "a.example")
+    monkeypatch.setenv("NO_PROXY" if variable == "no_proxy" else "no_proxy", "a.example")
+    proxies.keep_own_direct()
+    assert os.environ["no_proxy"] == os.environ["NO_PROXY"] == "a.example,localhost,.localhost,127.0.0.1,::1"

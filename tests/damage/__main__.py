@@ -1,0 +1,51 @@
+"""``python -m tests.damage [KIND …] [--tries N] [--seed S]``: damage files, and print a table of what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.damage.damages import DAMAGES
+from tests.damage.kinds import KINDS
+from tests.damage.tries import HEADER, Row, Stage
+
+
+def main() -> int:
+    """Print the table and the first try of each bad outcome; returns 1 if there was one."""
+    parser = argparse.ArgumentParser(prog="python -m tests.damage")
+    parser.add_argument("kind", nargs="*", choices=[[], *KINDS], metavar="KIND", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--tries", type=int, default=2_000, help="flips of each kind; other damages: a tenth")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--damage", nargs="+", choices=DAMAGES, default=list(DAMAGES))
+    parser.add_argument("--only", type=int, metavar="TRY", help="this try alone")
+    parser.add_argument("--at-once", type=int, default=1, help="tries in one process, which look at less; as the suite")
+    options = parser.parse_args()
+    logging.getLogger().setLevel(logging.CRITICAL)
+    status = 0
+    print(HEADER, flush=True)
+    for name in options.kind or KINDS:
+        with tempfile.TemporaryDirectory(prefix="hedge-damage-") as folder:
+            begun = time.monotonic()
+            stage = Stage(name, KINDS[name], Path(folder))
+            for damage in options.damage:
+                row = Row(name, damage)
+                tries = options.tries if damage == "flip" else max(options.tries // 10, 1)
+                numbers = range(tries) if options.only is None else [options.only]
+                for result in stage.run(damage, numbers, options.seed, at_once=options.at_once):
+                    row.add(result)
+                print(row.to_markdown(), flush=True)
+                for result in row.bad:
+                    replay = f"python -m tests.damage {name} --seed {options.seed} --damage {damage}"
+                    told = result.details if options.only is not None else result.details[-700:]
+                    print(f"  {result.outcome}: {result.damaged}\n    {replay} --only {result.number}\n    {told}")
+                status |= bool(row.bad) and not KINDS[name].older
+            print(f"  {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+    return int(status)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""Juries that were imported, and a pipeline that was stopped before its jury was done."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import random
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.errors import InputError, RunCancelled
+from core.jury_pipeline import jury_spec, jury_store
+from core.jury_pipeline.jury_spec import JurySpec
+from core.runs import store
+from core.runs.execution import jury_run
+from core.runs.execution.execute import execute
+from core.settings import settings
+from tests.damage.kinds.common import Names, other_run
+from tests.damage.looks import Look, Refused, command, exported, listed, report, run, run_and_told
+from tests.damage.tries import Kind
+
+
+def _juries() -> Names:
+    made = {}
+    for name, seed in (("bench", 1), ("panel", 2)):
+        rng = random.Random(seed)
+        path = settings().home.parent / f"{name}.csv"
+        with path.open("w", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["question", "answer", "juror", "p_true", "label"])
+            for i in range(60):
+                label = rng.random() < 0.6
+                for juror in ("ada", "bob", "cy"):
+                    p = min(max(0.5 + (0.2 if label else -0.2) + rng.gauss(0, 0.25), 0.01), 0.99)
+                    table.writerow([f"Question {i}?", f"answer {i}", juror, f"{p:.4f}", int(label)])
+        made[name] = run("jury", "import", "--judgements", str(path), "--name", name)["jury"]
+        path.unlink()
+    return made | {"brook": other_run()}
+
+
+def _of_juries(names: Names) -> list[Look]:
+    looks = [report(names["brook"]), listed(names["brook"])]
+    for jury in (names["bench"], names["panel"]):
+        looks += [
+            Look(f"jury list, {jury}", (jury,), _in_list(jury)),
+            Look(f"agreement, {jury}", (jury,), command("jury", "agreement", "--judgements", jury)),
+            Look(
+                f"evaluate, {jury}", (jury,), command("jury", "evaluate", "--judgements", jury, "--seeds", "0-1"), True
+            ),
+            exported(f"export, {jury}", (jury,), "jury", "export", "--judgements", jury),
+        ]
+    return looks
+
+
+def _in_list(jury: str) -> Callable[[], Any]:
+    def row() -> Any:
+        rows, told = run_and_told("jury", "list")
+        own = [row for row in rows if jury in row.values()]
+        sentences = [str(row["message"]) for row in own if row.get("message")] + told.splitlines()
+        if len(own) != 1 or sentences:
+            raise Refused(next((sentence for sentence in sentences if jury in sentence), f"{len(own)} rows: {told}"))
+        return own[0]
+
+    return row
+
+
+# ---------------------------------------------------------------- a pipeline
+
+PATH = JurySpec(base="pocket-1m", jurors=("pocket-1m",) * 2, samples=30, steps=3, rows=4, rank=2)
+
+
+def _jury_path() -> Names:
+    path_id = jury_spec.create(PATH)
+    spec = jury_run.spec_of(jury_spec.read_spec(path_id))
+    execute(spec)
+    undisturbed = _judgements(spec.run_id).to_json(double_precision=15)
+    for folder in (settings().runs / spec.run_id, settings().home / "juries", jury_spec.folder_of(path_id)):
+        shutil.rmtree(folder)
+    jury_spec.create(PATH)
+    part = jury_spec.folder_of(path_id) / "judged-pocket-1m-2.jsonl"
+    with contextlib.suppress(RunCancelled):
+        execute(spec, cancelled=lambda: part.is_file() and part.stat().st_size > 200)
+    assert part.is_file()
+    return {"path": path_id, "undisturbed": undisturbed, "run": spec.run_id, "brook": other_run()}
+
+
+def _judgements(run_id: str) -> pd.DataFrame:
+    return jury_store.read(str(store.read_record(run_id).provenance["jury"])).table()
+
+
+def _of_jury_path(names: Names) -> list[Look]:
+    def made() -> Any:
+        try:
+            execute(jury_run.spec_of(jury_spec.read_spec(names["path"])))
+        except InputError as error:
+            raise Refused(str(error)) from error
+        table, before = _judgements(names["run"]), pd.read_json(io.StringIO(names["undisturbed"]))
+        others = list(zip(table["question"], table["answer"], table["juror"], table["label"], strict=True))
+        # Verdicts depend in their seventh digit on which answers share a batch.
+        same = np.allclose(table["p_true"], before["p_true"], rtol=0, atol=1e-5)
+        return [bool(same) or table["p_true"].tolist(), others]
+
+    of = ("/path.json", "/jurors/", "/jury.json")
+    return [Look("made", of, made, central=True), report(names["brook"]), listed(names["brook"])]
+
+
+KINDS = {
+    "jury": Kind(_juries, _of_juries, ("juries/*/*",)),
+    "jury path": Kind(_jury_path, _of_jury_path, ("jury-paths/**/*",)),
+}

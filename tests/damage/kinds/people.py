@@ -1,0 +1,161 @@
+"""What people made: own questions with their answers, own banks, and classes; and the queue of runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from core.records import LETTERS
+from core.settings import settings
+from tests.damage.kinds.common import QUESTIONS, Names, other_run
+from tests.damage.looks import Look, Refused, command, listed, pages, report, run
+from tests.damage.tries import Kind
+
+# ---------------------------------------------------------------- a person's own question
+
+
+def _answers() -> Names:
+    from core.answering.custom_question import CustomQuestion, ModelAnswer, write_answer
+
+    made = {}
+    for name in ("first", "second"):
+        own = CustomQuestion("pocket-1m", "pocket-1m-qa", f"Which is {name}?", ("one", "two"))
+        k = len(own.all_options)
+        logits = tuple(np.random.default_rng(len(name)).normal(size=k).tolist())
+        answer = ModelAnswer(
+            own, own.all_options, logits, 0.9, 12.0, 0.0, "prompt", "cpu", "one by one", 1e-6, 1e-4, 0, 1e9, first=" A"
+        )
+        write_answer(answer)
+        made[name] = answer.answer_id
+    return made | {"brook": other_run()}
+
+
+def _of_answers(names: Names) -> list[Look]:
+    def answer(answer_id: str) -> Any:
+        from core.answering.custom_question import read_answer
+
+        return repr(read_answer(answer_id))
+
+    own = [names["first"], names["second"]]
+    return [report(names["brook"]), *(Look(name, (name,), lambda name=name: answer(name)) for name in own)]
+
+
+# ---------------------------------------------------------------- question banks that were brought in
+
+
+def _banks() -> Names:
+    from core.exchange.dropped import question_files
+
+    made = {}
+    for name in ("rivers", "towns"):
+        rows = [
+            {
+                "question": f"Which is number {i} of the {name}?",
+                "choices": [f"{name} {i + j}" for j in range(4)],
+                "answer": LETTERS[i % 4],
+            }
+            for i in range(40)
+        ]
+        path = settings().home.parent / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        made[name] = question_files.keep(path, path.name)
+        path.unlink()
+    return made | {"brook": other_run()}
+
+
+def _of_banks(names: Names) -> list[Look]:
+    looks = [report(names["brook"])]
+    for name in ("rivers", "towns"):
+        words = ("run", "--model", "fake", "--task", names[name])
+        looks.append(Look(f"questions of {name}", (f"/{name}.",), lambda task=names[name]: _questions(task)))
+        looks.append(Look(f"run on {name}", (f"/{name}.",), lambda words=words: run(*words)["reports"], costly=True))
+    return looks
+
+
+def _questions(task: str) -> Any:
+    from core.tasks import catalogue
+
+    return [asdict(question) for question in catalogue.load(task).questions]
+
+
+# ---------------------------------------------------------------- classes
+
+
+def _classes() -> Names:
+    from core.classroom import class_store, lecture, quiz
+
+    made = {}
+    for name, seed in (("first", 1), ("second", 2)):
+        live = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=seed))
+        made[name] = live.code
+        for seat in range(6):
+            live.join(f"{seed}{seat:031x}", f"Ada {seat}")
+        for question in range(6):
+            lecture.ask_next(live.code)
+            for seat in range(6):
+                shares = [10] * 6
+                shares[(seat + question) % 6] += 40
+                live.answer(f"{seed}{seat:031x}", question=question, shares=shares, turn=1)
+            lecture.show_answer(live.code)
+    lecture.ask_next(made["first"])
+    for connection in class_store._open.values():
+        connection.close()
+    return made | {"brook": other_run()}
+
+
+def _of_classes(names: Names) -> list[Look]:
+    def shown(code: str) -> Any:
+        from core.classroom import class_run, class_state, lecture
+        from core.classroom.refusals import ClassRefusal
+
+        try:
+            live = lecture.led(code)
+            table = class_run.answers_table(code, names=True)
+            return [class_state.for_phones(live), class_state.for_projector(live), table.to_json()]
+        except ClassRefusal as error:
+            raise Refused(f"classes.sqlite: {error}") from error
+
+    def codes() -> Any:
+        from core.classroom import lecture
+
+        return sorted(lecture.own_classes())
+
+    of = ("classes.sqlite",)
+    own = [Look(name, of, lambda code=names[name]: shown(code)) for name in ("first", "second")]
+    return [report(names["brook"]), listed(names["brook"]), Look("codes", of, codes), *own]
+
+
+# ---------------------------------------------------------------- the run engine's database
+
+
+def _queued() -> Names:
+    made = {"brook": other_run()}
+    for seed in (1, 2, 3):
+        (made[f"queued {seed}"],) = run(*QUESTIONS, "--samples", "60", "--seed", str(seed), "--queue")["runs"]
+    return made
+
+
+def _of_queue(names: Names) -> list[Look]:
+    def queue() -> Any:
+        from core.runs import engine
+
+        return [[now.run_id, now.state, now.message] for now in engine.statuses()]
+
+    of = ("engine.sqlite",)
+    queued = [Look(look.name, (*look.of, *of), look.get) for look in map(listed, list(names.values())[1:])]
+    brook = names["brook"]
+    first = Look("first", of, command("first", names["queued 3"]), costly=True)
+    cancel = Look("cancel", of, command("cancel", names["queued 2"]), costly=True)
+    new_run = pages({"brook": brook}, overview={}, compare={"runs": brook}, new_run={})
+    return [report(brook), listed(brook), *queued, Look("queue", of, queue), first, cancel, new_run]
+
+
+KINDS = {
+    "answer": Kind(_answers, _of_answers, ("answers/*",)),
+    "bank": Kind(_banks, _of_banks, ("questions/*/*",)),
+    "class": Kind(_classes, _of_classes, ("classes.sqlite*",)),
+    "database": Kind(_queued, _of_queue, ("engine.sqlite*",)),
+}
