@@ -194,7 +194,7 @@ def show(arguments: Namespace) -> CommandResult:
             del row["files"]
             lines.append(f"{name}  {row['answers']} answers by {', '.join(row['jurors'])}; {row['origin']}")
         except InputError as error:  # it hides no other
-            row = {"jury_id": name, "problem": str(error)}
+            row = {"jury_id": name, "message": str(error)}
             lines.append(f"{name}  {error}")
         rows.append(finite(row))
     nothing = "There are no juries yet; `hedge jury import FILES` imports one."

@@ -58,8 +58,18 @@ def tests(run_id: str) -> int:
 
 def shared_tests(first: str, second: str) -> int:
     """How many test questions two runs share. One that is asked several times in both counts as often."""
-    with store.reading(first, FILE), store.reading(second, FILE):
-        return _shared(_file(first), _source(first), _file(second), _source(second))
+    return shared(asked(first), asked(second))
+
+
+def asked(run_id: str) -> AskedQuestions:
+    """The questions of a run, read once to be compared with those of many others by :func:`shared`."""
+    return AskedQuestions(run_id, _file(run_id), _source(run_id))
+
+
+def shared(first: AskedQuestions, second: AskedQuestions) -> int:
+    """The number of :func:`shared_tests`."""
+    with store.reading(first.run_id, FILE), store.reading(second.run_id, FILE):
+        return _shared(first.file, first.source, second.file, second.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,15 @@ class _File:
 
     content: str
     path: Path = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestions:
+    """The questions of a run, and what they were drawn from."""
+
+    run_id: str
+    file: _File
+    source: QuestionSource
 
 
 def _file(run_id: str) -> _File:

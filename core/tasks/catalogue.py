@@ -219,13 +219,18 @@ def _cache_file(name: str) -> Path:
     return settings().home / "cache" / "tasks" / f"{name}.json"
 
 
+@functools.lru_cache(maxsize=1)
+def _read_cache(path: Path, stamp: int, size: int) -> TaskData:
+    values = read_json(path)
+    questions = tuple(Question(**(row | {"options": tuple(row["options"])})) for row in values.pop("questions"))
+    return TaskData(questions, tuple(values["demonstrations"]), values["source"], values["left_out"])
+
+
 def _cached(task: str, name: str, make: Any) -> TaskData:
     """What ``make`` builds, from the cache where it is there; a file that is damaged is built anew."""
     path = _cache_file(name)
     try:
-        values = read_json(path)
-        questions = tuple(Question(**(row | {"options": tuple(row["options"])})) for row in values.pop("questions"))
-        return TaskData(questions, tuple(values["demonstrations"]), values["source"], values["left_out"])
+        return _read_cache(*_version(path))
     except (OSError, ValueError, KeyError, TypeError):
         data: TaskData = make()
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -182,7 +182,12 @@ def catalogue_cache() -> Kept:
     data = catalogue.TaskData(tuple(synthetic_questions(4)), source="hub", left_out={"too long": 2})
     catalogue._cached("qa", "qa-hub-0", lambda: data)
     built = catalogue.TaskData((), source="built again")
-    return catalogue._cache_file("qa-hub-0"), lambda: catalogue._cached("qa", "qa-hub-0", lambda: built), built
+
+    def read() -> catalogue.TaskData:
+        catalogue._read_cache.cache_clear()
+        return catalogue._cached("qa", "qa-hub-0", lambda: built)
+
+    return catalogue._cache_file("qa-hub-0"), read, built
 
 
 def cached_figures() -> Kept:
@@ -339,7 +344,7 @@ def test_a_damaged_jury_hides_no_other_and_is_written_again(home: Path, capsys: 
     path.write_bytes(path.read_bytes()[:-40])
     assert main(["jury", "list", "--json"]) == 0
     rows = {row["jury_id"]: row for row in json.loads(capsys.readouterr().out)}
-    assert "judgements.parquet" in rows[path.parent.name]["problem"]
+    assert "judgements.parquet" in rows[path.parent.name]["message"]
     assert rows[other]["answers"] == 20
     jury_store.save(seeded_jury(30), name="bench", origin="a test", notes=["A note."])
     after = read()
