@@ -43,11 +43,6 @@ def command(*words: str) -> Callable[[], Any]:
 
 def run(*words: str) -> Any:
     """Run a command; :class:`Refused` with its sentence if it fails."""
-    return run_and_told(*words)[0]
-
-
-def run_and_told(*words: str) -> tuple[Any, str]:
-    """Run a command, and what it prints beside the JSON."""
     said, told = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
         status = main([*words, "--json"])
@@ -56,7 +51,7 @@ def run_and_told(*words: str) -> tuple[Any, str]:
     if status:
         sentences = [line for line in told.getvalue().splitlines() if line.startswith("hedge: ")]
         raise Refused(sentences[-1] if sentences else f"status {status} without a sentence: {told.getvalue()[-300:]}")
-    return json.loads(said.getvalue()), told.getvalue()
+    return json.loads(said.getvalue())
 
 
 def report(run_id: str) -> Look:

@@ -21,7 +21,7 @@ from core.runs.execution import jury_run
 from core.runs.execution.execute import execute
 from core.settings import settings
 from tests.damage.kinds.common import Names, other_run
-from tests.damage.looks import Look, Refused, command, exported, listed, report, run, run_and_told
+from tests.damage.looks import Look, Refused, command, exported, listed, report, run
 from tests.damage.tries import Kind
 
 
@@ -59,11 +59,9 @@ def _of_juries(names: Names) -> list[Look]:
 
 def _in_list(jury: str) -> Callable[[], Any]:
     def row() -> Any:
-        rows, told = run_and_told("jury", "list")
-        own = [row for row in rows if jury in row.values()]
-        sentences = [str(row["message"]) for row in own if row.get("message")] + told.splitlines()
-        if len(own) != 1 or sentences:
-            raise Refused(next((sentence for sentence in sentences if jury in sentence), f"{len(own)} rows: {told}"))
+        own = [row for row in run("jury", "list") if row["jury_id"] == jury]
+        if len(own) != 1 or own[0].get("problem"):
+            raise Refused(own[0].get("problem", "") if own else "it is not in the list")
         return own[0]
 
     return row
