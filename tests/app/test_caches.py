@@ -117,7 +117,8 @@ def test_a_broken_run_leaves_the_others_be(home: Path):
     (store.folder_of(unreadable) / "run.json").write_text("{")
     found = run_cache.runs()
     table, problems = overview_cache.overview(found.finished, 100)
-    assert table["run"].tolist() == [good] and not problems
+    assert table["run"].tolist() == [good]
+    assert not problems
     assert {each.run_id for each in found.problems} == {bad, unreadable}
 
 
