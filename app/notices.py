@@ -34,6 +34,7 @@ SAID = {"done": "Done", "failed": "Failed", "paused": "Paused", "cancelled": "Ca
 def unreadable_runs() -> None:
     """Name the runs that can't be read, with a button that deletes one if the person may do that."""
     try:
+        run_cache.look_again()
         problems = run_cache.runs().problems
     except Exception:  # The page itself reports it.
         LOG.exception("the runs can't be listed")

@@ -114,6 +114,15 @@ def synthetic_run(
     return spec.run_id
 
 
+def give_files(folder: Path) -> str:
+    """Write questions and logits into a run's folder, which a run that is done has. Returns its id."""
+    questions = synthetic_questions(4)
+    logits = np.zeros((4, 6), dtype=np.float32)
+    store.write_questions(folder, questions, ["calibration", "calibration", "test", "test"])
+    store.write_logits(folder, OptionLogits(tuple(q.id for q in questions), logits, np.ones(4, dtype=np.float32)))
+    return folder.name
+
+
 def classifier_run(names: Sequence[str], n: int = 200, *, model: str = "forest", texts: Sequence[str] = ()) -> str:
     """Bring in the probabilities of a classifier of n inputs, as the reader of tables gives them; half calibrate. Each
     class is true as often. Returns the run's id."""

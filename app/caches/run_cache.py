@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -172,6 +173,41 @@ def set_aside(error: UnreadableRunError) -> bool:
     return True
 
 
+_times: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {}
+"""The files of each run that could be read, and when they had been written then."""
+
+
+_next_look = [0.0]
+"""When the files are looked at again, at the earliest."""
+
+
+def look_again() -> None:
+    """Read those runs again of which a file has changed since it was checked. Each page does so once when it runs.
+
+    Looking at the files of very many runs takes a while, so at most a tenth of the time is spent on it.
+    """
+    begun = time.monotonic()
+    if begun < _next_look[0]:
+        return
+    for record in runs().records:
+        paths, times = _times.get(record.run_id, ((), ()))
+        if times != (now := _times_of(paths)):
+            try:
+                store.check_files(record)
+                _times[record.run_id] = (paths, now)
+            except UnreadableRunError as error:
+                set_aside(error)
+    ended = time.monotonic()
+    _next_look[0] = ended + 9 * (ended - begun)
+
+
+def _times_of(paths: tuple[str, ...]) -> tuple[int, ...]:
+    try:
+        return tuple([os.stat(path).st_mtime_ns for path in paths])
+    except OSError:
+        return (0,)
+
+
 def _set_aside(error: UnreadableRunError) -> UnreadableRun:
     owner = ""
     with suppress(InputError):
@@ -227,6 +263,8 @@ def version(run_id: str) -> str:
 def _read_whole(key: RunKey) -> RunRecord:
     record = store.read_record(key.run_id)
     store.check_files(record)
+    paths = store.checked_paths(record)
+    _times[key.run_id] = (paths, _times_of(paths))
     return record
 
 

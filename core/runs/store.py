@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from os.path import isdir, isfile, islink
@@ -343,16 +343,26 @@ def check_files(record: RunRecord) -> None:
 
     An older file has no digest. Of such a one only what says where its columns are is read.
     """
-    if record.state != "done":
-        return
     folder = folder_of(record.run_id)
-    for name in record.files or ((FILE, LOGITS) if record.spec.answers else ()):
+    for name in _checked_names(record):
         with reading(record.run_id, name):
             path = questions_file(folder) if name == FILE else folder / name
             if digest := path.stem if path.parent == FOLDER else record.files.get(name, ""):
                 checked_digest(path, digest)
             else:
                 check_table(path)
+
+
+def checked_paths(record: RunRecord) -> tuple[str, ...]:
+    """The files of a run that :func:`check_files` checks."""
+    folder = folder_of(record.run_id)
+    return tuple(str(questions_file(folder) if name == FILE else folder / name) for name in _checked_names(record))
+
+
+def _checked_names(record: RunRecord) -> Iterable[str]:
+    if record.state != "done":
+        return ()
+    return record.files or ((FILE, LOGITS) if record.spec.answers else ())
 
 
 def check_computed(record: RunRecord) -> None:

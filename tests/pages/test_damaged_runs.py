@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ import pytest
 
 from app import notices
 from app.caches import run_cache
-from core import monitoring
+from core import access, monitoring
+from core.access import Actor, UserRole
 from core.cli import main
-from core.runs import engine, store
+from core.errors import AccessError
+from core.runs import actions, engine, store
 from core.runs.storage import trash
 from tests.conftest import synthetic_run, without_digests
 from tests.pages.conftest import Open
@@ -192,6 +195,7 @@ def test_what_only_reading_notices_is_shown_on_every_page_from_then_on(
 @pytest.mark.parametrize(("file", "name"), [("run.json", "deleted"), ("logits.parquet", "a flipped bit")])
 def test_pages_name_it_once_and_a_button_deletes_it(open_page: Open, home: Path, file: str, name: str):
     first, damaged, last = (synthetic_run(24, model=model) for model in ("first", "damaged", "last"))
+    assert len(run_cache.runs().records) == 3  # seen whole before
     DAMAGES[name](home / "runs" / damaged / file)
     for page in ("overview", "compare", "new_run", "alpha_lab"):
         app = open_page(page)
@@ -230,3 +234,28 @@ def test_many_damaged_runs_take_no_more_room_than_a_few(open_page: Open, home: P
     app = open_page("overview")
     assert len(app.warning) == notices.MOST
     assert [each.label for each in app.expander if "can't be read" in each.label] == ["2 more runs can't be read"]
+
+
+@pytest.mark.parametrize(
+    ("actor", "may", "way_out"),
+    [
+        (Actor("ann", UserRole.VIEWER), set(), run_cache.ASK),
+        (Actor("ann", UserRole.LAUNCHER), {"logits.parquet"}, "delete the run and repeat it"),
+        (Actor("ann", UserRole.ADMINISTRATOR), {"logits.parquet", "run.json"}, "delete the run and repeat it"),
+    ],
+)
+def test_only_who_may_delete_it_is_told_to(
+    three: list[str], home: Path, request: pytest.FixtureRequest, actor: Actor, may: set[str], way_out: str
+):
+    for run_id, file in zip(three, ("logits.parquet", "run.json"), strict=False):
+        store.update_record(run_id, provenance={"launched_by": "ann"})
+        (home / "runs" / run_id / file).write_bytes(b"")
+    request.addfinalizer(lambda: access.serve("local"))
+    access.serve("login", whose=lambda: actor)
+    damaged = run_cache.runs().problems
+    deletable = " ".join(each.reason for each in damaged if each.may_delete)
+    assert {file for file in ("logits.parquet", "run.json") if file in deletable} == may
+    assert f"; {way_out}." in next(str(each) for each in damaged if "logits" in str(each))
+    for each in damaged:
+        with nullcontext() if each.may_delete else pytest.raises(AccessError):
+            actions.delete(each.run_id)

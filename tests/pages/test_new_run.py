@@ -31,7 +31,7 @@ from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.storage import trash
 from core.runs.store import Progress
-from tests.conftest import synthetic_run
+from tests.conftest import give_files, synthetic_run
 from tests.pages.conftest import Open, said
 
 
@@ -327,8 +327,7 @@ def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, asked: list[Any]
 
 def existing(state: str) -> str:
     spec = RunSpec(model="fake", task="qa", samples=100)
-    store.create(store.RunRecord(spec=spec, state=state, created=time.time(), ended=time.time()))
-    return spec.run_id
+    return give_files(store.create(store.RunRecord(spec=spec, state=state, created=time.time(), ended=time.time())))
 
 
 def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked: list[Any]):
@@ -403,7 +402,7 @@ def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, aske
 def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open, asked: list[Any]):
     wanted = [RunSpec(model="fake", task="qa", samples=100, strategy=name) for name in ("base", "task")]
     for spec in wanted:
-        store.create(store.RunRecord(spec=spec, state="done", created=time.time(), ended=time.time()))
+        give_files(store.create(store.RunRecord(spec=spec, state="done", created=time.time(), ended=time.time())))
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
@@ -448,9 +447,8 @@ def test_the_time_is_that_of_a_rate_measured_here(open_page: Open, asked: list[A
     """The earlier run asked the same 100 prompts: 2 s to begin, 30 s of scoring; a matrix of two takes 32 s new."""
     spec = RunSpec(model="fake", task="qa", samples=100)
     provenance = {"scoring_seconds": 30.0, "host": platform.node()}
-    store.create(
-        store.RunRecord(spec, "done", created=1.0, started=1_000_000.0, ended=1_000_032.0, provenance=provenance)
-    )
+    times = {"created": 1.0, "started": 1_000_000.0, "ended": 1_000_032.0}
+    give_files(store.create(store.RunRecord(spec, "done", **times, provenance=provenance)))
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
     assert {metric.label: metric.value for metric in app.metric}["Time"] == "32 s"  # a repeat takes as long
@@ -635,6 +633,7 @@ def test_a_run_that_stopped_before_the_page_was_opened_is_not_announced(open_pag
 def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[Any]):
     (queued,) = waiting(1)
     app = open_page("learn")
+    give_files(store.folder_of(queued.run_id))
     store.update_record(queued.run_id, state="done", ended=time.time())
     app.run()
     (toast,) = app.toast
