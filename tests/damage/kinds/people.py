@@ -70,10 +70,8 @@ def _of_banks(names: Names) -> list[Look]:
     looks = [report(names["brook"])]
     for name in ("rivers", "towns"):
         words = ("run", "--model", "fake", "--task", names[name])
-        looks.append(Look(f"questions of {name}", (f"{name}.jsonl",), lambda task=names[name]: _questions(task)))
-        looks.append(
-            Look(f"run on {name}", (f"{name}.jsonl",), lambda words=words: run(*words)["reports"], costly=True)
-        )
+        looks.append(Look(f"questions of {name}", (f"{name}.",), lambda task=names[name]: _questions(task)))
+        looks.append(Look(f"run on {name}", (f"{name}.",), lambda words=words: run(*words)["reports"], costly=True))
     return looks
 
 
