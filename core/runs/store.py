@@ -32,8 +32,17 @@ from core import letter_mass, record_tables
 from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.files import tables
 from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, content_of, digest_of, digests_of, read_json, write_json
-from core.files.tables import check_table, checked_digest, read_table, write_table
+from core.files.sealed import (
+    DamagedError,
+    checked_digest,
+    content_of,
+    damage,
+    digest_of,
+    digests_of,
+    read_json,
+    write_json,
+)
+from core.files.tables import DamagedTableError, check_table, read_table, write_table
 from core.letter_mass import LetterMass
 from core.record_tables import check_columns, logits_table, option_logits
 from core.records import OptionLogits, Question, Role
@@ -307,15 +316,13 @@ def reading(run_id: str, name: str) -> Iterator[None]:
 
 def _damaged(folder: Path, name: str, error: Exception) -> UnreadableRunError:
     """What is wrong with a file of a run, and the way out."""
-    source = error.__cause__ if isinstance(error, InputError) and error.__cause__ else error
-    if isinstance(source, FileNotFoundError):
-        reason = "is missing"
-    elif isinstance(source, OSError):
-        reason = f"can't be read ({source.strerror or 'no table'})"
-    elif isinstance(source, DamagedError):
-        reason = str(source).removeprefix("it ")
+    if isinstance(error, DamagedTableError):
+        reason = error.reason
+    elif isinstance(error, InputError) and not isinstance(error.__cause__, DamagedError):
+        reason = f"can't be used ({str(error).partition(';')[0]})"
     else:
-        reason = f"can't be used ({str(source).partition(';')[0] if isinstance(source, InputError) else 'no table'})"
+        reason = damage(error.__cause__ if isinstance(error.__cause__, DamagedError) else error)
+    reason = reason.removeprefix("it ")
     return _unreadable(folder, f"is damaged, because its {name} {reason}", _way_out(folder, name))
 
 
