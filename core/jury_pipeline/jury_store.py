@@ -56,8 +56,6 @@ class JuryRecord:
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        if not isinstance(self.weights, dict) or not all(isinstance(each, str) for each in self.weights.values()):
-            raise TypeError("its field weights is not of the kind dict[str, str]")
 
     @property
     def weights_note(self) -> str:
