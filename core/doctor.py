@@ -278,7 +278,7 @@ def _temporary() -> list[Finding]:
 def _files() -> list[Finding]:
     limit = open_files.limit()
     value = f"{open_files.count():,} of {limit:,} in use by this process"
-    if limit - open_files.count() <= open_files.reserved() or limit < FEW_FILES:
+    if open_files.problem() or limit < FEW_FILES:
         meaning = "Raise the limit (`ulimit -n`, or LimitNOFILE in a systemd unit): each open page takes one."
         return [Finding("open files", value, False, meaning)]
     return [Finding("open files", value, True, "Each open page takes one.")]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOG = logging.getLogger(__name__)
-SAID_EVERY_S = 60.0
+LOGGED_EVERY_S = 60.0
 COUNTED_EVERY_S = 1.0
 COME_AGAIN_S = 30
 MONITORING = ("/healthz", "/readyz", "/metrics")
@@ -72,7 +72,7 @@ class FileLimit:
         if scope["type"] not in ("http", "websocket") or scope["path"].endswith(MONITORING):
             await self.app(scope, receive, send)
         elif not files.has(_kept_from(scope)):
-            say_problem()
+            log_problem()
             await _refuse(scope, receive, send)
         else:
             opens = scope["type"] == "http" and not scope["path"].endswith(STREAMS)
@@ -98,14 +98,14 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "websocket.close", "code": 1013})
 
 
-_said_at = float("-inf")
+_logged_at = float("-inf")
 
 
-def say_problem() -> None:
-    """Write into the log that files are nearly used up, at most once in :data:`SAID_EVERY_S`."""
-    global _said_at
-    if time.monotonic() >= _said_at + SAID_EVERY_S and (problem := open_files.problem()):
-        _said_at = time.monotonic()
+def log_problem() -> None:
+    """Write into the log that files are nearly used up, at most once in :data:`LOGGED_EVERY_S`."""
+    global _logged_at
+    if time.monotonic() >= _logged_at + LOGGED_EVERY_S and (problem := open_files.problem()):
+        _logged_at = time.monotonic()
         LOG.error("new pages are refused: %s", problem)
 
 
@@ -120,7 +120,7 @@ def watch(loop: asyncio.AbstractEventLoop) -> None:
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if getattr(context.get("exception"), "errno", None) in (errno.EMFILE, errno.ENFILE):
-            say_problem()
+            log_problem()
         else:
             loop.default_exception_handler(context)
 
@@ -140,7 +140,7 @@ class _Listener(socket.socket):
         if files.has(open_files.reserved() // 2):
             return connection, address
         connection.close()
-        say_problem()
+        log_problem()
         raise ConnectionAbortedError
 
 

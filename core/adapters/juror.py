@@ -25,7 +25,7 @@ from safetensors.torch import load_file, save_file
 from core.adapters.inject import trainable
 from core.errors import InputError, RunCancelled
 from core.files.json_text import loads
-from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
+from core.files.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
 from core.inference.budget import free
 from core.inference.encoding import Encoder, context_of
 from core.inference.folders import ADAPTER, TRAINING
@@ -92,9 +92,9 @@ def fine_tune(
 ) -> list[float]:
     """Tune an adapter of ``model`` into ``folder``, or go on from a checkpoint there; returns the loss of every step.
 
-    A damaged checkpoint is not used, and ``log`` is told so. Right and wrong answers are learned from as often as they
-    are there. Raises :class:`InputError` if there are none
-    of a kind, and :class:`RunCancelled` where ``cancelled`` says so, after a checkpoint.
+    A damaged checkpoint is not used, and ``log`` gets a line about it. Right and wrong answers are learned from as
+    often as they are there. Raises :class:`InputError` if there are none of a kind, and :class:`RunCancelled` where
+    ``cancelled`` says so, after a checkpoint.
     """
     right = sum(one.right for one in examples)
     if not 0 < right < len(examples):
@@ -251,7 +251,7 @@ class _Training:
             tuning, tuned_on = values["tuning"], values.get(TRAINED_ON, self.base_weights)
             adapter, optimizer = (load_file(folder / f"{name}.safetensors") for name in ("adapter_model", "optimizer"))
         except (DamagedError, SafetensorError, OSError, KeyError) as error:
-            return str(error)
+            return damage(error)
         if tuning != asdict(self.tuning) or tuned_on != self.base_weights:
             return ""
         set_peft_model_state_dict(self.model, adapter)

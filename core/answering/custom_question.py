@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from core.errors import InputError
 from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, read_json, write_json
+from core.files.sealed import DamagedError, damage, read_json, write_json
 from core.letter_mass import LetterMass
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from core.settings import settings
@@ -237,7 +237,7 @@ def read_answer(answer_id: str) -> ModelAnswer:
     except FileNotFoundError as error:
         raise InputError(f"the answer {answer_id} is no longer here; ask the question again") from error
     except (OSError, AttributeError, KeyError, TypeError, ValueError, InputError) as error:
-        raise InputError(f"the answer {answer_id} can't be read ({error}); ask the question again") from error
+        raise InputError(f"the answer {answer_id} can't be read ({damage(error)}); ask the question again") from error
 
 
 def last_loading_s(model: str) -> float | None:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from core.errors import HedgeError
 from core.files.atomic import write_atomically
 from core.files.json_text import loads
 
@@ -34,7 +35,7 @@ class DamagedError(ValueError):
 
 def damage(error: Exception) -> str:
     """What is wrong with a file whose reader raised this error, as half a sentence that begins with "it"."""
-    if isinstance(error, DamagedError):
+    if isinstance(error, (DamagedError, HedgeError)):  # a person reads its words
         return str(error)
     if isinstance(error, FileNotFoundError):
         return "it is missing"

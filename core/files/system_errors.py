@@ -21,13 +21,13 @@ WAYS_OUT = {
 
 def sentence(error: BaseException) -> str:
     """What is wrong and what to do; empty for an error that nobody but a programmer can mend."""
-    if said := names.problem(error):
-        return said
+    if problem := names.problem(error):
+        return problem
     if isinstance(error, FileNotFoundError) and "No usable temporary directory" in str(error):
         return "no folder for temporary files can be written; set TMPDIR to one with free space"
     if isinstance(error, FileNotFoundError) and str(error.filename).startswith("/proc/"):
         return f"{error.filename} is not there, so memory and processes can't be looked at; mount /proc"
     if isinstance(error, OSError) and error.errno in WAYS_OUT:
-        what = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "a file"
-        return f"{what} can't be used ({error.strerror}); {WAYS_OUT[error.errno]}"
+        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else "a file"
+        return f"{name} can't be used ({error.strerror}); {WAYS_OUT[error.errno]}"
     return ""

@@ -19,7 +19,7 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import HedgeError, InputError
 from core.files.names import named
-from core.files.sealed import DamagedError, read_json, write_json
+from core.files.sealed import DamagedError, damage, read_json, write_json
 from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
 from core.inference.server import permission
@@ -134,7 +134,7 @@ def read_spec(path_id: str) -> JurySpec:
     except OSError as error:
         raise InputError(f"there is not a jury pipeline {path_id!r} ({type(error).__name__})") from error
     except (ValueError, KeyError, TypeError, InputError) as error:
-        raise InputError(f"{path} is damaged ({error}); launch the jury pipeline again as it was") from error
+        raise InputError(f"{path} is damaged ({damage(error)}); launch the jury pipeline again as it was") from error
 
 
 @access.needs(UserRole.LAUNCHER, "make juries")

@@ -201,13 +201,8 @@ class _Pipeline:
         folder = self.folder / "jurors" / name
         if served_model(model) or resolve(model).is_adapter:
             return model
-        if (folder / TRAINING).is_file():
-            try:
-                check_digests(folder)
-                return str(folder)
-            except InputError as error:
-                self.reporter.log(f"juror {name} is tuned again, because {error}")
-                shutil.rmtree(folder)
+        if self._is_tuned(name, folder):
+            return str(folder)
         self._load(name, total=self.spec.steps)
         from core.adapters.juror import Example, Tuning, fine_tune
 
@@ -245,6 +240,18 @@ class _Pipeline:
         self.reporter.log(f"juror {name}: {self.spec.steps} steps on {len(examples)} answers")
         return str(folder)
 
+    def _is_tuned(self, name: str, folder: Path) -> bool:
+        """Whether an earlier try has tuned this juror. A damaged one is deleted, and tuned again."""
+        if not (folder / TRAINING).is_file():
+            return False
+        try:
+            check_digests(folder)
+        except InputError as error:
+            self.reporter.log(f"juror {name} is tuned again, because {error}")
+            shutil.rmtree(folder)
+            return False
+        return True
+
     def _tuned_on(self, answers: int) -> str:
         """How many other answers tuned which jurors, in words."""
         from core.inference.models import resolve
@@ -262,19 +269,19 @@ class _Pipeline:
         """A juror's probabilities of True and False, through the engine that scores options; None where a server gives
         none."""
         path = self.folder / f"judged-{name}.jsonl"
-        found = _kept_verdicts(path, judged, answers)
-        waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in found]
+        known = _kept_verdicts(path, judged, answers)
+        waiting = [(q.id, q.question, answers[q.id]) for q in judged if q.id not in known]
         if waiting:
-            self._load(name, done=len(found), total=len(judged))
+            self._load(name, done=len(known), total=len(judged))
             with self._unchanged(1 + place) as check:
-                self._ask_juror(name, model, waiting, path, found, check)
-        masses = [row["mass"] for row in found.values() if row.get("mass") is not None]
+                self._ask_juror(name, model, waiting, path, known, check)
+        masses = [row["mass"] for row in known.values() if row.get("mass") is not None]
         older = path.with_suffix(".txt")
-        said = doubt(name, masses) or (older.read_text(encoding="utf-8", errors="replace") if older.is_file() else "")
-        if said:
-            self.reporter.log(said)
-            self.doubts.append(said)
-        verdicts = [found.get(q.id, {}).get("verdict") for q in judged]
+        note = doubt(name, masses) or (older.read_text(encoding="utf-8", errors="replace") if older.is_file() else "")
+        if note:
+            self.reporter.log(note)
+            self.doubts.append(note)
+        verdicts = [known.get(q.id, {}).get("verdict") for q in judged]
         return [None if verdict is None else (verdict[0], verdict[1]) for verdict in verdicts]
 
     def _ask_juror(
@@ -283,10 +290,10 @@ class _Pipeline:
         model: str,
         waiting: Sequence[tuple[str, str, str]],
         path: Path,
-        found: dict[str, dict[str, Any]],
+        known: dict[str, dict[str, Any]],
         check: Callable[[], None],
     ) -> None:
-        """Add the verdicts on answers (id, question, answer) to those that were ``found`` before, and to their file;
+        """Add the verdicts on answers (id, question, answer) to those that are ``known``, and to their file;
         None where a server gives none. ``check`` is called before each is written."""
         judging = judge(
             model,
@@ -300,18 +307,18 @@ class _Pipeline:
         )
         checked = judging.checked
         self.reporter.log(f"juror {name}: judged {checked.rung}, off by {checked.largest_difference:.2g} at most")
-        asked = {question: answer for question, _, answer in waiting}
+        judged = {question: answer for question, _, answer in waiting}
 
         def keep(question: str, verdict: Verdict | None, mass: float | None) -> None:
             check()
-            found[question] = {"id": question, "answer": asked[question], "verdict": verdict, "mass": mass}
-            out.write(json_line(found[question]))
+            known[question] = {"id": question, "answer": judged[question], "verdict": verdict, "mass": mass}
+            out.write(json_line(known[question]))
             out.flush()
 
         with path.open("a", encoding="utf-8", newline="\n") as out:
             for place, (question, verdict) in enumerate(judging.verdicts()):
                 keep(question, verdict, judging.masses[place])
-                self.reporter.done = len(found)
+                self.reporter.done = len(known)
                 self.reporter.report(f"verdicts of {name}")
             for question, missing in judging.missing.items():
                 self._say_missing(question, missing)

@@ -144,7 +144,7 @@ def read_record(jury_id: str) -> JuryRecord:
         values |= {"jurors": tuple(values["jurors"]), "notes": tuple(values["notes"])}
         return JuryRecord(**values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} can't be read ({error}); {WAY_OUT}") from error
+        raise InputError(f"{path} can't be read ({damage(error)}); {WAY_OUT}") from error
 
 
 def checked_record(jury_id: str) -> JuryRecord:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from core import quotas
 from core.errors import InputError
-from core.files.sealed import DamagedError, read_json, write_json
+from core.files.sealed import DamagedError, damage, read_json, write_json
 from core.perplexity.request import Request
 from core.settings import settings
 
@@ -43,7 +43,7 @@ def read(digest: str, *, copies: Sequence[Path] = ()) -> Request:
                     raise DamagedError("it is another request")
                 return Request.from_json(values)
             except (OSError, ValueError, TypeError, AttributeError, InputError) as error:
-                problem = problem or f"{path} is damaged ({error}); ask for the perplexities again as they were"
+                problem = problem or f"{path} is damaged ({damage(error)}); ask for the perplexities again as they were"
     if problem:
         raise InputError(problem)
     raise InputError(f"there is no request {digest!r} for perplexities; ask for them on the Perplexity page")

@@ -49,7 +49,7 @@ def complain(message: str, **about: str) -> None:
     if now - _complaints.get(message, -AGAIN_S) >= AGAIN_S:
         _complaints[message] = now
         say(message, **about)
-    for old in [text for text, said in _complaints.items() if now - said >= AGAIN_S]:
+    for old in [text for text, written in _complaints.items() if now - written >= AGAIN_S]:
         del _complaints[old]
 
 

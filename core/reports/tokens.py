@@ -13,7 +13,7 @@ import pandas as pd
 
 from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
-from core.files.sealed import DamagedError, read_json
+from core.files.sealed import DamagedError, damage, read_json
 from core.inference.model_fingerprint import short
 from core.settings import ASSETS, settings
 
@@ -91,7 +91,9 @@ def read(path: Path) -> TokenResult:
             raise DamagedError("it is that of another file")
         lacks = [name for name in NEEDED if name not in values]
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{path} is no token evaluation, or damaged ({error}); delete it or evaluate again") from error
+        raise InputError(
+            f"{path} is no token evaluation, or damaged ({damage(error)}); delete it or evaluate again"
+        ) from error
     if lacks or values["kind"] not in KINDS:
         raise InputError(
             f"{path} is no token evaluation: it lacks {', '.join(lacks) or 'a known kind'}; evaluate again"
@@ -173,6 +175,6 @@ def recorded_views() -> dict[str, dict[str, Any]]:
         try:
             values = read_json(path)
         except (OSError, DamagedError) as error:
-            raise InputError(f"{path} is damaged ({error}); install Hedge again") from error
+            raise InputError(f"{path} is damaged ({damage(error)}); install Hedge again") from error
         views[str(values["model"])] = values
     return views

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from core.errors import InputError
 from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, read_json, write_json
+from core.files.sealed import DamagedError, damage, read_json, write_json
 from core.settings import settings
 
 LONGEST_ID = 40
@@ -55,7 +55,7 @@ def read(group_id: str) -> Group:
             raise DamagedError(f"it is of the group {str(values['id'])[:LONGEST_ID]!r}")
         return Group(group_id, float(values["created"]), tuple(values["runs"]), values["name"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} can't be read ({error}); delete it: its runs are not affected") from error
+        raise InputError(f"{path} can't be read ({damage(error)}); delete it: its runs are not affected") from error
 
 
 def known() -> list[Group]:

@@ -19,7 +19,7 @@ from typing import Any
 from core import access, quotas
 from core.errors import InputError
 from core.files.names import named
-from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
+from core.files.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
 from core.records import Question
 from core.settings import settings
 from core.tables.json_table import Columns
@@ -111,7 +111,7 @@ def check_bank(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return  # it lies elsewhere, is of an older version, or this process may read the bank alone
     except (DamagedError, OSError, KeyError) as error:
-        raise InputError(f"{path} is damaged ({error}); bring the questions in again") from error
+        raise InputError(f"{path} is damaged ({damage(error)}); bring the questions in again") from error
 
 
 def digest_file(path: Path) -> Path:
