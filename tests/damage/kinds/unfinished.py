@@ -75,7 +75,7 @@ def _of_unfinished(names: Names) -> list[Look]:
     return _continued(names, *WORDS)
 
 
-SERVED = ("run", "--model", "pocket-3m", "--task", "qa", "--samples", "40")
+SERVED = ("run", "--model", "pocket-3m", "--task", "qa", "--samples", "60")
 SOON = client.Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
 
 
@@ -85,13 +85,14 @@ def _served() -> Names:
         port = free.getsockname()[1]
     importlib.import_module("core.inference.server.connect")  # makes a Patience of its own
     with loopback_server(port=port) as server, patch.object(client, "Patience", lambda: SOON):
+        patch("core.inference.server.engine.CHUNK", 10).start()
         (run_id,) = run(*SERVED, "--server", server.url)["runs"]
         undisturbed = _content(run_id)
         shutil.rmtree(settings().runs / run_id)
-        server.reset(fault=lambda number: "cut" if number > 70 else "")
+        server.reset(fault=lambda number: "cut" if number > 90 else "")
         with contextlib.suppress(Refused):
             run(*SERVED, "--server", server.url)
-    assert store.read_record(run_id).state == "paused"
+    assert list((settings().runs / run_id / "chunks").glob("part-*")), store.read_log(run_id)
     return {"run": run_id, "undisturbed": undisturbed, "port": str(port), "url": server.url, "brook": other_run()}
 
 
