@@ -98,7 +98,7 @@ def pooled_sets(jury_id: str, protocol: Protocol, alpha: int) -> SetsFigures:
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # 0.4 kB per entry; every view reads all juries
 def _record(key: JuryKey) -> JuryRecord:
-    return jury_store.read_record(key.jury_id)
+    return jury_store.checked_record(key.jury_id)
 
 
 # 0.2 MB per entry of 2,000 answers: 2 MB in all. A view needs one.

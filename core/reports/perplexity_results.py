@@ -53,11 +53,8 @@ def read(run_id: str) -> PerplexityRun:
             f"run {record.run_id} is {record.state}; its figures are shown once it has finished successfully"
         )
     table = store.read_file(record.run_id, perplexity_run.FILE)
-    try:
+    with store.reading(record.run_id, perplexity_run.FILE):
         messages, dropped = scored_parts.read(table)
-    except (KeyError, ValueError, TypeError) as error:  # of a file without a digest
-        path = store.folder_of(record.run_id) / perplexity_run.FILE
-        raise InputError(f"{path} is damaged ({type(error).__name__}); delete the run and repeat it") from error
     engine = record.provenance.get("engine", {})
     request = asked_of(record)
     return PerplexityRun(

@@ -60,7 +60,7 @@ def _place() -> tuple[Any, str]:
     try:
         if url.startswith(("file:", "/")):  # not by url_to_fs, for which "::" in a folder's name joins two URLs
             place = fsspec.filesystem("file", auto_mkdir=True)
-            root = place._strip_protocol(url)
+            root = url.removeprefix("file:").removeprefix("//")
         else:
             place, root = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:

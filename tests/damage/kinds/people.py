@@ -69,7 +69,7 @@ def _banks() -> Names:
 def _of_banks(names: Names) -> list[Look]:
     looks = [report(names["brook"])]
     for name in ("rivers", "towns"):
-        task, of = names[name], (f"{name}.jsonl",)
+        task, of = names[name], (f"{name}.",)
         words = ("run", "--model", "fake", "--task", task)
         looks.append(Look(f"questions of {name}", of, lambda task=task: _questions(task)))
         looks.append(Look(f"run on {name}", of, lambda words=words: run(*words)["reports"], costly=True))
