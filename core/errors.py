@@ -81,15 +81,23 @@ class UnreachableError(InputError):
 
 
 class UnreadableRunError(InputError):
-    """A stored run is damaged, or a newer Hedge wrote it: its id, what is wrong, and the way out.
-
-    ``deletable`` says whether the way out begins with deleting the run.
-    """
+    """A stored run is damaged, or a newer Hedge wrote it: its id, what is wrong, and the way out."""
 
     run_id = ""
     reason = ""
     way_out = ""
-    deletable = False
+
+    @classmethod
+    def for_run(cls, run_id: str, reason: str, way_out: str) -> UnreadableRunError:
+        """The error of one run; the message is a sentence of its parts."""
+        error = cls(f"run {run_id} {reason}; {way_out}")
+        error.run_id, error.reason, error.way_out = run_id, reason, way_out
+        return error
+
+    @property
+    def deletable(self) -> bool:
+        """Whether the way out begins with deleting the run."""
+        return self.way_out.startswith("delete ")
 
 
 class Undecided(InputError):

@@ -6,6 +6,8 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
+from core.files.sealed import DamagedError
+
 KINDS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "bool": (bool,),
@@ -16,6 +18,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 """The values that a field may have, by its annotation."""
 LISTS = {"tuple[str, ...]": "str", "tuple[float, ...]": "float", "tuple[bool, ...]": "bool"}
+DICTIONARIES = {"dict[str, str]": "str", "dict[str, Any]": "Any"}
 """The annotations of fields with several values, with that of each value."""
 
 
@@ -27,11 +30,14 @@ def fits(value: Any, kind: str) -> bool:
     """
     if kind in LISTS:
         return isinstance(value, tuple) and all(fits(each, LISTS[kind]) for each in value)
+    if kind in DICTIONARIES:
+        return isinstance(value, dict) and all(fits(each, DICTIONARIES[kind]) for each in value.values())
     return kind not in KINDS or (isinstance(value, KINDS[kind]) and isinstance(value, bool) == (kind == "bool"))
 
 
 def check_kinds(record: Any) -> None:
-    """Raise :class:`TypeError` for a dataclass with a value that does not fit its field's annotation."""
+    """Raise :class:`~core.files.sealed.DamagedError` for a dataclass with a value that does not fit its field's
+    annotation."""
     for each in fields(record):
         if not fits(getattr(record, each.name), str(each.type)):
-            raise TypeError(f"its field {each.name} is not of the kind {each.type}")
+            raise DamagedError(f"it has a field {each.name} that is not of the kind {each.type}")

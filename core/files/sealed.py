@@ -13,7 +13,6 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,6 +30,17 @@ PIECE = 2**20
 
 class DamagedError(ValueError):
     """A file is not what was written; the message is half a sentence that begins with "it"."""
+
+
+def damage(error: Exception) -> str:
+    """What is wrong with a file whose reader raised this error, as half a sentence that begins with "it"."""
+    if isinstance(error, DamagedError):
+        return str(error)
+    if isinstance(error, FileNotFoundError):
+        return "it is missing"
+    if isinstance(error, OSError) and error.strerror:
+        return f"it can't be read ({error.strerror})"
+    return "it is not in the form that Hedge writes"
 
 
 # ---------------------------------------------------------------- JSON objects
@@ -79,14 +89,17 @@ def check_file(about: os.stat_result) -> None:
 
 def json_line(values: Mapping[str, Any]) -> str:
     """A line of a file of JSON lines: an object with its digest."""
-    return json.dumps(seal(values), ensure_ascii=False) + "\n"
+    return json.dumps(seal(values)) + "\n"
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file of JSON lines without those that are damaged or cut off, of which work is done again."""
-    for line in path.read_bytes().split(b"\n") if path.is_file() else ():
-        with suppress(DamagedError):
+    """The object in each line of a file of JSON lines, without fields if the line is damaged or was cut off. A file
+    that is missing has no lines."""
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
+        try:
             yield unsealed(_read(line))
+        except DamagedError:
+            yield {}
 
 
 def _read(content: bytes, *, of_list: str = "") -> dict[str, Any]:
@@ -139,11 +152,18 @@ def check_files(folder: Path, digests: Mapping[str, str]) -> None:
     """Raise :class:`DamagedError` unless each of these files is in the folder and has its digest."""
     for name, digest in digests.items():
         try:
-            if digest_of(folder / name) != digest:
-                raise DamagedError("it is not the file that was written")
+            checked_digest(folder / name, digest)
         except (OSError, DamagedError) as error:
-            reason = error if isinstance(error, DamagedError) else type(error).__name__
-            raise DamagedError(f"{name}: {reason}") from error
+            raise DamagedError(f"{name}: {damage(error)}") from error
+
+
+def checked_digest(path: Path, digest: str = "") -> str:
+    """The digest of a file. Raises :class:`DamagedError` if it is damaged, or has not this ``digest``, and
+    :class:`OSError` if it can't be read."""
+    own = digest_of(path)
+    if digest and own != digest:
+        raise DamagedError("it is not the file that was written")
+    return own
 
 
 @functools.lru_cache(maxsize=16384)
@@ -154,10 +174,10 @@ def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
         file.seek(max(start - sealed, 0))
         mark, digest = file.read(len(MARK)), file.read(DIGEST_BYTES)
         is_sealed = start >= sealed and mark == MARK
-        found = _digest_of(file, start - sealed, skipped=sealed) if is_sealed else _digest_of(file, 0, skipped=0)
-    if is_sealed and found != digest:
+        own = _digest_of(file, start - sealed, skipped=sealed) if is_sealed else _digest_of(file, 0, skipped=0)
+    if is_sealed and own != digest:
         raise DamagedError("it is not what was written")
-    return found.hex()
+    return own.hex()
 
 
 def _footer_start(file: IO[bytes]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.files.atomic import replacing
-from core.files.sealed import DamagedError, digest_of, seal_parquet
+from core.files.sealed import checked_digest, damage, digest_of, seal_parquet
 
 REPAIRS = 3
 """How often chunks that are damaged while a run is at work are made again before it fails."""
@@ -32,50 +33,41 @@ def _anything(index: int, table: pa.Table) -> str:
 
 
 class DamagedTableError(InputError):
-    """A Parquet file is missing or damaged, for this ``reason``."""
+    """A Parquet file is missing or damaged, for this ``reason``, half a sentence that begins with "it"."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path} is missing or damaged ({reason}); delete the run and repeat it")
+        super().__init__(f"{path} is missing or damaged ({reason}); make it again, or copy it here once more")
         self.reason = reason
 
 
 def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str = "") -> pa.Table:
     """A Parquet file, or only these columns of it.
 
-    Raises :class:`InputError` if it is missing or damaged, or is not the file with this ``digest``
+    Raises :class:`DamagedTableError` if it is missing or damaged, or is not the file with this ``digest``
     (:func:`~core.files.sealed.digest_of`).
     """
-    checked_digest(path, digest)
-    try:
+    with _reading(path):
+        checked_digest(path, digest)
         # Without the data sets and threads of pq.read_table, a small file is read in half the time.
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
             table = file.read(columns=columns, use_threads=False)
         table.validate(full=True)  # an older file has no digest, and may hold texts that are none
-        return table
-    except Exception as error:  # whatever a reader makes of bytes that are no table
-        raise DamagedTableError(path, type(error).__name__) from error
+    return table
 
 
 def check_table(path: Path) -> None:
-    """Raise :class:`InputError` if a Parquet file is missing, or its footer can't be read."""
-    checked_digest(path)
-    try:
+    """Raise :class:`DamagedTableError` if a Parquet file is missing, or its footer can't be read."""
+    with _reading(path):
+        digest_of(path)
         pq.read_metadata(path)
-    except Exception as error:
-        raise DamagedTableError(path, type(error).__name__) from error
 
 
-def checked_digest(path: Path, digest: str = "") -> str:
-    """The digest of a file. Raises :class:`InputError` if it is missing or damaged, or has not this ``digest``."""
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        found = digest_of(path)
-    except (OSError, DamagedError) as error:
-        reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
-        raise DamagedTableError(path, reason) from error
-    if digest and found != digest:
-        other = DamagedError("it is not the file that was written")
-        raise DamagedTableError(path, str(other)) from other
-    return found
+        yield
+    except Exception as error:  # whatever a reader makes of bytes that are no table
+        raise DamagedTableError(path, damage(error)) from error
 
 
 def write_table(path: Path, *tables: pa.Table) -> None:
@@ -158,7 +150,7 @@ def _sound(path: Path, index: int, fits: Fits, log: Log) -> pa.Table | None:
     except DamagedTableError as error:
         reason = error.reason
     except (InputError, KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
-        reason = f"it is no such chunk: {type(error).__name__}"
+        reason = damage(error)
     if not reason:
         return table
     log(f"{path.name} is damaged ({reason})")

@@ -22,8 +22,8 @@ from core import access, quotas
 from core.access import UserRole
 from core.errors import InputError
 from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, check_files, digests_of, read_json, write_json
-from core.files.tables import read_table, write_table
+from core.files.sealed import DamagedError, check_files, damage, digests_of, read_json, write_json
+from core.files.tables import DamagedTableError, read_table, write_table
 from core.inference.model_fingerprint import short
 from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
@@ -56,8 +56,6 @@ class JuryRecord:
 
     def __post_init__(self) -> None:
         check_kinds(self)
-        if not isinstance(self.weights, dict) or not all(isinstance(each, str) for each in self.weights.values()):
-            raise TypeError("its field weights is not of the kind dict[str, str]")
 
     @property
     def weights_note(self) -> str:
@@ -165,13 +163,11 @@ def read(jury_id: str) -> Judgements:
     path = folder_of(jury_id) / TABLE
     checked_record(path.parent.name)
     try:
-        table = read_table(path).to_pandas()
-    except (InputError, ValueError, TypeError, pa.ArrowException) as error:  # of a table without a digest
-        raise InputError(f"{path} is missing or damaged ({type(error.__cause__).__name__}); {WAY_OUT}") from error
-    try:
-        return from_table(table, where=str(path))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is damaged ({type(error).__name__}); {WAY_OUT}") from error
+        return from_table(read_table(path).to_pandas(), where=str(path))
+    except DamagedTableError as error:
+        raise InputError(f"{path} is damaged ({error.reason}); {WAY_OUT}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:  # of a table without a digest
+        raise InputError(f"{path} is damaged ({damage(error)}); {WAY_OUT}") from error
 
 
 @access.needs(UserRole.LAUNCHER, "delete juries")

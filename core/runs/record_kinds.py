@@ -1,4 +1,4 @@
-"""The kinds of values in ``run.json``, checked once when it is read.
+"""The kinds of values in the provenance of ``run.json``, checked once when it is read.
 
 A record with a digest is what Hedge wrote. An older one, and one that a person has changed, may hold anything.
 """
@@ -14,18 +14,6 @@ from core.files.sealed import DamagedError
 NUMBER = float
 """A finite number, whole or not."""
 
-RECORD: dict[str, Any] = {
-    "id": str,
-    "schema": int,
-    "spec": {},
-    "state": str,
-    "created": NUMBER,
-    "message": str,
-    "provenance": {},
-}
-"""The fields that each record has."""
-OPTIONAL: dict[str, Any] = {"started": NUMBER, "ended": NUMBER, "files": {None: str}}
-"""The other fields, which may be null, too."""
 PROVENANCE: dict[str, Any] = {
     "bounded_questions": int,
     "budget_reached": NUMBER,
@@ -49,24 +37,12 @@ PROVENANCE: dict[str, Any] = {
 """What is computed with or shown as it is; all else in a provenance is only shown, whatever its kind. An object has
 any of these fields, and others."""
 WORDS: dict[Any, str] = {str: "a text", int: "a whole number", NUMBER: "a number"}
-LATEST = 1e11
-"""Seconds since the epoch that a calendar can show."""
 LENGTHS = {"spent": 2}
 
 
-def check_record(values: Mapping[str, Any]) -> None:
-    """Raise :class:`~core.files.sealed.DamagedError` for fields of ``run.json`` that are missing or of another kind."""
-    for name, kind in RECORD.items():
-        if name not in values:
-            raise DamagedError(f"it lacks the field {name}")
-        _check(name, values[name], kind)
-    for name, kind in OPTIONAL.items():
-        if values.get(name) is not None:
-            _check(name, values[name], kind)
-    for name in ("created", "started", "ended"):
-        if not 0 <= (values.get(name) or 0) < LATEST:
-            raise DamagedError(f"it has a time in the field {name} that no calendar has")
-    for name, value in values["provenance"].items():
+def check_provenance(provenance: Mapping[str, Any]) -> None:
+    """Raise :class:`~core.files.sealed.DamagedError` for a value of another kind."""
+    for name, value in provenance.items():
         if (wrong := misfit(name, value)) is not None:
             raise DamagedError(f"it has {wrong}")
 
@@ -87,14 +63,14 @@ def misfit(name: str, value: Any) -> str | None:
 
 
 def _check(name: str, value: Any, kind: Any) -> None:
-    """Raise :class:`DamagedError` unless the value is of the kind: a type, an object with fields of kinds (``None``
-    stands for all its fields), or a list whose entries have one kind."""
+    """Raise :class:`DamagedError` unless the value is of the kind: a type, an object with fields of kinds, or a list
+    whose entries have one kind."""
     if isinstance(kind, dict):
         if not isinstance(value, dict):
             raise DamagedError(f"it has a field {name} that is no object")
         for key, each in value.items():
-            if each is not None and (of := kind.get(key, kind.get(None))) is not None:
-                _check(f"{name}.{key}", each, of)
+            if each is not None and key in kind:
+                _check(f"{name}.{key}", each, kind[key])
     elif isinstance(kind, list):
         if not isinstance(value, list):
             raise DamagedError(f"it has a field {name} that is no list")

@@ -32,12 +32,21 @@ from core import letter_mass, record_tables
 from core.errors import InputError, UnreadableRunError, plain, shown_value
 from core.files import tables
 from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, content_of, digest_of, digests_of, read_json, write_json
-from core.files.tables import check_table, checked_digest, read_table, write_table
+from core.files.sealed import (
+    DamagedError,
+    checked_digest,
+    content_of,
+    damage,
+    digest_of,
+    digests_of,
+    read_json,
+    write_json,
+)
+from core.files.tables import DamagedTableError, check_table, read_table, write_table
 from core.letter_mass import LetterMass
 from core.record_tables import check_columns, logits_table, option_logits
 from core.records import OptionLogits, Question, Role
-from core.runs.record_kinds import PROVENANCE, check_record
+from core.runs.record_kinds import PROVENANCE, check_provenance
 from core.runs.shared_questions import FILE, FOLDER, LINK, questions_file
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
@@ -60,6 +69,8 @@ REMAINS = (RECORD, FILE, LINK, LOGITS, "progress.json", "log.txt", "chunks")
 """What a folder of ``runs/`` without a readable ``run.json`` has of a run."""
 LONGEST_NAME = 255
 """Bytes of a folder's name."""
+LATEST = 1e11
+"""Seconds since the epoch that a calendar can show."""
 DELETE = "delete the run"
 CLASSROOM = "classroom"
 """The origin of a run that was a class."""
@@ -255,33 +266,42 @@ def readable() -> Iterator[RunRecord]:
 
 def _record(folder: Path) -> RunRecord:
     try:
-        values = read_json(folder / RECORD)
-        if values.get("id", folder.name) != folder.name:
-            raise DamagedError(f"it is that of the run {plain(str(values['id']))[:LONGEST_NAME]}")
-        version = values.get("schema")
-        if not isinstance(version, int):
-            raise DamagedError("it lacks the field schema")
-        if version > SCHEMA_VERSION or _has_newer_spec(values):
-            raise _unreadable(folder, "was written by a newer Hedge", "update Hedge")
-        while version < SCHEMA_VERSION:
-            values = MIGRATIONS[version](values)
-            version = values["schema"]
-        check_record(values)
-        if values["state"] not in get_args(State):
-            raise DamagedError(f"it has the unknown state {shown_value(values['state'])}")
-        spec = RunSpec.from_json(values["spec"])
-        if spec.run_id != folder.name:
-            raise DamagedError(f"it is that of the run {spec.run_id}")
+        return _checked(folder, read_json(folder / RECORD))
     except UnreadableRunError:
         raise
     except InputError as error:
         raise _damaged(folder, RECORD, DamagedError(f"it has a spec that can't be used ({error})")) from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, OSError) as error:
         raise _damaged(folder, RECORD, error) from error
+
+
+def _checked(folder: Path, values: dict[str, Any]) -> RunRecord:
+    """The record in the fields of ``run.json``. Raises many errors for fields that are missing or of other kinds."""
+    if values["id"] != folder.name:
+        raise DamagedError(f"it is that of the run {plain(str(values['id']))[:LONGEST_NAME]}")
+    version = values.get("schema")
+    if not isinstance(version, int):
+        raise DamagedError("it lacks the field schema")
+    if version > SCHEMA_VERSION or _has_newer_spec(values):
+        raise UnreadableRunError.for_run(folder.name, "was written by a newer Hedge", "update Hedge")
+    while version < SCHEMA_VERSION:
+        values = MIGRATIONS[version](values)
+        version = values["schema"]
+    spec = RunSpec.from_json(values["spec"])
+    if spec.run_id != folder.name:
+        raise DamagedError(f"it is that of the run {spec.run_id}")
+    check_provenance(values["provenance"])
     # None is what older versions wrote for what they did not know.
-    about = {name: value for name, value in values["provenance"].items() if value is not None or name not in PROVENANCE}
+    known = {name: value for name, value in values["provenance"].items() if value is not None or name not in PROVENANCE}
     kept = {each.name: values.get(each.name) for each in fields(RunRecord)}
-    return RunRecord(**kept | {"spec": spec, "provenance": about, "files": values.get("files") or {}})
+    record = RunRecord(**kept | {"spec": spec, "provenance": known, "files": values.get("files") or {}})
+    check_kinds(record)
+    if record.state not in get_args(State):
+        raise DamagedError(f"it has the unknown state {shown_value(record.state)}")
+    for name in ("created", "started", "ended"):
+        if not 0 <= (values.get(name) or 0) < LATEST:
+            raise DamagedError(f"it has a time in the field {name} that no calendar has")
+    return record
 
 
 def _has_newer_spec(values: Mapping[str, Any]) -> bool:
@@ -307,16 +327,14 @@ def reading(run_id: str, name: str) -> Iterator[None]:
 
 def _damaged(folder: Path, name: str, error: Exception) -> UnreadableRunError:
     """What is wrong with a file of a run, and the way out."""
-    source = error.__cause__ if isinstance(error, InputError) and error.__cause__ else error
-    if isinstance(source, FileNotFoundError):
-        reason = "is missing"
-    elif isinstance(source, OSError):
-        reason = f"can't be read ({source.strerror or 'no table'})"
-    elif isinstance(source, DamagedError):
-        reason = str(source).removeprefix("it ")
+    if isinstance(error, DamagedTableError):
+        reason = error.reason
+    elif isinstance(error, InputError) and not isinstance(error.__cause__, DamagedError):
+        reason = f"can't be used ({str(error).partition(';')[0]})"
     else:
-        reason = f"can't be used ({str(source).partition(';')[0] if isinstance(source, InputError) else 'no table'})"
-    return _unreadable(folder, f"is damaged, because its {name} {reason}", _way_out(folder, name))
+        reason = damage(error.__cause__ if isinstance(error.__cause__, DamagedError) else error)
+    reason = reason.removeprefix("it ")
+    return UnreadableRunError.for_run(folder.name, f"is damaged, because its {name} {reason}", _way_out(folder, name))
 
 
 def _way_out(folder: Path, name: str) -> str:
@@ -329,13 +347,6 @@ def _way_out(folder: Path, name: str) -> str:
     if record.is_computed:
         return f"{DELETE} and repeat it"
     return f"{DELETE} and save the class again" if record.spec.origin == CLASSROOM else f"{DELETE} and import it again"
-
-
-def _unreadable(folder: Path, reason: str, way_out: str) -> UnreadableRunError:
-    error = UnreadableRunError(f"run {folder.name} {reason}; {way_out}")
-    error.run_id, error.reason, error.way_out = folder.name, reason, way_out
-    error.deletable = way_out.startswith(DELETE)
-    return error
 
 
 def check_files(record: RunRecord) -> None:

@@ -390,8 +390,8 @@ def test_a_damaged_line_counts_as_missing(tmp_path: Path):
     content = path.read_bytes()
     for bit in np.random.default_rng(0).choice(8 * len(content), 300, replace=False).tolist():
         path.write_bytes(flipped(content, bit))
-        read = [{name: row.get(name) for name in ("id", "answer")} for row in sealed.read_lines(path)]
+        read = [{name: row.get(name) for name in ("id", "answer")} for row in sealed.read_lines(path) if row]
         assert all(row in rows for row in read)
         assert len(read) >= 3
     path.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"id": "q9", "ans')
-    assert list(sealed.read_lines(path)) == rows  # of an older version, and cut off
+    assert list(sealed.read_lines(path)) == [*rows, {}]  # of an older version, and cut off

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+from tests.damaged import flipped
+
 SECTORS = (512, 4096)
 
 
 def flip(path: Path, siblings: list[Path], rng: Random) -> list[Path]:
     """Flip one bit."""
-    content = bytearray(path.read_bytes())
-    place = rng.randrange(len(content))
-    content[place] ^= 1 << rng.randrange(8)
-    return _written(path, bytes(content))
+    content = path.read_bytes()
+    return _written(path, flipped(content, 8 * rng.randrange(len(content)) + rng.randrange(8)))
 
 
 def zeros(path: Path, siblings: list[Path], rng: Random) -> list[Path]:

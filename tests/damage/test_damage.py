@@ -15,19 +15,22 @@ from tests.damage.tries import GOOD, Kind, Stage
 FLIPS = 50
 OTHERS = 3
 """Tries of each other damage."""
-NIGHTLY = ("part", "perplexity chunk", "jury path", "unfinished", "older run")
-"""What loads a model for each try, or differs little from another kind."""
+IN_SUITE = ("run", "archive", "trash", "chunk")
+"""The suite flips bits of the other kinds where they are read: ``tests/core/test_kept_files.py`` and
+``tests/core/database/test_flips.py``. At night all kinds are damaged here."""
+ALONE = ("part", "perplexity chunk", "jury path", "unfinished", "older run")
+"""The kinds that need a process for each try, because it loads a model or continues a run."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.nightly if n in NIGHTLY else ()) for n in KINDS])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in IN_SUITE else pytest.mark.nightly) for n in KINDS])
 def test_a_damaged_file_gives_the_same_figures_or_a_sentence(tmp_path, name):
     stage = Stage(name, KINDS[name], tmp_path, pages=False)
-    results = stage.run("flip", range(FLIPS), 20261129, at_once=1 if name in NIGHTLY else FLIPS)
+    results = stage.run("flip", range(FLIPS), 20261129, at_once=1 if name in ALONE else FLIPS)
     for damage in DAMAGES:
         if damage != "flip":
-            results += stage.run(damage, range(OTHERS), 20261129, at_once=1 if name in NIGHTLY else OTHERS)
+            results += stage.run(damage, range(OTHERS), 20261129, at_once=1 if name in ALONE else OTHERS)
     assert len(results) > FLIPS
-    bad = [f"{one.outcome}: {one.damaged}: {one.details[-900:]}" for one in results if one.outcome not in GOOD]
+    bad = [f"{each.outcome}: {each.damaged}: {each.details[-900:]}" for each in results if each.outcome not in GOOD]
     assert KINDS[name].older or not bad, "\n".join(bad)
     assert not [line for line in bad if line.startswith(("exception", "hang"))]
 

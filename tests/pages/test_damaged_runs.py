@@ -22,15 +22,10 @@ from core.errors import AccessError
 from core.runs import actions, engine, store
 from core.runs.storage import trash
 from tests.conftest import synthetic_run, without_digests
+from tests.damaged import flip
 from tests.pages.conftest import Open
 
 Damage = Callable[[Path], object]
-
-
-def _flipped(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 4
-    path.write_bytes(content)
 
 
 def _in_place(make: Damage) -> Damage:
@@ -46,7 +41,7 @@ DAMAGES: dict[str, Damage] = {
     "empty": lambda path: path.write_bytes(b""),
     "truncated": lambda path: os.truncate(path, path.stat().st_size // 2),
     "zero bytes": lambda path: path.write_bytes(bytes(path.stat().st_size)),
-    "a flipped bit": _flipped,
+    "a flipped bit": flip,
     "noise": lambda path: path.write_bytes(bytes(range(256)) * 8),
     "a folder": _in_place(Path.mkdir),
     "a pipe": _in_place(os.mkfifo),

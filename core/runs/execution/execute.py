@@ -30,7 +30,8 @@ from core.errors import (
     RunPaused,
 )
 from core.files.file_lock import take
-from core.files.tables import checked_digest, drop_chunks, finished_chunks, join_chunks, sound_chunks
+from core.files.sealed import DamagedError, digest_of
+from core.files.tables import drop_chunks, finished_chunks, join_chunks, sound_chunks
 from core.inference import memory_estimate
 from core.inference.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
 from core.inference.engine_factory import load_engine
@@ -314,8 +315,8 @@ class _Execution:
         if (self.folder / store.BARE).is_file() and not self._has_bare(asked):
             self._prepare(engine, asked)
         try:
-            checked_digest(self.folder / QUESTIONS_FILE)
-        except InputError:
+            digest_of(self.folder / QUESTIONS_FILE)
+        except (OSError, DamagedError):
             store.write_questions(self.folder, self.drawn.questions, self.drawn.roles)
         join_chunks(self.folder, store.LOGITS, self.plan.answered(), fits=self.plan.misfit, repair=repair)
 

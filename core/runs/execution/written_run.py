@@ -5,13 +5,11 @@ Answers go into ``chunks/written.jsonl`` as they come, a line for each question,
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from core.files.atomic import write_atomically
-from core.files.json_text import loads
-from core.files.sealed import seal, unsealed
+from core.files.sealed import json_line, read_lines
 from core.inference.engine import Engine
 from core.inference.server.left_out import LeftOut
 from core.prompting.written import find_answer
@@ -51,7 +49,7 @@ def write_answers(
     with path.open("a", encoding="utf-8", newline="\n") as file:
         for i, texts in engine.write(prompts, repeats=spec.repeats, seeds=seeds):
             known[waiting[i][1].id] = texts
-            file.write(_line(waiting[i][1].id, texts))
+            file.write(json_line({"id": waiting[i][1].id, "texts": texts}))
             file.flush()
             reporter.report(f"writing answers, {len(known):,} of {len(test):,}")
             if not len(known) % NOTED_EVERY:
@@ -63,23 +61,17 @@ def write_answers(
     store.write_written(folder, rows)
 
 
-def _line(name: str, texts: Sequence[str]) -> str:
-    return json.dumps(seal({"id": name, "texts": texts})) + "\n"
-
-
 def _read(path: Path, asked: Collection[str], *, repeats: int, log: Callable[[str], None]) -> dict[str, list[str]]:
     """The answers of earlier tries by question; ``log`` names the lines that are damaged, and they are no answers."""
     known: dict[str, list[str]] = {}
     if not path.is_file():
         return known
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            row = unsealed(loads(line))
-            name, texts = row["id"], row["texts"]
-            if name not in asked or len(texts) != repeats or not all(isinstance(text, str) for text in texts):
-                raise ValueError("it is no answer of this run")
+    for number, row in enumerate(read_lines(path), 1):
+        name, texts = str(row.get("id")), row.get("texts")
+        texts = texts if isinstance(texts, list) else []
+        if name in asked and len(texts) == repeats and all(isinstance(text, str) for text in texts):
             known[name] = texts
-        except (ValueError, KeyError, TypeError, AttributeError):
+        else:
             log(f"line {number} of {path.name} is damaged or was cut off; its question is asked again")
-    write_atomically(path, "".join(_line(name, texts) for name, texts in known.items()).encode())
+    write_atomically(path, "".join(json_line({"id": name, "texts": texts}) for name, texts in known.items()).encode())
     return known

@@ -25,6 +25,7 @@ from core.runs.spec import RunSpec
 from core.settings import settings
 from core.tasks import bank
 from tests.conftest import synthetic_questions
+from tests.damaged import flip
 
 SPEC = RunSpec(model="fake", task="qa", shots=2)
 
@@ -59,12 +60,6 @@ def assert_equal(folder: Path, other: Path) -> None:
     assert sorted(path.name for path in folder.glob("*.parquet")) == names
     for name in names:
         assert (folder / name).read_bytes() == (other / name).read_bytes()
-
-
-def flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 3] ^= 4
-    path.write_bytes(content)
 
 
 def change(path: Path, to: Callable[[pa.Table], pa.Table]) -> None:
