@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.errors import RunError
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
@@ -133,11 +134,10 @@ def test_a_worker_that_is_stopped_as_by_a_host_that_shuts_down_counts_against_no
 
 def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(name, monkeypatch):
     recovery = Recovery(frozenset())
-    address = settings().database
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(Exception, match="can't be used"):
-        recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
-    monkeypatch.setenv("HEDGE_DATABASE_URL", address)
+    with monkeypatch.context() as patch:
+        patch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+        with pytest.raises(RunError, match="can't be used"):
+            recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
     assert entry(name).deaths == ()
     recovery.go_over()
     recovery.go_over()
