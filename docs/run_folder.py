@@ -43,6 +43,8 @@ KEYS = {
     "started": "When a worker began with it.",
     "ended": "When it ended.",
     "provenance": "Where the results come from: data, versions, device, an example prompt, the check of the scoring.",
+    "files": "The digests of the run's tables, by their names, once the run is done. Older runs have none.",
+    "sealed": "The digest of all other keys. Older runs have none.",
 }
 """What each key of ``run.json`` holds."""
 
@@ -94,6 +96,9 @@ def page() -> str:
         "A run is a folder in `.hedge/runs`, or in `runs` of the folder that `HEDGE_HOME` names. Its tables are "
         "Parquet files, so any tool reads them. This page is checked against the runs that ship with Hedge.",
         _table("File", {f"`{name}`": text for name, text in {**FILES, **PASSING}.items()}),
+        "`run.json` and the tables carry digests, so that a file that was damaged is not read as another result; a "
+        "table has its own in 29 bytes before its footer, where no reader looks. To change a run yourself, delete "
+        "`files` and `sealed` from its `run.json`: a file without a digest is read as it is.",
         "## run.json",
         _table("Key", {f"`{name}`": text for name, text in KEYS.items()}),
     ]

@@ -68,10 +68,10 @@ def real_models() -> Path:
     return _outside("HEDGE_REAL_MODELS", "a pretrained model")
 
 
-def without_digests(path: Path) -> dict[str, Any]:
-    """The fields of a JSON file that Hedge keeps, as an older version would have written them."""
-    values: dict[str, Any] = json.loads(path.read_bytes())
-    return {name: value for name, value in values.items() if name not in (SEALED, "files")}
+def without_digests(path: Path) -> Any:
+    """What a JSON file that Hedge keeps holds, as an older version would have written it."""
+    plain = json.loads(path.read_bytes(), object_hook=lambda values: {k: values[k] for k in values if k != SEALED})
+    return {name: plain[name] for name in plain if name != "files"} if isinstance(plain, dict) else plain
 
 
 def synthetic_questions(n: int, *, k: int = 6, seed: int = 0) -> list[Question]:

@@ -1,4 +1,7 @@
-"""Remembers which column is what, as a person said, for the next table with the same columns."""
+"""Remembers which column is what, as a person said, for the next table with the same columns.
+
+Each mapping has a digest of its own, because an older Hedge on the same home keeps those of others as they are.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,13 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.table_columns import Columns
-from core.files.sealed import read_json, write_json
+from core.files.atomic import write_atomically
+from core.files.sealed import read_json, seal, unsealed
 from core.settings import settings
 
 MOST = 100
+NAMES = "names"
+"""The field of a kept mapping with the names of the columns, under which it is kept, too."""
 
 
 def _path() -> Path:
@@ -29,10 +35,12 @@ def _all() -> dict[str, object]:
 
 def recall(names: Sequence[str]) -> Columns | None:
     """What was said last of a table with these columns; None if nothing was."""
-    found = _all().get(json.dumps(list(names)))
+    key = json.dumps(list(names))
+    found = _all().get(key)
     try:
-        return Columns.from_json(found) if isinstance(found, dict) else None
-    except (InputError, TypeError):
+        values = unsealed(found) if isinstance(found, dict) else {}
+        return Columns.from_json(values) if values.pop(NAMES, key) == key else None
+    except (InputError, TypeError, ValueError):
         return None
 
 
@@ -40,6 +48,8 @@ def recall(names: Sequence[str]) -> Columns | None:
 def remember(names: Sequence[str], columns: Columns) -> None:
     """Keep it; the oldest of more than a hundred are forgotten."""
     key = json.dumps(list(names))
-    kept = {name: value for name, value in _all().items() if name != key} | {key: columns.to_json()}
+    kept = {name: value for name, value in _all().items() if name != key} | {
+        key: seal({**columns.to_json(), NAMES: key})
+    }
     settings().home.mkdir(parents=True, exist_ok=True)
-    write_json(_path(), dict(list(kept.items())[-MOST:]), indent=1)
+    write_atomically(_path(), json.dumps(dict(list(kept.items())[-MOST:]), indent=1).encode())

@@ -114,8 +114,9 @@ class FakeEngine:
             yield i, [f" {LETTERS[j]}" if rng.random() < SENSE else " hm" for j in drawn]
 
     def _one(self, name: str) -> None:
-        ms = float(Path(self.pace).read_text(encoding="ascii")) if self.pace else self.ms
-        time.sleep(ms / 1000)
+        if self.pace and (ms := Path(self.pace).read_text(encoding="ascii")):  # empty while it is being written
+            self.ms = float(ms)
+        time.sleep(self.ms / 1000)
         if self.scored == self.die_at:
             os.kill(os.getpid(), signal.SIGKILL)
         if self.scored == self.hang_at:

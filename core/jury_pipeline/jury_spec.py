@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from typing import Any
 from core import access, quotas
 from core.access import UserRole
 from core.errors import HedgeError, InputError
+from core.files.atomic import write_atomically
 from core.files.names import named
-from core.files.sealed import DamagedError, damage, read_json, write_json
+from core.files.sealed import DamagedError, damage, read_json, seal, unsealed, write_json
 from core.inference.model_fingerprint import in_spec
 from core.inference.models import DTYPES
 from core.inference.server import permission
@@ -199,14 +200,28 @@ def read_served(folder: Path) -> dict[str, Any]:
     if the file is damaged."""
     path = folder / SERVED
     try:
-        return read_json(path)
+        return {model: _weights(model, values) for model, values in read_json(path).items()}
     except FileNotFoundError:
         return {}
-    except DamagedError as error:
+    except (DamagedError, AttributeError) as error:
         raise InputError(
             f"{path} is damaged ({error}), so it is not known whose answers were kept; delete {folder} and launch the "
             "jury pipeline again"
         ) from error
+
+
+def note_served(folder: Path, known: Mapping[str, Any]) -> None:
+    """Write what is known of the weights behind each model on a server, each with a digest of its own: an older Hedge
+    that continues the jury adds others and keeps these."""
+    rows = {model: seal({**values, "model": model}) for model, values in known.items()}
+    write_atomically(folder / SERVED, json.dumps(rows).encode())
+
+
+def _weights(model: str, values: dict[str, Any]) -> dict[str, Any]:
+    own = unsealed(values)
+    if own.pop("model", model) != model or ServedWeights.from_json(own) is None:
+        raise DamagedError("it does not say what the weights of its model are")
+    return own
 
 
 def answer_prompt(question: str) -> str:

@@ -25,11 +25,11 @@ from core.inference.written import written_answers
 from core.jury.judgements import Judgements
 from core.jury_pipeline import jury_store
 from core.jury_pipeline.jury_spec import (
-    SERVED,
     JurySpec,
     answer_prompt,
     drawn,
     folder_of,
+    note_served,
     own_part,
     read_served,
     split,
@@ -151,12 +151,12 @@ class _Pipeline:
 
     def _check_served(self, engine: ServerEngine) -> None:
         """Raise :class:`~core.errors.InputError` if a server holds other weights than at an earlier try."""
-        path, name = self.folder / SERVED, f"{engine.model}@{engine.client.urls[0]}"
+        name = f"{engine.model}@{engine.client.urls[0]}"
         known = read_served(self.folder)
         engine.check_weights({"weights": known.get(name)}, what="jury")
         if name not in known:
             known[name] = asdict(engine.able.weights)
-            write_json(path, known)
+            note_served(self.folder, known)
 
     def _say_missing(self, name: str, missing: NoAnswer) -> None:
         self.reporter.log(f"question {name} is left out ({missing.kind}): {missing.reason}")

@@ -29,7 +29,8 @@ from core.inference.replaced_weights import NOT_RECORDED
 from core.jury.judgements import Judgements, from_table
 from core.settings import ASSETS, settings
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""2: with digests, which an older Hedge can't read; it says so in a sentence."""
 TABLE = "judgements.parquet"
 WAY_OUT = "bring the jury in or make it again"
 MADE_HERE = "made with Hedge"

@@ -193,7 +193,8 @@ def resume(run_id: str, *, budget: float | None = None) -> None:
         return
     if now.state == "running" and not now.worker_alive and liveness.host_of(now.worker) != liveness.host():
         for entry in run_queue.entries([now.run_id]).values():
-            run_queue.put_back(entry, fresh=True)
+            if run_queue.put_back(entry, fresh=True):
+                run_queue.note(now.run_id, deaths=[])  # a person asks for it
     ensure_agent()
 
 

@@ -26,6 +26,7 @@ from core.files import sealed
 from core.inference import folders, kept_checks, model_fingerprint
 from core.inference.engine import SelfCheck
 from core.inference.server import known_servers
+from core.inference.server.known_servers import RememberedServers
 from core.jury_pipeline import jury_spec, jury_store
 from core.jury_pipeline.jury_spec import JurySpec
 from core.perplexity import stored_requests
@@ -88,7 +89,7 @@ def jury_pipeline() -> Kept:
 def weights_of_a_server() -> Kept:
     folder = jury_spec.folder_of("a-jury")
     folder.mkdir(parents=True)
-    sealed.write_json(folder / jury_spec.SERVED, {"m@http://127.0.0.1:1": {"root": "a", "revision": "b"}})
+    jury_spec.note_served(folder, {"m@http://127.0.0.1:1": {"told": "a", "log_p": -1.5}})
     return folder / jury_spec.SERVED, lambda: jury_spec.read_served(folder).get("m@http://127.0.0.1:1"), InputError
 
 
@@ -307,22 +308,42 @@ def test_a_file_without_a_digest_is_read_as_before(home: Path, kind: Callable[[]
     path, read, _ = kind()
     before = read()
     values = without_digests(path)
-    path.write_text(json.dumps({name: value for name, value in values.items() if name not in IDENTITY.get(kind, ())}))
+    if isinstance(values, dict):
+        values = {name: value for name, value in values.items() if name not in IDENTITY.get(kind, ())}
+    path.write_text(json.dumps(values))
     after = read()
     assert after == before if kind is not jury_record else after[1] == before[1]
 
 
 def test_what_older_versions_wrote_in_other_forms_is_read(home: Path):
-    path, read, _ = servers()
-    rows = sealed.read_json(path)["servers"]
-    path.write_text(json.dumps(rows))
-    assert len(read()) == 1
     path, read, _ = slots()
     path.write_text(json.dumps(sealed.read_json(path)["slots"]))
     assert [slot.name for of in read().values() for slot in of] == ["cpu"]
     path, read, _ = download()
     path.write_text("ab" * 32)
     assert read() == "ab" * 32
+
+
+@pytest.mark.parametrize(
+    ("kind", "older"),
+    [
+        (servers, {"servers": ["http://127.0.0.1:9000/v1"], "key_variable": ""}),
+        (columns, {"options": ["e", "f"], "label": "d"}),
+        (weights_of_a_server, {"told": "c", "log_p": -2.5}),
+    ],
+)
+def test_what_an_older_hedge_adds_on_the_same_home_damages_nothing(home: Path, kind: Callable[[], Kept], older: Any):
+    """It keeps what it does not know as it is, digests too, and writes its own beside it."""
+    path, read, _ = kind()
+    before, values = read(), json.loads(path.read_bytes())
+    if isinstance(values, list):
+        path.write_text(json.dumps([*values, older]))
+        assert read() == (*before, RememberedServers(tuple(older["servers"])))
+    else:
+        path.write_text(json.dumps({**values, '["d", "e", "f"]': older}))
+        assert read() == before
+        found = column_mappings.recall(["d", "e", "f"]) if kind is columns else jury_spec.read_served(path.parent)
+        assert found == Columns(label="d", options=("e", "f")) if kind is columns else older in found.values()
 
 
 @pytest.mark.parametrize("kind", IDENTITY, ids=lambda kind: kind.__name__)
@@ -356,8 +377,10 @@ def test_the_juries_that_ship_have_digests_and_one_without_is_read(home: Path):
         assert jury_store.checked_record(name).files
     folder, read = _jury()
     before = read()
+    values = without_digests(folder / "jury.json")
+    assert values["schema_version"] == 2  # so that Hedges that know no digests say that a newer one wrote it
     pq.write_table(pq.read_table(folder / "judgements.parquet"), folder / "judgements.parquet")
-    (folder / "jury.json").write_text(json.dumps(without_digests(folder / "jury.json")))
+    (folder / "jury.json").write_text(json.dumps(values | {"schema_version": 1}))
     assert read()[1] == before[1]
 
 

@@ -1,13 +1,20 @@
-"""The servers that a person connected to before: their addresses and the name of the key's variable, never a key."""
+"""The servers that a person connected to before: their addresses and the name of the key's variable, never a key.
+
+Each row has a digest of its own. The file is a list as ever, so an older Hedge on the same home reads it, too.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from core.errors import InputError
-from core.files.sealed import read_json, write_json
+from core.files.atomic import write_atomically
+from core.files.json_text import loads
+from core.files.sealed import content_of, seal, unsealed
 from core.inference.server.address import key_variable, server_url
 from core.settings import settings
 
@@ -31,15 +38,14 @@ class RememberedServers:
 def remembered() -> tuple[RememberedServers, ...]:
     """The servers of earlier connections, the latest first. An entry that can't be read is left out."""
     try:
-        rows = read_json(_file(), of_list="servers").get("servers")
+        rows = loads(content_of(_file()))
     except (OSError, ValueError):
         return ()
     found = []
     for row in rows if isinstance(rows, list) else []:
-        try:
-            found.append(RememberedServers(tuple(map(str, row["servers"])), str(row["key_variable"])))
-        except (InputError, KeyError, TypeError):
-            continue
+        with suppress(InputError, KeyError, TypeError, ValueError, AttributeError):
+            values = unsealed(row)
+            found.append(RememberedServers(tuple(map(str, values["servers"])), str(values["key_variable"])))
     return tuple(found)
 
 
@@ -57,7 +63,8 @@ def forget(servers: Sequence[str]) -> None:
 
 
 def _write(servers: Sequence[RememberedServers]) -> None:
-    write_json(_file(), {"servers": list(map(asdict, servers))}, lasting=False, indent=1)
+    rows = [seal(asdict(each)) for each in servers]
+    write_atomically(_file(), json.dumps(rows, indent=1).encode(), lasting=False)
 
 
 def _file() -> Path:

@@ -40,7 +40,7 @@ def begin(entry: QueueEntry) -> str:
         run_queue.wait_to_note(entry.run_id, deaths=[], kept=kept)
     if len(entry.deaths) >= TRIES or entry.beginnings >= BEGINNINGS:
         return given_up(entry)
-    run_queue.wait_to_note(entry.run_id, beginnings=entry.beginnings + 1)
+    run_queue.wait_to_note(entry.run_id, beginnings=entry.beginnings + 1, death="")
     return ""
 
 

@@ -68,9 +68,10 @@ class QueueEntry:
     """What the database says about a run.
 
     ``status`` is DBOS's word, ``executor`` the ``host:slot`` that executes it or did so last (empty before the first),
-    ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died, ``queue``
-    where it waits or came from, ``priority`` its place among those that wait, the lowest first, ``needs_gib`` the
-    memory that its device must have, and ``slot`` the one slot that may take it (empty: any).
+    ``tries`` how often a worker began it since it was last asked for, ``death`` how its last worker died (empty once
+    another has begun it), ``queue`` where it waits or came from, ``priority`` its place among those that wait, the
+    lowest first, ``needs_gib`` the memory that its device must have, and ``slot`` the one slot that may take it
+    (empty: any).
 
     ``kept`` is the size of the work that the run had kept when it last had more than before, and ``deaths`` and
     ``beginnings`` are since then (:mod:`core.runs.agent.tries`).
@@ -268,7 +269,8 @@ def _held(executor: str) -> sa.Select[tuple[str]]:
 def put_back(entry: QueueEntry, *, fresh: bool, within_s: float | None = None) -> bool:
     """Let a run that a worker has wait again, in its old place; False if it is no longer as ``entry`` says.
 
-    ``fresh`` forgets its tries: nobody was at fault. DBOS's start of it that is under way finds it gone.
+    ``fresh`` forgets its tries, as this time nobody was at fault; deaths of earlier workers count as before. DBOS's
+    start of it that is under way finds it gone.
     """
     values = {"status": QUEUED[0], "queue_name": QUEUE, "owner_xid": None, "started_at_epoch_ms": None}
     as_seen = sa.and_(
@@ -280,7 +282,7 @@ def put_back(entry: QueueEntry, *, fresh: bool, within_s: float | None = None) -
     change = workflows.update().where(as_seen).values(values | ({"recovery_attempts": 0} if fresh else {}))
     moved = transact(lambda connection: connection.execute(change).rowcount == 1, within_s=within_s)
     if moved and fresh:
-        note(entry.run_id, deaths=[], beginnings=0, within_s=within_s)
+        note(entry.run_id, beginnings=0, within_s=within_s)
     return moved
 
 

@@ -74,9 +74,13 @@ def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
     assert "goes on after 50 questions" in log
 
 
-def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(engine_home):
+def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(engine_home, monkeypatch):
+    pace = engine_home / "pace"
+    pace.write_text("10")
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(pace)}))
     name = engine.submit(spec())
-    until(begun(name, done=60), "the second chunk")
+    until(begun(name, done=51), "the second chunk")
+    pace.write_text("100")  # a chunk must not end while the run is being stopped
     start = time.monotonic()
     engine.cancel(name)
     until(is_in(name, "cancelled"), "the run to stop")
@@ -89,6 +93,7 @@ def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_fi
     written = (folder / "chunks" / "000000.parquet").stat().st_mtime_ns
     engine.cancel(name)  # again is no error
 
+    pace.write_text("10")
     assert engine.submit(spec()) == name  # the same spec goes on with it
     until(begun(name, done=70), "the rest")
     assert (folder / "chunks" / "000000.parquet").stat().st_mtime_ns == written

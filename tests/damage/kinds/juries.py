@@ -60,8 +60,8 @@ def _of_juries(names: Names) -> list[Look]:
 def _in_list(jury: str) -> Callable[[], Any]:
     def row() -> Any:
         own = [row for row in run("jury", "list") if row["jury_id"] == jury]
-        if len(own) != 1 or own[0].get("problem"):
-            raise Refused(own[0].get("problem", "") if own else "it is not in the list")
+        if len(own) != 1 or own[0].get("message"):
+            raise Refused(own[0]["message"] if own else "it is not in the list")
         return own[0]
 
     return row

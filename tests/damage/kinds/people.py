@@ -69,9 +69,10 @@ def _banks() -> Names:
 def _of_banks(names: Names) -> list[Look]:
     looks = [report(names["brook"])]
     for name in ("rivers", "towns"):
-        words = ("run", "--model", "fake", "--task", names[name])
-        looks.append(Look(f"questions of {name}", (f"{name}.",), lambda task=names[name]: _questions(task)))
-        looks.append(Look(f"run on {name}", (f"{name}.",), lambda words=words: run(*words)["reports"], costly=True))
+        task, of = names[name], (f"{name}.",)
+        words = ("run", "--model", "fake", "--task", task)
+        looks.append(Look(f"questions of {name}", of, lambda task=task: _questions(task)))
+        looks.append(Look(f"run on {name}", of, lambda words=words: run(*words)["reports"], costly=True))
     return looks
 
 
@@ -145,7 +146,9 @@ def _of_queue(names: Names) -> list[Look]:
         return [[now.run_id, now.state, now.message] for now in engine.statuses()]
 
     of = ("engine.sqlite",)
-    queued = [Look(look.name, (*look.of, *of), look.get) for look in map(listed, list(names.values())[1:])]
+    # Why a run waits is not known without the database; beside the list a sentence says that.
+    waiting = map(listed, list(names.values())[1:])
+    queued = [Look(look.name, (*look.of, *of), lambda look=look: look.get()["state"]) for look in waiting]
     brook = names["brook"]
     first = Look("first", of, command("first", names["queued 3"]), costly=True)
     cancel = Look("cancel", of, command("cancel", names["queued 2"]), costly=True)

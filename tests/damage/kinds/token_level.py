@@ -119,7 +119,7 @@ def _view(model: str, text: str) -> Any:
     asked = token_text.token_text(model, text)
     if (found := token_text.read_view(asked)) is None:
         raise Refused(f"{asked.answer_id} is asked again")
-    return found
+    return {name: found[name] for name in ("model", "kind", "weights", "notes", "text", "window", "tokens")}
 
 
 KINDS = {

@@ -25,11 +25,11 @@ from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.core.inference.server.loopback import loopback_server
-from tests.damage.kinds.common import QUESTIONS, TALK, Names, other_run
-from tests.damage.looks import Look, Refused, listed, report, run
+from tests.damage.kinds.common import TALK, Names, other_run
+from tests.damage.looks import Look, Refused, command, listed, report, run
 from tests.damage.tries import Kind
 
-WORDS = (*QUESTIONS, "--samples", "130", "--repeats", "1")
+FAKE = RunSpec(model="fake", task="qa", samples=130, repeats=1)
 
 
 def _stopped(spec: RunSpec, cancelled: Callable[[], bool]) -> Names:
@@ -53,11 +53,11 @@ def _content(run_id: str) -> str:
     return json.dumps(values | {"written": written.to_pylist() if written else []})
 
 
-def _continued(names: Names, *words: str) -> list[Look]:
+def _continued(names: Names, again: Callable[[], Any]) -> list[Look]:
     """The run is continued, and equals one that was never stopped."""
 
     def continued() -> Any:
-        run(*words)
+        again()
         return _content(names["run"]) == names["undisturbed"] or _content(names["run"])
 
     of = (f"{names['run']}/run.json",)
@@ -65,17 +65,16 @@ def _continued(names: Names, *words: str) -> list[Look]:
 
 
 def _unfinished() -> Names:
-    spec = RunSpec(model="fake", task="qa", samples=130, repeats=1)
     asked = itertools.count()
-    written = settings().runs / spec.run_id / "chunks" / store.WRITTEN
-    return _stopped(spec, lambda: next(asked) > 45 and written.is_file())
+    written = settings().runs / FAKE.run_id / "chunks" / store.WRITTEN
+    return _stopped(FAKE, lambda: next(asked) > 45 and written.is_file())
 
 
 def _of_unfinished(names: Names) -> list[Look]:
-    return _continued(names, *WORDS)
+    return _continued(names, lambda: execute(FAKE))
 
 
-SERVED = ("run", "--model", "pocket-3m", "--task", "qa", "--samples", "40")
+SERVED = ("run", "--model", "pocket-3m", "--task", "qa", "--samples", "60")
 SOON = client.Patience(answer_s=60, gone_s=0.3, tries=2, first_pause_s=0.01, longest_pause_s=0.05)
 
 
@@ -85,18 +84,19 @@ def _served() -> Names:
         port = free.getsockname()[1]
     importlib.import_module("core.inference.server.connect")  # makes a Patience of its own
     with loopback_server(port=port) as server, patch.object(client, "Patience", lambda: SOON):
+        patch("core.inference.server.engine.CHUNK", 10).start()
         (run_id,) = run(*SERVED, "--server", server.url)["runs"]
         undisturbed = _content(run_id)
         shutil.rmtree(settings().runs / run_id)
-        server.reset(fault=lambda number: "cut" if number > 70 else "")
+        server.reset(fault=lambda number: "cut" if number > 90 else "")
         with contextlib.suppress(Refused):
             run(*SERVED, "--server", server.url)
-    assert store.read_record(run_id).state == "paused"
+    assert list((settings().runs / run_id / "chunks").glob("part-*")), store.read_log(run_id)
     return {"run": run_id, "undisturbed": undisturbed, "port": str(port), "url": server.url, "brook": other_run()}
 
 
 def _of_served(names: Names) -> list[Look]:
-    (continued, *others) = _continued(names, *SERVED, "--server", names["url"])
+    (continued, *others) = _continued(names, command(*SERVED, "--server", names["url"]))
 
     def with_server() -> Any:
         with loopback_server(port=int(names["port"])):
@@ -117,7 +117,7 @@ def _unfinished_perplexity() -> Names:
 
 def _of_unfinished_perplexity(names: Names) -> list[Look]:
     words = ("--model", "pocket-1m", "--prompt", "fitting", "empty", "--conversation", names["talk"])
-    return _continued(names, "perplexity", "run", *words)
+    return _continued(names, command("perplexity", "run", *words))
 
 
 KINDS = {

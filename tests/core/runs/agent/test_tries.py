@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.errors import RunError
 from core.jury_pipeline import jury_spec
 from core.jury_pipeline.jury_spec import JurySpec
 from core.runs import engine, store
@@ -109,6 +110,21 @@ def test_a_run_that_a_person_resumes_has_all_its_tries(name):
     assert (entry(name).deaths, entry(name).beginnings, begins(name)) == ((), 0, "")
 
 
+def test_a_run_that_is_put_back_keeps_its_deaths_and_not_the_reason_of_the_last(name):
+    """An agent that was stopped, or a worker that needs long to start, gives a run that kills its workers no tries."""
+    executor = f"{liveness.host()}:cpu"
+    for _ in range(TRIES):
+        assert begins(name) == ""
+        assert entry(name).death == ""
+        dies(name)
+        assert entry(name).death == KILLED
+        run_queue.take(executor, memory_gib=1)
+        begin(name, executor)
+        Recovery({executor}).put_back_own()
+        assert (entry(name).status, entry(name).beginnings) == ("ENQUEUED", 0)
+    assert begins(name).startswith("3 workers ended")
+
+
 def test_a_worker_that_is_stopped_as_by_a_host_that_shuts_down_counts_against_no_run(name):
     recovery = Recovery(frozenset())
     recovery.see_death(Death(name, "killed by signal 15 (SIGTERM)", wanted=False, stopped=True), "a:cpu")
@@ -118,11 +134,10 @@ def test_a_worker_that_is_stopped_as_by_a_host_that_shuts_down_counts_against_no
 
 def test_a_death_that_the_database_could_not_take_is_counted_once_it_answers(name, monkeypatch):
     recovery = Recovery(frozenset())
-    address = settings().database
-    monkeypatch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
-    with pytest.raises(Exception, match="can't be used"):
-        recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
-    monkeypatch.setenv("HEDGE_DATABASE_URL", address)
+    with monkeypatch.context() as patch:
+        patch.setenv("HEDGE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+        with pytest.raises(RunError, match="can't be used"):
+            recovery.see_death(Death(name, KILLED, wanted=False), "a:cpu")
     assert entry(name).deaths == ()
     recovery.go_over()
     recovery.go_over()
