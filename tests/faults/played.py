@@ -261,7 +261,7 @@ def out_of_memory(on: Server | None) -> Row:
         agent = s.agent()
         join(agent.pid)  # first: a worker that it starts from now on is in the group too
         for process in agent.children(recursive=True):
-            join(process.pid)
+            process.kill()
         name = engine.submit(s.spec())
         wait_for(lambda: s.begins(name), "its first try")
         row.tries.append(s.look(name, time.monotonic(), begun=1))

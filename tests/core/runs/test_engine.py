@@ -74,8 +74,10 @@ def test_a_killed_worker_is_replaced_and_goes_on_without_a_person(engine_home):
     assert "goes on after 50 questions" in log
 
 
-def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(engine_home, monkeypatch):
-    pace = engine_home / "pace"
+def test_a_cancelled_run_stops_within_two_seconds_and_a_resume_keeps_what_was_finished(
+    engine_home, monkeypatch, tmp_path
+):
+    pace = tmp_path / "pace"
     pace.write_text("10")
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"pace": str(pace)}))
     name = engine.submit(spec())

@@ -137,6 +137,7 @@ def test_an_agent_that_is_killed_is_replaced_by_its_worker_and_nobody_need_look(
 
 def test_a_worker_that_the_kernel_kills_for_memory_is_said_to_be_out_of_memory(engine_home, tmp_path, monkeypatch):
     """The agent may look at a worker after the kernel has counted its kill and before its process is gone."""
+    monkeypatch.setattr(exit_reasons, "OWN_GROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(exit_reasons, "VMSTAT", tmp_path / "vmstat")
     exit_reasons.VMSTAT.write_text("oom_kill 3\n")
     worker = WorkerProcess(Slot("cpu", ""))

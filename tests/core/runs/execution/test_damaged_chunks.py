@@ -26,6 +26,7 @@ from core.settings import settings
 from core.tasks import bank
 from tests.conftest import synthetic_questions
 from tests.damaged import flip
+from tests.parameters import rest_nightly
 
 SPEC = RunSpec(model="fake", task="qa", shots=2)
 
@@ -232,7 +233,10 @@ def test_written_answers_of_an_older_version_are_kept(fake):
     assert store.read_written(spec.run_id)["text"].to_pylist().count(" of an older version") == 2
 
 
-@pytest.mark.parametrize("damage", ["truncated", "a bit", "of another prompt", "while at work"])
+PARTS = ("of another prompt", "truncated", "a bit", "while at work")
+
+
+@pytest.mark.parametrize("damage", rest_nightly(PARTS, now=PARTS[:1]))
 def test_a_damaged_perplexity_part_is_scored_again(home, monkeypatch, tmp_path, damage):
     asked = Request(prompts=(FITTING, EMPTY), conversations=conversations.bundled()[:2])
     spec = perplexity_run.spec_of(asked, "pocket-1m")
