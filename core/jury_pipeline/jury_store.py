@@ -31,7 +31,6 @@ from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 1
 TABLE = "judgements.parquet"
-WAY_OUT = "bring the jury in or make it again"
 MADE_HERE = "made with Hedge"
 """The origin of a jury that Hedge made, which no import has."""
 
@@ -74,6 +73,10 @@ def folders() -> tuple[Path, ...]:
 
 def _ships(jury_id: str) -> bool:
     return folder_of(jury_id).parent == folders()[1]
+
+
+def _way_out(folder: Path) -> str:
+    return "install Hedge again" if folder.parent == folders()[1] else "bring the jury in or make it again"
 
 
 def jury_ids() -> list[str]:
@@ -146,7 +149,7 @@ def read_record(jury_id: str) -> JuryRecord:
         values |= {"jurors": tuple(values["jurors"]), "notes": tuple(values["notes"])}
         return JuryRecord(**values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} can't be read ({error}); {WAY_OUT}") from error
+        raise InputError(f"{path} can't be read ({error}); {_way_out(path.parent)}") from error
 
 
 def checked_record(jury_id: str) -> JuryRecord:
@@ -156,7 +159,7 @@ def checked_record(jury_id: str) -> JuryRecord:
     try:
         check_files(folder, record.files)
     except DamagedError as error:
-        raise InputError(f"{folder} is damaged ({error}); {WAY_OUT}") from error
+        raise InputError(f"{folder} is damaged ({error}); {_way_out(folder)}") from error
     return record
 
 
@@ -167,11 +170,13 @@ def read(jury_id: str) -> Judgements:
     try:
         table = read_table(path).to_pandas()
     except (InputError, ValueError, TypeError, pa.ArrowException) as error:  # of a table without a digest
-        raise InputError(f"{path} is missing or damaged ({type(error.__cause__).__name__}); {WAY_OUT}") from error
+        raise InputError(
+            f"{path} is missing or damaged ({type(error.__cause__).__name__}); {_way_out(path.parent)}"
+        ) from error
     try:
         return from_table(table, where=str(path))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path} is damaged ({type(error).__name__}); {WAY_OUT}") from error
+        raise InputError(f"{path} is damaged ({type(error).__name__}); {_way_out(path.parent)}") from error
 
 
 @access.needs(UserRole.LAUNCHER, "delete juries")
