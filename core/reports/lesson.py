@@ -101,9 +101,15 @@ class Lesson:
 def load(path: Path = LESSON) -> Lesson:
     """Read a lesson. An :class:`InputError` names the file and the step that is incomplete."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"the lesson {path} can't be read ({error}); install Hedge again") from error
+        return _lesson(tomllib.loads(path.read_text(encoding="utf-8")), path)
+    except InputError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"the lesson {path} can't be read ({reason}); install Hedge again") from error
+
+
+def _lesson(told: dict[str, Any], path: Path) -> Lesson:
     steps = []
     for place, step in enumerate(told.get("step", []), start=1):
         lacks = [name for name in NEEDED if name not in step]

@@ -93,6 +93,7 @@ def test_a_run_of_one_subject_has_no_shift(home: Path):
 
 
 STEP = "[[step]]\nname = 'a'\ntitle = 'b'\ntext = 'c'\nanswer = 'd'\nlearned = 'e'\n"
+GUESS = "question = 'f'\nkind = 'share'\nof = 'g'\n"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,8 @@ STEP = "[[step]]\nname = 'a'\ntitle = 'b'\ntext = 'c'\nanswer = 'd'\nlearned = '
         ("title = 'x'\nsubtitle = 'y'", "needs a title, a subtitle and at least one step"),
         ("title = 'x'\n[[step]]\nname = 'a'", "step 1 of the lesson .* lacks title, text, answer, learned, guess"),
         (f"title = 'x'\n{STEP}[step.guess]\nkind = 'word'", "a guess of the kind 'word'; choose from share, score"),
+        (f"title = 'x'\n{STEP}[step.guess]\nkind = 'share'", "can't be read .*question.*; install Hedge again"),
+        (f"title = 'x'\n{STEP}tatle = 'x'\n[step.guess]\n{GUESS}", "can't be read .*tatle.*; install Hedge again"),
     ],
 )
 def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str | bytes, said: str):
