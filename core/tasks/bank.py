@@ -42,12 +42,18 @@ def load(task: str) -> list[Question]:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, stamp: int) -> tuple[Question, ...]:
     """Kept, because the runs of a matrix share their questions; ``stamp`` is when the file was last written."""
-    questions = []
-    for values in map(loads, shipped_lines(path)):
-        options = tuple(values["options"])
-        about = (values[name] for name in ("id", "task", "group", "context", "question"))
-        questions.append(Question(*about, options, values["label"]))
-    return tuple(questions)
+    return tuple(
+        Question(
+            id=values["id"],
+            task=values["task"],
+            group=values["group"],
+            context=values["context"],
+            question=values["question"],
+            options=tuple(values["options"]),
+            label=values["label"],
+        )
+        for values in map(loads, shipped_lines(path))
+    )
 
 
 def fingerprint(questions: Sequence[Question]) -> str:
