@@ -33,10 +33,12 @@ class Showcase:
 
 @functools.cache
 def showcase() -> Showcase:
-    """The runs that ``assets/showcase.toml`` names."""
-    told = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    sisters = tuple(map(str, told["sisters"]))
-    return Showcase(str(told["run"]), sisters, str(told["prompting"]), str(told["jury"]))
+    """The runs that ``assets/showcase.toml`` names; none if the file is damaged, which must not take a page away."""
+    try:
+        told = tomllib.loads(FILE.read_text(encoding="utf-8"))
+        return Showcase(str(told["run"]), tuple(map(str, told["sisters"])), str(told["prompting"]), str(told["jury"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return Showcase("", (), "", "")
 
 
 def default_run(records: Sequence[RunRecord]) -> RunRecord:

@@ -16,13 +16,13 @@ from typing import Any
 import torch
 
 from core.errors import InputError
-from core.files.json_text import loads
 from core.files.names import named
 from core.inference.token_ids import token_ids
 from core.prompting.strategies import prompt
 from core.settings import ASSETS
 from core.tasks import bank
 from core.tasks.rows import read_dataset, read_file
+from core.tasks.trivia import shipped_rows
 
 IGNORED = -100
 """The label of a token that the model reads but that is not judged."""
@@ -144,9 +144,7 @@ def batches(rows: Sequence[Tokenized], size: int, device: Any = "cpu") -> list[B
 
 
 def _trivia() -> list[Text]:
-    path = ASSETS / "trivia" / "questions.jsonl"
-    rows = [loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [Text(f"Question: {row['question']}\nAnswer:", f" {row['answer']['value']}") for row in rows]
+    return [Text(f"Question: {row['question']}\nAnswer:", f" {row['answer']['value']}") for row in shipped_rows()]
 
 
 def _bank() -> list[Text]:

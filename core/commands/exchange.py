@@ -247,7 +247,7 @@ def figure(arguments: Namespace) -> CommandResult:
     from charts.figure_style import FigureStyle, width_of
 
     style = FigureStyle(width_of(arguments.width), arguments.font, arguments.theme)
-    read = OfRuns[Evaluation]([], "", 0)
+    read: OfRuns[Evaluation] = OfRuns([], "", 0)
     if arguments.figure in JURY_FIGURES:
         found = [jury_figure(arguments.figure, *_evaluated_jury(arguments.run), style)]
     else:

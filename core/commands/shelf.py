@@ -23,14 +23,15 @@ NO_LICENCE = "none stated: the files are fetched for your own use, and Hedge pas
 
 def show_all(arguments: Namespace) -> CommandResult:
     """All entries, with their sizes and how much of each is here."""
-    found = entries.entries()
+    found, problems = entries.entries()
     lines = [
         f"{entry.name:<34} {len(entry.results):>4} {_files(entry):<6} {_size(entry.bytes_about):>8}, "
         f"{here(entry.results)} here: {entry.title}"
         for entry in found.values()
     ]
     lines.append(f"{leaderboard.NAME:<34} {leaderboard.TITLE}; see `shelf leaderboard ORGANISATION/MODEL`")
-    return CommandResult([_values(entry) for entry in found.values()], "\n".join(lines))
+    errors = "\n".join(f"hedge: {problem}" for problem in problems)
+    return CommandResult([_values(entry) for entry in found.values()], "\n".join(lines), bool(problems), errors)
 
 
 def show(arguments: Namespace) -> CommandResult:

@@ -32,7 +32,6 @@ from core.settings import ASSETS, settings
 SCHEMA_VERSION = 2
 """2: with digests, which an older Hedge can't read; it says so in a sentence."""
 TABLE = "judgements.parquet"
-WAY_OUT = "bring the jury in or make it again"
 MADE_HERE = "made with Hedge"
 """The origin of a jury that Hedge made, which no import has."""
 
@@ -73,6 +72,10 @@ def folders() -> tuple[Path, ...]:
 
 def _ships(jury_id: str) -> bool:
     return folder_of(jury_id).parent == folders()[1]
+
+
+def _way_out(folder: Path) -> str:
+    return "install Hedge again" if folder.parent == folders()[1] else "bring the jury in or make it again"
 
 
 def jury_ids() -> list[str]:
@@ -145,7 +148,7 @@ def read_record(jury_id: str) -> JuryRecord:
         values |= {"jurors": tuple(values["jurors"]), "notes": tuple(values["notes"])}
         return JuryRecord(**values)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} can't be read ({damage(error)}); {WAY_OUT}") from error
+        raise InputError(f"{path} can't be read ({damage(error)}); {_way_out(path.parent)}") from error
 
 
 def checked_record(jury_id: str) -> JuryRecord:
@@ -155,7 +158,7 @@ def checked_record(jury_id: str) -> JuryRecord:
     try:
         check_files(folder, record.files)
     except DamagedError as error:
-        raise InputError(f"{folder} is damaged ({error}); {WAY_OUT}") from error
+        raise InputError(f"{folder} is damaged ({error}); {_way_out(folder)}") from error
     return record
 
 
@@ -166,9 +169,9 @@ def read(jury_id: str) -> Judgements:
     try:
         return from_table(read_table(path).to_pandas(), where=str(path))
     except DamagedTableError as error:
-        raise InputError(f"{path} is damaged ({error.reason}); {WAY_OUT}") from error
+        raise InputError(f"{path} is damaged ({error.reason}); {_way_out(path.parent)}") from error
     except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:  # of a table without a digest
-        raise InputError(f"{path} is damaged ({damage(error)}); {WAY_OUT}") from error
+        raise InputError(f"{path} is damaged ({damage(error)}); {_way_out(path.parent)}") from error
 
 
 @access.needs(UserRole.LAUNCHER, "delete juries")

@@ -11,6 +11,7 @@ tables of :mod:`core.reports.course`.
 from __future__ import annotations
 
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -100,9 +101,15 @@ class Lesson:
 def load(path: Path = LESSON) -> Lesson:
     """Read a lesson. An :class:`InputError` names the file and the step that is incomplete."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"the lesson {path} can't be read: {error}") from error
+        return _lesson(tomllib.loads(path.read_text(encoding="utf-8")), path)
+    except InputError:
+        raise
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"the lesson {path} can't be read ({reason}); install Hedge again") from error
+
+
+def _lesson(told: dict[str, Any], path: Path) -> Lesson:
     steps = []
     for place, step in enumerate(told.get("step", []), start=1):
         lacks = [name for name in NEEDED if name not in step]
@@ -112,6 +119,13 @@ def load(path: Path = LESSON) -> Lesson:
     if not steps or "title" not in told or "subtitle" not in told:
         raise InputError(f"the lesson {path} needs a title, a subtitle and at least one step")
     return Lesson(told["title"], told["subtitle"], tuple(steps), told.get("short", ""))
+
+
+def readable(name: str) -> Lesson | None:
+    """A lesson of the course by its name; None if its file is damaged, so that the others stay."""
+    with suppress(InputError):
+        return load(LESSONS[name])
+    return None
 
 
 def _guess(told: dict[str, Any], where: str) -> Guess:

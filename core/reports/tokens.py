@@ -58,7 +58,7 @@ def results() -> tuple[tuple[TokenResult, ...], tuple[str, ...]]:
                 problems.append(str(error))
             except (KeyError, TypeError, ValueError, AttributeError):  # of a file without a digest
                 found.pop()
-                problems.append(f"{path} is damaged, because its figures can't be used; delete it or evaluate again")
+                problems.append(f"{path} is damaged, because its figures can't be used; {_way_out(path)}")
     return _with_distinct_names(found), tuple(problems)
 
 
@@ -83,6 +83,10 @@ def _with_distinct_names(found: list[TokenResult]) -> tuple[TokenResult, ...]:
     )
 
 
+def _way_out(path: Path) -> str:
+    return "install Hedge again" if path.is_relative_to(ASSETS) else "delete it or evaluate again"
+
+
 def read(path: Path) -> TokenResult:
     """The contents of an evaluation's file. Raises :class:`InputError` if it is not one."""
     try:
@@ -91,9 +95,7 @@ def read(path: Path) -> TokenResult:
             raise DamagedError("it is that of another file")
         lacks = [name for name in NEEDED if name not in values]
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(
-            f"{path} is no token evaluation, or damaged ({damage(error)}); delete it or evaluate again"
-        ) from error
+        raise InputError(f"{path} is no token evaluation, or damaged ({damage(error)}); {_way_out(path)}") from error
     if lacks or values["kind"] not in KINDS:
         raise InputError(
             f"{path} is no token evaluation: it lacks {', '.join(lacks) or 'a known kind'}; evaluate again"

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
-from os.path import isdir, isfile, islink
+from os.path import isdir, isfile, islink, lexists
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -224,9 +224,10 @@ def is_bundled(run_id: str) -> bool:
     # As text: pages ask this of every run, and a path object costs more than the look at the disk.
     own, bundled = f"{settings().home}/runs", f"{ASSETS}/runs"
     if "/" not in run_id:
-        for folder in (own, bundled):
-            if isfile(f"{folder}/{run_id}/run.json"):
-                return folder == bundled
+        if isfile(f"{own}/{run_id}/run.json"):
+            return False
+        if not lexists(f"{own}/{run_id}") and isfile(f"{bundled}/{run_id}/run.json"):
+            return True
     return str(folder_of(run_id).parent) == bundled
 
 

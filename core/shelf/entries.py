@@ -168,12 +168,16 @@ def folders() -> tuple[Path, ...]:
     return ASSETS / "shelf", settings().home / "shelf" / "entries"
 
 
-def entries() -> dict[str, Entry]:
-    """All entries by name. A person's own entry replaces one of Hedge's with the same name.
-
-    Raises :class:`InputError` that names the file and what is wrong in it.
-    """
-    return {name: read(path) for name, path in _paths().items()}
+def entries() -> tuple[dict[str, Entry], tuple[str, ...]]:
+    """All entries by name, and a sentence for each file that can't be read. A person's own entry replaces one of
+    Hedge's with the same name."""
+    found, problems = {}, []
+    for name, path in _paths().items():
+        try:
+            found[name] = read(path)
+        except InputError as error:
+            problems.append(str(error))
+    return found, tuple(problems)
 
 
 def entry(name: str) -> Entry:
@@ -194,7 +198,8 @@ def read(path: Path) -> Entry:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path} is no readable TOML file: {error}") from error
+        way_out = "install Hedge again" if path.is_relative_to(ASSETS) else "mend the file or delete it"
+        raise InputError(f"{path} is no readable TOML file ({error}); {way_out}") from error
     where = _Where(path)
     unknown = set(values) - {*_TEXTS, "sources", "protocol", "published", "model", "prompt_format", "choices", "names"}
     if unknown:

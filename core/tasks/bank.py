@@ -13,6 +13,7 @@ from core.files.json_text import loads
 from core.records import Question
 from core.settings import ASSETS
 from core.tasks import TASKS
+from core.tasks.shipped import shipped_lines
 
 
 def bank_path(task: str) -> Path:
@@ -28,7 +29,7 @@ def available() -> tuple[str, ...]:
 def load(task: str) -> list[Question]:
     """All questions of a task.
 
-    Raises :class:`InputError` for an unknown task, one without questions here, or a line that is no question.
+    Raises :class:`InputError` for an unknown task, one without questions here, or a file that is damaged.
     """
     if task not in TASKS:
         raise InputError(f"unknown task {task!r}; choose from {', '.join(available())}")
@@ -41,24 +42,18 @@ def load(task: str) -> list[Question]:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, stamp: int) -> tuple[Question, ...]:
     """Kept, because the runs of a matrix share their questions; ``stamp`` is when the file was last written."""
-    questions = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        try:
-            values = loads(line)
-            questions.append(
-                Question(
-                    id=values["id"],
-                    task=values["task"],
-                    group=values["group"],
-                    context=values["context"],
-                    question=values["question"],
-                    options=tuple(values["options"]),
-                    label=values["label"],
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}, line {number}: expected a question, found {line[:80]!r} ({error})") from error
-    return tuple(questions)
+    return tuple(
+        Question(
+            id=values["id"],
+            task=values["task"],
+            group=values["group"],
+            context=values["context"],
+            question=values["question"],
+            options=tuple(values["options"]),
+            label=values["label"],
+        )
+        for values in map(loads, shipped_lines(path))
+    )
 
 
 def fingerprint(questions: Sequence[Question]) -> str:

@@ -16,9 +16,11 @@ from typing import Any
 
 from core import access
 from core.errors import InputError
+from core.files.json_text import loads
 from core.files.names import named
 from core.settings import ASSETS
 from core.tasks.rows import Row, read_dataset, read_file
+from core.tasks.shipped import shipped_lines
 
 BUNDLED = "trivia"
 HUB = {"trivia_qa@hub": ("mandarjoshi/trivia_qa", "rc.nocontext", "validation")}
@@ -62,9 +64,8 @@ def read(source: str) -> tuple[ShortQuestion, ...]:
     Raises :class:`InputError` that names the row which is none, or what can't be reached.
     """
     if source == BUNDLED:
-        path = ASSETS / "trivia" / "questions.jsonl"
-        rows: Sequence[Row] = read_file(path)
-        where = str(path)
+        rows: Sequence[Row] = shipped_rows()
+        where = source
     elif source in HUB:
         location, configuration, part = HUB[source]
         rows, where = read_dataset(location, configuration=configuration, split=part), source
@@ -78,6 +79,11 @@ def read(source: str) -> tuple[ShortQuestion, ...]:
             raise InputError(f"{where}, question {number}: the id {one.id!r} is that of question {seen[one.id]}")
         seen[one.id] = number
     return tuple(found)
+
+
+def shipped_rows() -> list[Row]:
+    """The rows of ``assets/trivia``. Raises :class:`InputError` if the file is missing or damaged."""
+    return [loads(line) for line in shipped_lines(ASSETS / "trivia" / "questions.jsonl")]
 
 
 def _question(row: Row, where: str, number: int) -> ShortQuestion:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components import learn
+from app.showcase import showcase
+from core.jury_pipeline import jury_store
 from core.reports import lesson
 from core.reports.lesson import LESSONS
+from core.settings import ASSETS
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, components, pick, said
 
@@ -70,3 +75,18 @@ def test_without_runs_it_offers_the_first_one(open_page: Open):
     app = open_page("learn")
     assert not app.exception
     assert "once a run has ended" in said(app)
+
+
+def test_a_damaged_jury_that_ships_is_named_with_the_way_out(
+    open_page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    jury = f"juries/{showcase().jury}"
+    damaged = shutil.copytree(ASSETS / jury, tmp_path / jury)
+    content = bytearray((damaged / "judgements.parquet").read_bytes())
+    content[100] ^= 1
+    (damaged / "judgements.parquet").write_bytes(content)
+    monkeypatch.setattr(jury_store, "ASSETS", tmp_path)
+    app = open_page("learn", lesson="juries")
+    (error,) = app.error
+    assert damaged.name in error.value.replace("\\", "")
+    assert "install Hedge again" in error.value

@@ -12,8 +12,9 @@ from app.caches import shelf_jobs
 from app.caches.shelf_jobs import ShelfJob
 from app.components.data import imported_notice, leaderboard_model
 from app.errors import spoken
-from app.formatting import counted, duration, plain, shortened, size
+from app.formatting import counted, duration, plain, sentence, shortened, size
 from app.state.data import NOTHING, DataView
+from core.access import without_places
 from core.shelf import leaderboard
 from core.shelf.bring import Brought, here
 from core.shelf.entries import NO_HASH, Entry, ShelfFile, entries, size_of, unhashed
@@ -46,7 +47,9 @@ def section(view: DataView) -> None:
             return
         if job is not None:
             _ended(job)
-        found = entries()
+        found, problems = entries()
+        for problem in problems:
+            st.warning(plain(sentence(without_places(problem))))
         titles = {name: one.title for name, one in found.items()} | {leaderboard.NAME: leaderboard.TITLE}
         names = sorted(titles, key=lambda name: (name != FIRST, titles[name]))
         if view.shelf and view.shelf not in titles:

@@ -27,7 +27,7 @@ from app.state.learn import LearnView
 from app.state.presented import PRESENTED_NAMES
 from charts.scripts import LIVE_CSS, PRESENTER_CSS, bundle
 from core.conformal.scores.table import score_table
-from core.reports.lesson import LESSONS, Lesson, load
+from core.reports.lesson import LESSONS, Lesson, load, readable
 
 __all__ = ["GUESSES_KEY", "KEY", "Onward", "lesson", "meanings", "onwards"]
 
@@ -123,15 +123,16 @@ def _told(told: Lesson, tables: Mapping[str, Any], *, name: str, model: str, les
 
 
 def _lessons(view: LearnView) -> list[dict[str, Any]]:
-    """Every lesson for the chooser, with the links to it and to its sheet."""
+    """Every lesson that can be read for the chooser, with the links to it and to its sheet."""
 
     def href(name: str, sheet: str) -> str:
         query = urlencode(state.address_of(state.fresh(LearnView, run=view.run, lesson=name, sheet=sheet)))
         return f"learn?{query}" if query else "learn"
 
     found = []
-    for name, path in LESSONS.items():
-        told = load(path)
+    for name in LESSONS:
+        if not (told := readable(name)):
+            continue
         links = {"href": href(name, "off"), "sheet": href(name, "on")}
         found.append({"name": name, "short": told.short, "title": told.title, "steps": len(told.steps), **links})
     return found
@@ -142,8 +143,8 @@ def _shown(view: LearnView, sources: Mapping[str, str]) -> dict[str, Any]:
 
     def of(name: str) -> dict[str, Any]:
         """The guesses of a lesson; a source may be that of several lessons."""
-        made = guesses.get(sources.get(name, ""), {})
-        return {step.name: made[step.name] for step in load(LESSONS[name]).steps if step.name in made}
+        made, told = guesses.get(sources.get(name, ""), {}), readable(name)
+        return {step.name: made[step.name] for step in told.steps if step.name in made} if told else {}
 
     return {name: getattr(view, name) for name in NAMES} | {
         "guesses": of(view.lesson),

@@ -16,6 +16,7 @@ from app.components.shared.runs import no_runs_yet, title
 from app.errors import spoken
 from app.showcase import default_run, showcase
 from app.state.learn import LearnView
+from core.jury_pipeline import jury_store
 from core.reports.file_names import About
 from core.reports.lesson import Lesson
 
@@ -58,8 +59,7 @@ def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
 
 def _of_the_jury(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     jury_id = showcase().jury
-    (name,) = (record.name for record in jury_cache.records()[0] if record.jury_id == jury_id)
-    tables, named = lesson_cache.jury_tables(jury_id), {"name": name, "model": ""}
+    tables, named = lesson_cache.jury_tables(jury_id), {"name": jury_store.read_record(jury_id).name, "model": ""}
     version = str(jury_cache.jury_key(jury_id).stamp)
     lesson(told, tables, version=version, **named, view=view, sources=sources(_run(view)))
     with place:

@@ -13,7 +13,7 @@ from app.state.jury import JuryView
 from app.state.learn import LearnView
 from app.state.one_question import OneQuestionView
 from app.state.prompting import PromptingView
-from core.reports.lesson import LESSONS, load
+from core.reports.lesson import LESSONS, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,8 @@ def onwards(source: str, lesson: str = "sets") -> tuple[Onward, ...]:
 def _next(lesson: str) -> tuple[Onward, ...]:
     names = list(LESSONS)
     at = names.index(lesson) + 1
-    if at == len(names):
+    if at == len(names) or not (told := readable(names[at])):
         return ()
-    told = load(LESSONS[names[at]])
     view = state.address_of(state.fresh(LearnView, lesson=names[at]))
     return (Onward(navigation.LEARN, f"Next lesson: {told.short}", told.subtitle, view, names[at]),)
 

@@ -93,19 +93,23 @@ def test_a_run_of_one_subject_has_no_shift(home: Path):
 
 
 STEP = "[[step]]\nname = 'a'\ntitle = 'b'\ntext = 'c'\nanswer = 'd'\nlearned = 'e'\n"
+GUESS = "question = 'f'\nkind = 'share'\nof = 'g'\n"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("title = 'x", "can't be read"),
+        ("title = 'x", "can't be read .*; install Hedge again"),
+        (b"title = '\xff'", "can't be read .*; install Hedge again"),
         ("title = 'x'\nsubtitle = 'y'", "needs a title, a subtitle and at least one step"),
         ("title = 'x'\n[[step]]\nname = 'a'", "step 1 of the lesson .* lacks title, text, answer, learned, guess"),
         (f"title = 'x'\n{STEP}[step.guess]\nkind = 'word'", "a guess of the kind 'word'; choose from share, score"),
+        (f"title = 'x'\n{STEP}[step.guess]\nkind = 'share'", "can't be read .*question.*; install Hedge again"),
+        (f"title = 'x'\n{STEP}tatle = 'x'\n[step.guess]\n{GUESS}", "can't be read .*tatle.*; install Hedge again"),
     ],
 )
-def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str, said: str):
+def test_a_broken_lesson_is_one_sentence(tmp_path: Path, text: str | bytes, said: str):
     path = tmp_path / "lesson.toml"
-    path.write_text(text)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=said):
         lesson.load(path)

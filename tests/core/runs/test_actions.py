@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 
 import pytest
 
 from core import cli
-from core.errors import InputError
+from core.errors import InputError, UnreadableRunError
 from core.files import disk
 from core.runs import actions, engine, groups, store
 from core.runs.queue import run_queue
@@ -181,6 +182,18 @@ def test_a_bundled_run_stays(home):
 
 
 @pytest.mark.quick
+def test_a_damaged_copy_of_a_bundled_run_can_be_deleted(no_agent):
+    bundled = next(name for name in store.run_ids() if store.is_bundled(name))
+    copied = shutil.copytree(store.folder_of(bundled), settings().runs / bundled)
+    (copied / "run.json").unlink()
+    with pytest.raises(UnreadableRunError, match=f"run {bundled} is damaged, because its run.json is missing; delete"):
+        store.read_record(bundled)
+    assert not store.is_bundled(bundled)
+    actions.delete(bundled)
+    assert store.is_bundled(bundled)
+    assert store.read_record(bundled).state == "done"
+
+
 def test_the_bin_is_emptied_of_what_is_a_week_old(home):
     old, new = synthetic_run(seed=1), synthetic_run(seed=2)
     for name in (old, new):

@@ -24,7 +24,8 @@ model = ["a", "b"]
 
 
 def test_every_entry_is_whole(home):
-    found = entries()
+    found, problems = entries()
+    assert not problems
     assert {"llm-uncertainty-bench", "vlm-uncertainty-bench", "conformal-llm", "juries-demo"} <= set(found)
     for one in found.values():
         assert one.authors
@@ -50,7 +51,7 @@ def test_the_base_models_and_what_their_answers_need(home):
 
 
 def test_a_protocol_is_said_in_sentences(home):
-    for one in entries().values():
+    for one in entries()[0].values():
         assert " none" not in one.protocol_said
     assert entry("llmbar").protocol_said.endswith("Missing verdicts: count as wrong.")
     for name in ("llm-uncertainty-bench-chat-v1", "llm-uncertainty-bench-chat-v2"):
@@ -102,3 +103,14 @@ def test_what_is_wrong_with_an_entry_is_named(tmp_path, change, says):
 def test_an_unknown_entry(home):
     with pytest.raises(InputError, match=r"there is no 'none' on the shelf; choose from .*vlm-uncertainty-bench"):
         entry("none")
+
+
+def test_a_damaged_entry_takes_no_other_away(home):
+    whole, _ = entries()
+    path = home / "shelf" / "entries" / "mine.toml"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"title = '\xff'")
+    found, (problem,) = entries()
+    assert found == whole
+    assert problem.startswith(f"{path} is no readable TOML file (")
+    assert problem.endswith("; mend the file or delete it")
