@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import socketserver
+import threading
 from dataclasses import replace
 
 import psutil
@@ -89,6 +91,30 @@ def test_a_proxy_that_fails_is_named_without_its_password(monkeypatch: pytest.Mo
         asked(client, BODIES[:1])
     assert f"the server {FAR}, asked through the proxy http://127.0.0.1:9, can't be reached" in str(failed.value)
     assert "secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "url", "sentence"),
+    [
+        (b"HTTP/1.1 407 no", "https://models.example/v1", "can't be asked, because the proxy asks for a password"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", FAR, "gave an answer that can't be read (no JSON)"),
+    ],
+)
+def test_a_proxy_that_answers_itself_is_named(monkeypatch, answer: bytes, url: str, sentence: str):
+    class Proxy(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while self.rfile.readline().strip():
+                pass
+            self.wfile.write(answer + b"\r\n\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Proxy) as proxy:
+        threading.Thread(target=proxy.serve_forever, args=(0.01,), daemon=True).start()
+        address = f"127.0.0.1:{proxy.server_address[1]}"
+        monkeypatch.setenv("all_proxy", f"http://me:secret@{address}")
+        with ServerClient([url], patience=replace(SHORT, tries=1)) as client, pytest.raises(RunError) as failed:
+            asked(client, BODIES[:1])
+        proxy.shutdown()
+    assert f"the server {url}, asked through the proxy http://{address}, {sentence}" in str(failed.value)
 
 
 @pytest.mark.parametrize("proxy", ["socks://there:1", "socks5://there:1", "::::"])
