@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from core.processes import open_files
 
@@ -61,8 +61,9 @@ files = _Account()
 
 
 class FileLimit:
-    """Middleware (ASGI): refuses a new page where nearly all files are in use, and any request that would need a file
-    where few of those are left that the open pages need. Monitoring is always answered."""
+    """Middleware (ASGI): refuses a new page or phone where nearly all files are in use, and any request that would need
+    a file where few of those are left that the open ones need. Monitoring is always answered.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -85,14 +86,21 @@ class FileLimit:
 
 def _kept_from(scope: Scope) -> int:
     """How many files have to be left after this request."""
-    opens_page = scope["type"] == "websocket" or "text/html" in Headers(scope=scope).get("accept", "")
-    return open_files.reserved() if opens_page else open_files.reserved() // 2
+    lasts = scope["type"] == "websocket" or scope["path"].endswith(STREAMS)
+    return open_files.reserved() if lasts or _is_of_page(scope) else open_files.reserved() // 2
+
+
+def _is_of_page(scope: Scope) -> bool:
+    return "text/html" in Headers(scope=scope).get("accept", "")
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         headers = {"retry-after": str(COME_AGAIN_S), "connection": "close", "cache-control": "no-store"}
-        await PlainTextResponse(REFUSAL, 503, headers)(scope, receive, send)
+        answer: Response = PlainTextResponse(REFUSAL, 503, headers)
+        if not _is_of_page(scope):  # phones show the error's sentence
+            answer = JSONResponse({"error": REFUSAL.strip()}, 503, headers)
+        await answer(scope, receive, send)
     else:
         await receive()
         await send({"type": "websocket.close", "code": 1013})

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from core.commands.answer import CommandResult
 from core.errors import InputError
@@ -27,6 +28,10 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise :class:`InputError`."""
         raise InputError(f"{message}; `{self.prog} --help` shows the options")
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+        """Print a help text. An error of the output reaches :func:`core.cli.main`; argparse would ignore it."""
+        print(message, end="", file=file or sys.stderr, flush=True)
 
 
 class Help(argparse.HelpFormatter):

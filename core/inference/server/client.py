@@ -56,6 +56,7 @@ Done = TypeVar("Done")
 TOO_FAST = (429, 503)
 PASSING = (408, 425, 429, 500, 502, 503, 504, 529)
 OF_GATEWAYS = (502, 503, 504)
+PROXY_LOGIN = 407
 """The status codes of a gateway whose server is gone or not ready; requests wait for such a server."""
 PROBES = 2
 """The number of tries of a request that only finds out what a server can do."""
@@ -432,7 +433,7 @@ class ServerClient:
             pause = min(self.patience.longest_pause_s, grown)
         host.rests_until = max(host.rests_until, time.monotonic() + (pause or 0.0))
         host.how = (
-            str(error).partition(";")[0].partition(", and asks to wait")[0].removeprefix(f"the server {host.url} ")
+            str(error).partition(";")[0].partition(", and asks to wait")[0].removeprefix(f"the server {host.name} ")
         )
         self._trouble = str(error).partition(";")[0]
 
@@ -530,9 +531,11 @@ class ServerClient:
                 status=0,
             ) from error
         except aiohttp.ClientHttpProxyError as error:
+            if error.status == PROXY_LOGIN:
+                raise self._refusal(host.name, error.status, {}, b"") from error
             raise RefusedError(
                 f"the proxy {proxies.shown(host.proxy or '')} does not connect to {host.url} (HTTP status "
-                f"{error.status}); correct https_proxy, or add the server to no_proxy",
+                f"{error.status}); correct its address, or add the server to no_proxy",
                 status=0,
             ) from error
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
@@ -543,12 +546,12 @@ class ServerClient:
         except (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError) as error:
             raise self._passing(_gone(host.name, f"cuts the connection ({type(error).__name__})")) from error
         except TooLargeError as error:
-            raise WrongReplyError(_unreadable(host.url, str(error))) from error
+            raise WrongReplyError(_unreadable(host.name, str(error))) from error
         except aiohttp.ClientError as error:
-            raise UnreadableError(_unreadable(host.url, type(error).__name__)) from error
+            raise UnreadableError(_unreadable(host.name, type(error).__name__)) from error
         if reply.status != 200:
             raise self._refusal(host.name, reply.status, reply.headers, content)
-        values = _object(content, host.url, listed=method == "GET")
+        values = _object(content, host.name, listed=method == "GET")
         if (fault := error_value(values)) is not None:  # a router says in this way what the server behind it said
             raise self._refusal(host.name, status_in(fault), reply.headers, content)
         return values
@@ -588,7 +591,7 @@ class ServerClient:
                 "the address that it redirects to",
                 status=status,
             )
-        if status == 407:
+        if status == PROXY_LOGIN:
             return RefusedError(
                 f"the server {url} can't be asked, because the proxy asks for a password; write it into the proxy's "
                 "address, or add the server to no_proxy",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import aiohttp
 import pytest
 
 from app.serving.file_limit import REFUSAL
+from core.classroom import lecture, quiz
 from tests.app.serving.test_server import APP, started
 from tests.intruders.client import Client
 
@@ -60,7 +62,11 @@ def test_a_server_survives_more_visitors_than_it_may_have_files(home: Path):
         assert not any("Traceback" in line for line in lines)
 
 
-def test_many_connections_at_once_write_one_line(home: Path):
+def test_many_connections_at_once_write_one_line_and_phones_leave_room(home: Path):
+    live = lecture.open_class(quiz.draw("qa", n=4, calibration=2))
+    seats = [f"{number:032x}" for number in range(FEW)]
+    for seat in seats:
+        live.join(seat)
     with started(APP, home, under=WITH_FEW) as (address, _):
         client = Client(address)
 
@@ -75,6 +81,24 @@ def test_many_connections_at_once_write_one_line(home: Path):
 
         client.run(visit_together())
         until(lambda: client.ask("GET", "/", headers=PAGE).status == 200)
+
+        async def listen(http: aiohttp.ClientSession) -> list[tuple[int, bytes]]:
+            stream = f"{address}/join/{live.code}/stream"
+            answers = [await http.get(stream, headers={"Authorization": f"Bearer {seat}"}) for seat in seats]
+            return [(answer.status, await answer.content.readline()) for answer in answers]
+
+        async def listen_together() -> list[tuple[int, bytes]]:
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as http:
+                heard = await listen(http)
+                async with aiohttp.ClientSession() as monitoring, monitoring.get(f"{address}/healthz") as answer:
+                    assert answer.status == 200
+                return heard
+
+        heard = client.run(listen_together())
+        assert heard.count((200, b"event: state\n")) > FEW / 2
+        refused = {body for status, body in heard if status == 503}
+        assert [json.loads(body)["error"] for body in refused] == [REFUSAL.strip()]
+        until(lambda: client.ask("GET", "/readyz").status == 200)
         client.close()
         log = (home.parent / "server.log").read_text(encoding="utf-8")
         assert log.count("new pages are refused") == 1

@@ -70,3 +70,5 @@ def test_streams_and_folders_that_are_not_there(home: Path, script: str, status:
 def test_a_result_that_can_not_be_written(home: Path):
     sentence = "hedge: the result can't be written (No space left on device); write it to another place\n"
     assert shell("hedge runs >/dev/full") == (1, "", sentence)
+    sentence = "hedge: a file can't be used (No space left on device); free some space\n"
+    assert shell("hedge runs --help >/dev/full") == (2, "", sentence)
