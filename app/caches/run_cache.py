@@ -191,14 +191,20 @@ def look_again() -> None:
         return
     for record in runs().records:
         paths, times = _times.get(record.run_id, ((), ()))
-        if times != (now := _times_of(paths)):
+        if times != _times_of(paths):
             try:
-                store.check_files(record)
-                _times[record.run_id] = (paths, now)
+                _check(record)
             except UnreadableRunError as error:
                 set_aside(error)
     ended = time.monotonic()
     _next_look[0] = ended + 9 * (ended - begun)
+
+
+def _check(record: RunRecord) -> None:
+    """Raise :class:`UnreadableRunError` if a run's files are missing or damaged. Of large ones it is noticed when their
+    figures are read."""
+    paths = store.check_files(record, whole=False)
+    _times[record.run_id] = (paths, _times_of(paths))
 
 
 def _times_of(paths: tuple[str, ...]) -> tuple[int, ...]:
@@ -262,9 +268,7 @@ def version(run_id: str) -> str:
 # takes longer to look one up than all the rest.
 def _read_whole(key: RunKey) -> RunRecord:
     record = store.read_record(key.run_id)
-    store.check_files(record)
-    paths = store.checked_paths(record)
-    _times[key.run_id] = (paths, _times_of(paths))
+    _check(record)
     return record
 
 

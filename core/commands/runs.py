@@ -300,7 +300,7 @@ def _row_of(run_id: str, problems: list[str]) -> dict[str, Any]:
     """A run's row; one that a newer Hedge wrote, or that is damaged, says so and hides no other."""
     try:
         record = store.read_record(run_id)
-        store.check_files(record)
+        store.check_files(record, whole=False)
         return _run_row(record, problems)
     except InputError as error:
         return {"run": run_id, "state": UNREADABLE, "message": str(error), "done": None, "total": None, "caveats": []}

@@ -170,7 +170,7 @@ def checked_digest(path: Path, digest: str = "") -> str:
 @functools.lru_cache(maxsize=16384)
 def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
     sealed = len(MARK) + DIGEST_BYTES
-    with path.open("rb") as file:
+    with path.open("rb", buffering=0) as file:
         start = _footer_start(file)
         file.seek(max(start - sealed, 0))
         mark, digest = file.read(len(MARK)), file.read(DIGEST_BYTES)

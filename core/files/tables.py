@@ -18,8 +18,10 @@ import pyarrow.parquet as pq
 
 from core.errors import InputError
 from core.files.atomic import replacing
-from core.files.sealed import checked_digest, damage, digest_of, seal_parquet
+from core.files.sealed import checked_digest, damage, seal_parquet
 
+SMALL = 2**18
+"""Bytes of a file that is hashed in less than a millisecond."""
 REPAIRS = 3
 """How often chunks that are damaged while a run is at work are made again before it fails."""
 
@@ -51,14 +53,21 @@ def read_table(path: Path, *, columns: Sequence[str] | None = None, digest: str 
         # Without the data sets and threads of pq.read_table, a small file is read in half the time.
         with pq.ParquetFile(path, memory_map=False, page_checksum_verification=True) as file:
             table = file.read(columns=columns, use_threads=False)
-        table.validate(full=True)  # an older file has no digest, and may hold texts that are none
+        if not digest:
+            table.validate(full=True)  # an older file may hold texts that are none
     return table
 
 
-def check_table(path: Path) -> None:
-    """Raise :class:`DamagedTableError` if a Parquet file is missing, or its footer can't be read."""
+def check_table(path: Path, digest: str = "", *, whole: bool = True) -> None:
+    """Raise :class:`DamagedTableError` if a Parquet file is missing or damaged, or has not this ``digest``.
+
+    Without one, and of a large file unless ``whole``, only its footer is certain to be right.
+    """
     with _reading(path):
-        digest_of(path)
+        if whole or path.stat().st_size <= SMALL:
+            checked_digest(path, digest)
+            if digest:
+                return
         pq.read_metadata(path)
 
 

@@ -265,9 +265,23 @@ def readable() -> Iterator[RunRecord]:
             yield read_record(run_id)
 
 
+_files: dict[str, tuple[tuple[int, ...], dict[str, str]]] = {}
+"""How the ``run.json`` of each folder looked when it was last read, and the digests in it: a run's tables are read one
+after the other, and its record takes as long as a small table."""
+
+
+def _look(path: Path) -> tuple[int, ...]:
+    """What differs after a file has been replaced or changed."""
+    about = path.stat()
+    return about.st_ino, about.st_size, about.st_mtime_ns
+
+
 def _record(folder: Path) -> RunRecord:
     try:
-        return _checked(folder, read_json(folder / RECORD))
+        look = _look(folder / RECORD)
+        record = _checked(folder, read_json(folder / RECORD))
+        _files[str(folder)] = (look, record.files)
+        return record
     except UnreadableRunError:
         raise
     except InputError as error:
@@ -350,25 +364,21 @@ def _way_out(folder: Path, name: str) -> str:
     return f"{DELETE} and save the class again" if record.spec.origin == CLASSROOM else f"{DELETE} and import it again"
 
 
-def check_files(record: RunRecord) -> None:
-    """Raise :class:`UnreadableRunError` if a file of a run that is done is missing or damaged.
+def check_files(record: RunRecord, *, whole: bool = True) -> tuple[str, ...]:
+    """The files of a run that is done. Raises :class:`UnreadableRunError` if one is missing or damaged.
 
-    An older file has no digest. Of such a one only what says where its columns are is read.
+    An older file has no digest. Of such a one only what says where its columns are is read; and, unless ``whole``, of a
+    large file, too, because hashing the large files of all runs takes long. Reading its columns checks it.
     """
     folder = folder_of(record.run_id)
+    paths = []
     for name in _checked_names(record):
         with reading(record.run_id, name):
             path = questions_file(folder) if name == FILE else folder / name
-            if digest := path.stem if path.parent == FOLDER else record.files.get(name, ""):
-                checked_digest(path, digest)
-            else:
-                check_table(path)
-
-
-def checked_paths(record: RunRecord) -> tuple[str, ...]:
-    """The files of a run that :func:`check_files` checks."""
-    folder = folder_of(record.run_id)
-    return tuple(str(questions_file(folder) if name == FILE else folder / name) for name in _checked_names(record))
+            digest = path.stem if path.parent == FOLDER else record.files.get(name, "")
+            check_table(path, digest, whole=whole)
+            paths.append(str(path))
+    return tuple(paths)
 
 
 def _checked_names(record: RunRecord) -> Iterable[str]:
@@ -582,9 +592,14 @@ def questions_digest(run_id: str) -> str:
 
 def _digest(run_id: str, name: str) -> str:
     """The digest that a file of a run must have; empty if none was kept."""
-    if name == FILE and (shared := questions_path(run_id)).parent == FOLDER:
+    folder = folder_of(run_id)
+    if name == FILE and (shared := questions_file(folder)).parent == FOLDER:
         return shared.stem
-    return read_record(run_id).files.get(name, "")
+    look, files = _files.get(str(folder), ((), {}))
+    with suppress(OSError):  # reading the record says what is wrong with it
+        if look == _look(folder / RECORD):
+            return files.get(name, "")
+    return _record(folder).files.get(name, "")
 
 
 def _has(run_id: str, name: str) -> bool:

@@ -28,12 +28,12 @@ def push() -> list[str]:
     for folder in sorted(path.parent for path in settings().runs.glob(f"*/{LAST}")):
         try:
             record = store.read_record(folder.name)
+            version = f"{record.created} {record.ended}\n"  # differs between a run and its repeat
+            mark = folder / MARK
+            if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == version):
+                continue
             store.check_files(record)
         except UnreadableRunError:  # a whole copy that is there already is worth more
-            continue
-        version = f"{record.created} {record.ended}\n"  # differs between a run and its repeat
-        mark = folder / MARK
-        if record.state != "done" or (mark.exists() and mark.read_text(encoding="utf-8") == version):
             continue
         names = [path.name for path in folder.iterdir() if path.is_file() and not path.name.endswith(LEFT_OUT)]
         try:

@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
+from core.files import tables
 from core.files.tables import finished_chunks, join_chunks
 from core.records import OptionLogits
 from core.runs import store
@@ -114,3 +115,37 @@ def test_older_schemas_are_migrated_step_by_step(folder, monkeypatch):
     monkeypatch.setitem(store.MIGRATIONS, 0, lift)
     path.write_text(json.dumps(values))
     assert store.read_record(folder.name).state == "queued"
+
+
+def test_the_record_is_read_once_for_all_tables_of_a_run_until_it_changes(folder, monkeypatch):
+    run_id = synthetic_run(20)
+    times = []
+    monkeypatch.setattr(store, "read_json", lambda path, read=store.read_json: times.append(path) or read(path))
+    store.read_record(run_id)
+    for _ in range(2):
+        store.read_questions(run_id)
+        store.read_logits(run_id)
+    assert len(times) == 1
+    record = store.update_record(run_id, message="again", files={store.LOGITS: "0" * 32})
+    with pytest.raises(InputError, match=r"logits.parquet is not the file that was written"):
+        store.read_logits(run_id)
+    assert record.files != {}
+
+
+def test_a_large_file_is_checked_when_it_is_read_and_not_when_all_runs_are_listed(folder, monkeypatch):
+    run_id = synthetic_run(20)
+    record = store.read_record(run_id)
+    path = store.folder_of(run_id) / store.LOGITS
+    content = bytearray(path.read_bytes())
+    content[100] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"logits.parquet is not what was written"):
+        store.check_files(record, whole=False)  # small
+    monkeypatch.setattr(tables, "SMALL", len(content) - 1)
+    assert str(path) in store.check_files(record, whole=False)
+    for look in (lambda: store.check_files(record), lambda: store.read_logits(run_id)):
+        with pytest.raises(InputError, match=r"logits.parquet is not what was written"):
+            look()
+    path.write_bytes(content[:-30])
+    with pytest.raises(InputError, match=r"logits.parquet"):
+        store.check_files(record, whole=False)
