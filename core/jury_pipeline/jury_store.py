@@ -31,6 +31,7 @@ from core.settings import ASSETS, settings
 
 SCHEMA_VERSION = 2
 """2: with digests, which an older Hedge can't read; it says so in a sentence."""
+RECORD = "jury.json"
 TABLE = "judgements.parquet"
 MADE_HERE = "made with Hedge"
 """The origin of a jury that Hedge made, which no import has."""
@@ -83,8 +84,13 @@ def jury_ids() -> list[str]:
     names: set[str] = set()
     for parent in folders():
         if parent.is_dir():
-            names |= {path.name for path in parent.iterdir() if (path / "jury.json").is_file()}
+            names |= {path.name for path in parent.iterdir() if _is_jury(path)}
     return sorted(names)
+
+
+def _is_jury(folder: Path) -> bool:
+    """Whether a folder holds a jury, also one that has lost a file."""
+    return not folder.name.startswith(".") and any((folder / name).is_file() for name in (RECORD, TABLE))
 
 
 def folder_of(jury_id: str) -> Path:
@@ -96,7 +102,7 @@ def folder_of(jury_id: str) -> Path:
     if len(exact) != 1:
         what = f"begins {len(found)} juries' names; give more of it" if found else "is not a jury"
         raise InputError(f"{jury_id!r} {what}; `hedge jury list` lists all juries")
-    return next(parent / exact[0] for parent in folders() if (parent / exact[0] / "jury.json").is_file())
+    return next(parent / exact[0] for parent in folders() if _is_jury(parent / exact[0]))
 
 
 @access.needs(UserRole.LAUNCHER, "bring juries in")
@@ -116,7 +122,7 @@ def save(
     jury_id = f"{slug}-{hashlib.sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     parent = folders()[0]
     quotas.check_disk()
-    if (parent / jury_id / "jury.json").is_file():
+    if (parent / jury_id / RECORD).is_file():
         with suppress(InputError):  # a damaged one is written again
             read(jury_id)
             return jury_id
@@ -129,7 +135,7 @@ def save(
     del values["launched_by"]
     values["weights"] = {model: found for model, found in (weights or {}).items() if found}
     values |= access.launched() | {"files": digests_of([part / TABLE])}
-    write_json(part / "jury.json", values, indent=1)
+    write_json(part / RECORD, values, indent=1)
     shutil.rmtree(parent / jury_id, ignore_errors=True)
     part.rename(parent / jury_id)
     return jury_id
@@ -137,7 +143,7 @@ def save(
 
 def read_record(jury_id: str) -> JuryRecord:
     """A jury's record. Raises :class:`InputError` if there is none, it is damaged, or a newer Hedge wrote it."""
-    path = folder_of(jury_id) / "jury.json"
+    path = folder_of(jury_id) / RECORD
     try:
         values = read_json(path)
         if values["jury_id"] != path.parent.name:
