@@ -26,7 +26,7 @@ class CommandResult:
         return replace(self, status=self.status or read.status, errors=errors)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfRuns(Generic[Value]):
     """A value for each run that could be read, and a line about each other run."""
 
