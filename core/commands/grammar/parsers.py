@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from core.commands.answer import CommandResult
 from core.errors import InputError
@@ -29,7 +29,7 @@ class Parser(argparse.ArgumentParser):
         """Raise :class:`InputError`."""
         raise InputError(f"{message}; `{self.prog} --help` shows the options")
 
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         """Print a help text. An error of the output reaches :func:`core.cli.main`; argparse would ignore it."""
         print(message, end="", file=file or sys.stderr, flush=True)
 
