@@ -372,6 +372,16 @@ def test_a_damaged_jury_hides_no_other_and_is_written_again(home: Path, capsys: 
     assert (after[1], after[0].files) == (before[1], before[0].files)
 
 
+def test_a_jury_that_has_lost_its_record_is_named(home: Path, capsys: pytest.CaptureFixture[str]):
+    name = jury_store.save(seeded_jury(20), name="panel", origin="a test")
+    (home / "juries" / name / "jury.json").unlink()
+    assert main(["jury", "list", "--json"]) == 0
+    rows = {row["jury_id"]: row for row in json.loads(capsys.readouterr().out)}
+    assert "jury.json can't be read (it is missing); bring the jury in" in rows[name]["message"]
+    assert jury_store.save(seeded_jury(20), name="panel", origin="a test") == name
+    assert jury_store.checked_record(name).answers == 20
+
+
 def test_the_juries_that_ship_have_digests_and_one_without_is_read(home: Path):
     for name in jury_store.jury_ids():
         assert jury_store.checked_record(name).files

@@ -17,11 +17,11 @@ import sqlalchemy as sa
 from core import database
 from core.database import transact
 from core.database.tables import hosts
-from core.progress import UnchangedFor
 
 BEAT_EVERY_S = 1.0
 STALE_S = 5.0
 """A host whose heartbeat has not changed for this long counts as dead."""
+AWAY_S = 0.5
 FRESH_S = 0.5
 
 
@@ -73,19 +73,23 @@ class HostWatch:
     """One observer's record of the other hosts' heartbeats."""
 
     def __init__(self) -> None:
-        self._unchanged = UnchangedFor()
+        self._watched: dict[tuple[str, int], float] = {}
+        """For how many seconds each host was watched since its count was first seen."""
         self._looked = 0.0
 
     def dead(self, counts: Mapping[str, int]) -> set[str]:
         """The hosts whose count has not changed for :data:`STALE_S` seconds of this observer's watching.
 
-        Who has looked away for a while, as when the database was gone and nobody's heart could beat, begins anew.
+        Of a longer while between two looks, as when the database was gone and nobody's heart could beat, only
+        :data:`AWAY_S` counts, so that an observer who is slow finds the dead later than others, and not never.
         """
         now = time.monotonic()
-        if now - self._looked > STALE_S / 2:
-            self._unchanged = UnchangedFor()
-        self._looked = now
-        return {name for name, seconds in self._unchanged.seconds(counts).items() if seconds >= STALE_S}
+        passed, self._looked = now - self._looked, now
+        watched = passed if passed <= STALE_S / 2 else AWAY_S
+        self._watched = {
+            item: self._watched[item] + watched if item in self._watched else 0.0 for item in counts.items()
+        }
+        return {name for (name, _), seconds in self._watched.items() if seconds >= STALE_S}
 
 
 def _now() -> sa.ColumnElement[Any]:

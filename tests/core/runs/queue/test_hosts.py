@@ -165,6 +165,18 @@ def test_a_watch_goes_by_what_it_sees_and_not_by_clocks(monkeypatch):
     assert after(1, a=8) == set()  # left in good order
 
 
+@pytest.mark.quick
+def test_a_watch_that_always_comes_late_finds_the_dead_at_last(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(hosts.time, "monotonic", lambda: now[0])
+    watch = hosts.HostWatch()
+    for count in range(10):
+        now[0] += 4
+        assert watch.dead({"a": count, "b": 1}) == set()
+    now[0] += 4
+    assert watch.dead({"a": 10, "b": 1}) == {"b"}
+
+
 @pytest.mark.parametrize("kind", rest_nightly(["file", "server"], now=["file"]))
 def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home, postgres, monkeypatch):
     import subprocess
