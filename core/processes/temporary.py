@@ -6,8 +6,6 @@ import os
 import tempfile
 from contextlib import suppress
 
-from core.settings import settings
-
 
 def choose_folder() -> None:
     """Let this process and those that it starts use ``HEDGE_HOME/cache/tmp`` if no folder of the system for temporary
@@ -15,6 +13,8 @@ def choose_folder() -> None:
     """
     with suppress(OSError):
         if not is_usable():
+            from core.settings import settings  # imports pydantic, which help does without
+
             folder = settings().home / "cache" / "tmp"
             folder.mkdir(parents=True, exist_ok=True)
             os.environ["TMPDIR"] = str(folder)

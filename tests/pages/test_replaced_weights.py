@@ -24,6 +24,7 @@ from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
+from tests.conftest import without_digests
 from tests.core.answering.conftest import OPTIONS
 from tests.pages.conftest import Open, said
 from tests.pages.test_own_question import fill
@@ -112,8 +113,8 @@ def test_evaluations_before_and_after_have_names_of_their_own(open_page: Open, m
         token_evaluation.write(finite(token_evaluation.evaluate(loaded, "trivia", count=200)), loaded, None)
         replace_weights(model)
     path = next((settings().home / "tokens").glob("mine-*.json"))
-    older = json.loads(path.read_text()) | {"data": "older"}
-    del older["weights"], older["notes"]
+    older = without_digests(path) | {"data": "older"}
+    del older["weights"], older["notes"], older["file"]
     (path.parent / "older.json").write_text(json.dumps(older))
     app = open_page("tokens")
     chosen = app.multiselect(key="evaluations")

@@ -14,6 +14,7 @@ from core.answering.custom_question import AnswerProgress
 from core.answering.token_text import TokenText
 from core.reports import tokens
 from core.settings import ASSETS
+from tests.conftest import without_digests
 from tests.core.runs.conftest import until
 from tests.pages.conftest import Open, components, said
 
@@ -42,7 +43,7 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
 
 
 def test_an_infinite_nll_is_shown_as_such(open_page: Open, home):
-    values = json.loads((ASSETS / "tokens" / "1-base.json").read_text())
+    values = without_digests(ASSETS / "tokens" / "1-base.json")
     values |= {"model": "mine", "nll": None, "nll_infinite": 3}
     values["figures"]["nll"] |= {"value": None, "low": None, "high": None, "infinite": 3}
     (home / "tokens").mkdir(parents=True)

@@ -103,7 +103,7 @@ def test_a_request_that_nobody_wrote(home):
     made = perplexity_run.spec_of(request(), MODEL)
     path = home / "perplexity" / f"{made.task.partition('@')[2]}.json"
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match=r"is damaged \(it is no JSON"):
         perplexity_run.read_request(made)
     path.write_text(json.dumps({"prompts": []}), encoding="utf-8")
     with pytest.raises(InputError, match="a request for perplexities can't be read"):
