@@ -48,7 +48,8 @@ def run(*words: str) -> Any:
         status = main([*words, "--json"])
     if "Traceback" in told.getvalue():
         raise AssertionError(told.getvalue())
-    if status and not (status == 1 and said.getvalue()):  # a list says 1 where it shows what it can
+    is_list = words[0] == "runs" or words[:2] == ("jury", "list")  # which says 1 where it shows what it can
+    if status and not (status == 1 and is_list and said.getvalue()):
         sentences = [line for line in told.getvalue().splitlines() if line.startswith("hedge: ")]
         raise Refused(sentences[-1] if sentences else f"status {status} without a sentence: {told.getvalue()[-300:]}")
     return json.loads(said.getvalue())
