@@ -182,7 +182,7 @@ _next_look = [0.0]
 
 
 def look_again() -> None:
-    """Read those runs again of which a file has changed since it was checked. Each page does so once when it runs.
+    """Read the runs again whose files have changed since they were checked. Each page does so once when it runs.
 
     Looking at the files of very many runs takes a while, so at most a tenth of the time is spent on it.
     """

@@ -132,7 +132,7 @@ def watch(loop: asyncio.AbstractEventLoop) -> None:
         else:
             loop.default_exception_handler(context)
 
-    with suppress(AttributeError):  # uvloop has a reserve of its own
+    with suppress(AttributeError):  # uvloop keeps files free itself
         loop.create_server = create_server  # type: ignore[method-assign]
     loop.set_exception_handler(handle)
     asyncio.set_event_loop_policy(_Policy())

@@ -125,7 +125,7 @@ def _connected(file: Path) -> sqlite3.Connection:
 
 
 def forget() -> None:
-    """Close the file. The next question opens it anew."""
+    """Close the file. The next use opens it again."""
     with _lock:
         _close()
 

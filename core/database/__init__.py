@@ -40,7 +40,7 @@ PREPARED_WITHIN_S = 60.0
 CONNECT_WITHIN_S = 3
 WAY_OUT = "check HEDGE_HOME and HEDGE_DATABASE_URL, or move a damaged file away: finished runs do not live in it"
 GUARDED = ("hedge_schema", "workflow_status", "workflow_input", "queues")
-"""The tables of a SQLite file whose rows have copies, by which damage is noticed; a server has means of its own."""
+"""The tables of a SQLite file whose rows have copies, so that damage shows. Servers are left to their own checks."""
 
 T = TypeVar("T")
 
@@ -202,7 +202,7 @@ def _in_time(question: Callable[[_Connected], T], *, within_s: float | None) -> 
 
 
 def _connected(address: sqlalchemy.URL) -> _Connected:
-    """What leads to this address, made anew where its SQLite file was replaced. A damaged file leads nowhere."""
+    """The connections to this address, made again if its SQLite file was replaced. A damaged file is refused."""
     if path := _file_of(address):
         _watch(path).look(path)
     key = address, _inode(address)

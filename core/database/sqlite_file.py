@@ -69,7 +69,7 @@ def checked_path(path: Path) -> Path:
 
 @contextmanager
 def opened(file: Path) -> Iterator[sqlite3.Connection]:
-    """A connection of its own, with no transaction but those that are begun."""
+    """A separate connection, which opens a transaction only when it is told to."""
     with closing(sqlite3.connect(file, timeout=WAIT_S, isolation_level=None)) as connection:
         yield connection
 
@@ -173,7 +173,7 @@ def _check_rows(connection: sqlite3.Connection, table: str, columns: Sequence[st
 
 
 def guard(connection: sqlite3.Connection, tables: Sequence[str]) -> None:
-    """Let each row of these tables have a copy, from now on, in the transaction that is open or in one of its own.
+    """Keep a copy of each row of these tables from now on, within the open transaction or a new one.
 
     Where that is so already and the tables are as they were, nothing is written.
     """

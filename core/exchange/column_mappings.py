@@ -1,6 +1,6 @@
 """Remembers which column is what, as a person said, for the next table with the same columns.
 
-Each mapping has a digest of its own, because an older Hedge on the same home keeps those of others as they are.
+Each mapping has its own digest, because an older Hedge on the same home leaves the other mappings as they are.
 """
 
 from __future__ import annotations

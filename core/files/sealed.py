@@ -182,7 +182,7 @@ def _checked(path: Path, inode: int, size: int, changed_ns: int) -> str:
 
 
 def _footer_start(file: IO[bytes]) -> int:
-    """Where the footer of a Parquet file begins; 0 for a file that is none."""
+    """Where the footer of a Parquet file begins; 0 if the file is not a Parquet file."""
     size = file.seek(0, 2)
     if size < FOOTER_END:
         return 0

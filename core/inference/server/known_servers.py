@@ -1,6 +1,6 @@
 """The servers that a person connected to before: their addresses and the name of the key's variable, never a key.
 
-Each row has a digest of its own. The file is a list as ever, so an older Hedge on the same home reads it, too.
+Each row has its own digest. The file is still a list, so that an older Hedge on the same home can read it, too.
 """
 
 from __future__ import annotations
