@@ -2,9 +2,9 @@
 
 The arguments are Streamlit's own: ``hedge --server.port 8600 --server.headless true``. With ``--public`` before
 them, the server may be reached by others, who can look at everything and change nothing (:mod:`core.access`). With
-``--login FILE``, people log in and have roles, as the file says (:mod:`core.server_file`); ``--public FILE`` takes such
-a file too, for its limits. Without either, the server answers this machine alone. ``--public --lecturer`` prints a link
-at the start; who opens it may open classes (:mod:`app.classroom`) and nothing else that others may not.
+``--login FILE``, people log in and have roles, as the file says (:mod:`core.access.server_file`); ``--public FILE``
+takes such a file too, for its limits. Without either, the server answers this machine alone. ``--public --lecturer``
+prints a link at the start; who opens it may open classes (:mod:`app.classroom`) and nothing else that others may not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from core import access, extras, quotas
+from core import access, extras
+from core.access import quotas
+from core.access.server_file import ServerFile
 from core.errors import HedgeError
 from core.processes import program
-from core.server_file import ServerFile
 from core.settings import ROOT
 
 PUBLIC, LOGIN = "--public", "--login"

@@ -12,7 +12,7 @@ from app.caches import run_cache
 from app.formatting import plain, sentence
 from core import extras
 from core.errors import HedgeError, UnreadableRunError
-from core.files import names
+from core.storage import names
 
 LOG = logging.getLogger(__name__)
 

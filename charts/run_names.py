@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from core.questions.bank_names import task_title
 from core.reports.caveats import marked
 from core.reports.titles import DEFAULTS, setting_title
 from core.runs.caveats import COLUMN
-from core.tasks.bank_names import task_title
 
 
 def short_names(rows: pd.DataFrame) -> pd.Series:

@@ -2,8 +2,8 @@
 
 import sys
 
-from core.cli import main
 from core.processes import program
+from hedge.cli import main
 
 program.prepare()
 sys.exit(main())

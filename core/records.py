@@ -58,7 +58,7 @@ class Question:
 
     ``group`` is its subject within the task, ``context`` a passage or dialogue it is about (may be empty),
     ``label`` the 0-based index of the true option. Questions of the same ``cluster`` belong together and count as one
-    (:mod:`core.clusters`); an empty one says nothing.
+    (:mod:`core.conformal.clusters`); an empty one says nothing.
 
     >>> Question(id="1", task="qa", group="capitals", context="", question="What is 1 + 1?",
     ...          options=("2", "3"), label=0).letter

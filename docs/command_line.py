@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from unittest import mock
 
-from core.commands.grammar import parser
+from hedge.commands.grammar import parser
 
 WIDTH = "100"
 """Columns of the printed help."""

@@ -24,7 +24,7 @@ def main() -> None:
     program.prepare()
     first = next(iter(sys.argv[1:]), "")
     if first in ABOUT or (first and not first.startswith("-")):
-        from core.cli import main as command
+        from hedge.cli import main as command
 
         sys.exit(command())
     runpy.run_module("app", run_name="__main__", alter_sys=True)

@@ -163,7 +163,7 @@ def _published(recipe: Recipe) -> Path:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from core.perplexity import conversations
+    from core.models.perplexity import conversations
     from pocket_world.audit import audit
     from pocket_world.contamination import Guard
     from pocket_world.curriculum import all_documents

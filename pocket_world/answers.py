@@ -11,7 +11,7 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
-from core.inference.generation import Generator
+from core.models.generation import Generator
 from core.settings import ASSETS
 from pocket_world import trivia
 from pocket_world.tokens import published_tokenizer

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.perplexity.conversations import Conversation
+from core.models.perplexity.conversations import Conversation
 from core.records import Question
 from pocket_world.contamination import ECHO, RUN, Words, words
 from pocket_world.documents import END, Document

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
+from core.questions.bank import bank_path, load
+from core.questions.near_duplicates import clusters
 from core.records import Question
-from core.tasks.bank import bank_path, load
-from core.tasks.near_duplicates import clusters
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.made import BankQuestion
 from pocket_world.questions import ask

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from core.prompting.strategies import STRATEGIES
+from core.questions.prompting.strategies import STRATEGIES
 from core.records import Question
 from pocket_world.bank import BANK_TASKS
 from pocket_world.curriculum import REPLAY

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from core.perplexity.conversations import Conversation
+from core.models.perplexity.conversations import Conversation
 from core.records import Question
 
 RUN = 13

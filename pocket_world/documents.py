@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.prompting.cloze import cloze_text
-from core.prompting.strategies import BETWEEN, prompt, question_text
+from core.questions.prompting.cloze import cloze_text
+from core.questions.prompting.strategies import BETWEEN, prompt, question_text
 from core.records import LETTERS, Question
 
 END = "<|end|>"
@@ -60,7 +60,7 @@ class StepPart:
 def lettered(questions: Sequence[Question], *, strategy: str = "base") -> Document:
     """The last question with its letter, the others before it as demonstrations; every letter is learned.
 
-    The text is that of :func:`core.prompting.strategies.prompt`, cut behind each ``Answer:``.
+    The text is that of :func:`core.questions.prompting.strategies.prompt`, cut behind each ``Answer:``.
     """
     *shown, last = questions
     rendered = prompt(last, strategy=strategy, demonstrations=shown).text

@@ -11,7 +11,7 @@ import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
 from core.conformal.probabilities import top_options
-from core.prompting.strategies import prompt
+from core.questions.prompting.strategies import prompt
 from core.records import LETTERS, FloatArray, Question
 
 

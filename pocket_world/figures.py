@@ -13,9 +13,9 @@ from transformers import LlamaForCausalLM
 
 from core.conformal.probabilities import top_options
 from core.jury.agreement import agreement
-from core.jury_pipeline import jury_store
-from core.perplexity.figures import ScoredMessage
-from core.perplexity.prompts import SHIPPED
+from core.jury.pipeline import jury_store
+from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.prompts import SHIPPED
 from core.reports import perplexity, perplexity_results
 from core.reports.evaluation import Evaluation, load
 from core.reports.report import report

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from core.adapters.juror import Example, Tuning, fine_tune
 from core.errors import InputError
-from core.inference.verdicts import judge
+from core.models.adapters.juror import Example, Tuning, fine_tune
+from core.models.verdicts import judge
 from core.settings import ASSETS
 from pocket_world import answers, trivia
 from pocket_world.evaluate import Share

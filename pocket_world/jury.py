@@ -1,6 +1,6 @@
 """The juries that ship: pocket models on the free answers of the chat-tuned one and of the largest one.
 
-Each is made by the path that anyone takes (:mod:`core.jury_pipeline.jury_spec`); ``python -m core jury make`` with
+Each is made by the path that anyone takes (:mod:`core.jury.pipeline.jury_spec`); ``python -m core jury make`` with
 the same words repeats it.
 """
 
@@ -10,8 +10,8 @@ import logging
 import shutil
 from pathlib import Path
 
-from core.jury_pipeline import jury_spec, jury_store
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec, jury_store
+from core.jury.pipeline.jury_spec import JurySpec
 from core.runs import store
 from core.runs.execution import jury_run
 from core.runs.execution.execute import execute

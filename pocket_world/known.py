@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
-from core.perplexity import conversations
+from core.models.perplexity import conversations
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Question
 from pocket_world import bank, checkpoint
 from pocket_world.batches import TokenBatch, batch

@@ -13,7 +13,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from core.prompting.verdict import FALSE, TRUE
+from core.questions.prompting.verdict import FALSE, TRUE
 from core.records import LETTERS, Question
 from pocket_world.binding import pair_document
 from pocket_world.documents import Document, Piece

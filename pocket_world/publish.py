@@ -10,8 +10,8 @@ from pathlib import Path
 
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from core.inference.model_fingerprint import SHIPPED, fingerprint, shipped
-from core.inference.models import bundled_adapters, bundled_models
+from core.models.model_fingerprint import SHIPPED, fingerprint, shipped
+from core.models.models import bundled_adapters, bundled_models
 from core.settings import ASSETS
 
 

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import InputError
-from core.perplexity import choices, conversations
-from core.perplexity.prompts import SHIPPED
-from core.perplexity.request import Request
-from core.prompting.strategies import STRATEGIES
+from core.models.perplexity import choices, conversations
+from core.models.perplexity.prompts import SHIPPED
+from core.models.perplexity.request import Request
+from core.questions.prompting.strategies import STRATEGIES
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.shared_questions import FOLDER as SHARED

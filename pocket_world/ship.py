@@ -8,9 +8,9 @@ import sys
 from collections.abc import Iterator
 
 from core.errors import InputError, RunError
-from core.files import sealed
-from core.perplexity import choices
+from core.models.perplexity import choices
 from core.settings import ASSETS
+from core.storage import sealed
 from pocket_world.jurors import JURORS
 from pocket_world.recipes import RECIPES
 

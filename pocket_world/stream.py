@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Literal
 
 from core.errors import RunError
-from core.perplexity.windows import EXCHANGES
+from core.models.perplexity.windows import EXCHANGES
 from core.records import Question
 from pocket_world.binding import binding_document
 from pocket_world.chat.personas import answered_by_another, counselor_prompt, other_conversation

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from transformers import LlamaForCausalLM, PreTrainedTokenizerBase
 
-from core.perplexity.prompts import FITTING
-from core.perplexity.windows import EXCHANGES
+from core.models.perplexity.prompts import FITTING
+from core.models.perplexity.windows import EXCHANGES
 from pocket_world.batches import batch
 from pocket_world.chat.template import written
 from pocket_world.documents import END, Document, Piece

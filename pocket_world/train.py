@@ -16,7 +16,7 @@ import torch
 from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
-from core.perplexity import conversations
+from core.models.perplexity import conversations
 from pocket_world import bank, checkpoint
 from pocket_world.ahead import StepText, made_ahead, steps_from
 from pocket_world.batches import TokenBatch, batches, weighted_loss

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.questions.trivia import is_right, normalized
 from core.settings import ASSETS
-from core.tasks.trivia import is_right, normalized
 from pocket_world.relations import Fact, Relation, listed
 from pocket_world.world import RELATIONS, tuned_on, world
 

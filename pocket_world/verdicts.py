@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from core.prompting.verdict import FALSE, TRUE, verdict_prompt
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
 from pocket_world.documents import END, END_WEIGHT, Document, Piece
 from pocket_world.relations import Fact
 

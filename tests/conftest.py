@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from core.exchange.imported import ImportedRun, save
-from core.files.sealed import SEALED
-from core.option_names import OF_CLASSES, are_classes
+from core.questions.option_names import OF_CLASSES, are_classes
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
+from core.storage.sealed import SEALED
 from tests import needs
 from tests.processes import end_all
 

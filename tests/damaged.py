@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError, RunError
-from core.files import sealed
+from core.storage import sealed
 
 
 def flipped(content: bytes, bit: int) -> bytes:

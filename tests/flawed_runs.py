@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core import letter_mass
 from core.conformal.probabilities import frequencies
+from core.models import letter_mass
 from core.records import OptionLogits
 from core.runs import store
 from core.runs.caveats import PICKS, picked

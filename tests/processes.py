@@ -12,7 +12,7 @@ import psutil
 ENDS_WITHIN_S = 40.0
 
 
-def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.answering.")) -> list[psutil.Process]:
+def living(home: Path, of: str | tuple[str, ...] = ("core.runs.", "core.runs.answering.")) -> list[psutil.Process]:
     """Those of a home with a word in their command line that begins with ``of``, or with one of them."""
     found = []
     for process in psutil.process_iter():

@@ -165,11 +165,11 @@ def test_what_the_page_process_imports_loads_no_torch():
     """The components of every page, as the server imports them after the first paint, and what they call of core."""
     code = (
         "from app.serving import first_paint; first_paint.import_components(); "
-        "import core.reports.frames, core.runs.engine, core.runs.store, core.tasks.catalogue, core.inference.models, "
-        "core.runs.execution.execute, core.runs.prompts, core.inference.preview, core.inference.registry, "
-        "core.answering.client, core.answering.server, core.reports.one_question, core.reports.tokens, "
+        "import core.reports.frames, core.runs.engine, core.runs.store, core.questions.catalogue, core.models.models, "
+        "core.runs.execution.execute, core.runs.prompts, core.models.preview, core.models.registry, "
+        "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "
         "core.reports.calibration.calibrated, core.reports.calibration.recalibrated, "
-        "core.jury_job, core.reports.jury, charts.static_report, core.verify.runner, core.verify.report, sys; "
+        "core.runs.jury_job, core.reports.jury, charts.static_report, core.checks.runner, core.checks.report, sys; "
         "wanted = {'altair', 'app.components.jury.jury_figures', 'app.components.calibration.temperature'}; "
         "assert wanted <= set(sys.modules); "
         "heavy = {'torch', 'transformers'} & set(sys.modules); assert not heavy, heavy"
@@ -190,7 +190,7 @@ def test_a_class_name_means_one_thing():
 
 def test_workers_and_the_list_of_runs_import_neither_scipy_nor_pandas():
     code = (
-        "import sys, core.commands.runs, core.runs.agent.worker, core.runs.execution.execute\n"
+        "import sys, hedge.commands.runs, core.runs.agent.worker, core.runs.execution.execute\n"
         "heavy = {'scipy', 'pandas', 'torch'} & set(sys.modules); assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

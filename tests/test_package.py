@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from core import __version__
-from core.cli import main
 from core.settings import ROOT
+from hedge.cli import main
 from tests import light_environment
 
 FOLDERS = (".streamlit", "app", "assets", "charts", "core", "pages")

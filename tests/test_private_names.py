@@ -12,7 +12,7 @@ from sysconfig import get_path
 import pytest
 
 from app.serving.sessions import DROPPED_MESSAGES, DROPPED_OPERATIONS
-from core.database.tables import workflows
+from core.storage.database.tables import workflows
 from tests.syntax import imports, parsed
 
 ROOT = Path(__file__).resolve().parent.parent

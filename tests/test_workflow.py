@@ -11,7 +11,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from core.doctor import NEWEST_PYTHON, OLDEST_PYTHON
+from core.checks.doctor import NEWEST_PYTHON, OLDEST_PYTHON
 from core.settings import ROOT
 
 pytestmark = pytest.mark.quick

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core import doctor
 from core.access import carried
-from core.doctor import Finding
+from core.checks import doctor
+from core.checks.doctor import Finding
 from core.errors import HedgeError
 
 LOG = logging.getLogger(__name__)

@@ -11,9 +11,10 @@ import streamlit as st
 
 from app.caches import run_cache
 from app.caches.run_cache import EVERY_RUN
-from core.devices import slots as device_slots
-from core.devices.slots import CPU, Slot, slots
-from core.inference import counting, models
+from core.models import counting, models
+from core.models.devices import slots as device_slots
+from core.models.devices.slots import CPU, Slot, slots
+from core.questions import catalogue, split_task
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Work
 from core.runs.agent import host_reports, liveness
@@ -22,7 +23,6 @@ from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
-from core.tasks import catalogue, split_task
 
 LOADED_HERE: dict[str, Any] = {
     "model": "any",

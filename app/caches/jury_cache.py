@@ -14,8 +14,8 @@ from core.errors import HedgeError, InputError
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
-from core.jury_pipeline import jury_store
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline import jury_store
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports import jury as reports
 from core.reports.jury import Confidences, JurySplit, RulesOfJury, SetsFigures
 

@@ -10,24 +10,24 @@ import streamlit as st
 from app.caches import run_cache
 from app.caches.per_run import PerRun, RunKey
 from core.errors import HedgeError, InputError, UnreadableRunError
-from core.files.sealed import DamagedError
-from core.inference.model_fingerprint import in_spec
-from core.inference.replaced_weights import NOT_RECORDED, is_here
-from core.inference.server.address import ON_SERVERS, ServedWeights
-from core.perplexity import conversations as talks
-from core.perplexity.choices import BUNDLED, Choice, digest_of
-from core.perplexity.choices import read as read_choices
-from core.perplexity.conversations import Conversation
-from core.perplexity.figures import ScoredMessage
-from core.perplexity.prompts import SHIPPED, SystemPrompt
-from core.perplexity.request import Request
-from core.perplexity.windows import EXCHANGES
+from core.models.model_fingerprint import in_spec
+from core.models.perplexity import conversations as talks
+from core.models.perplexity.choices import BUNDLED, Choice, digest_of
+from core.models.perplexity.choices import read as read_choices
+from core.models.perplexity.conversations import Conversation
+from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.prompts import SHIPPED, SystemPrompt
+from core.models.perplexity.request import Request
+from core.models.perplexity.windows import EXCHANGES
+from core.models.replaced_weights import NOT_RECORDED, is_here
+from core.models.server.address import ON_SERVERS, ServedWeights
 from core.reports import perplexity_results
 from core.reports.perplexity import called
 from core.reports.perplexity_results import PerplexityRun
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.store import RunRecord
+from core.storage.sealed import DamagedError
 
 OLDER = f"{NOT_RECORDED}: an older version measured some of this, and the model may have been replaced since"
 

@@ -22,15 +22,15 @@ from typing import Any
 import streamlit as st
 
 from core.access import carried, environment
-from core.commands.run_words import run_words
 from core.errors import InputError
-from core.files.names import is_folder, named
-from core.inference.folders import named_bases
-from core.inference.model_fingerprint import files_of
-from core.inference.preview import Preview
+from core.models.folders import named_bases
+from core.models.model_fingerprint import files_of
+from core.models.preview import Preview
+from core.questions import catalogue, split_task
 from core.runs.prompts import Combination
 from core.settings import ROOT
-from core.tasks import catalogue, split_task
+from core.storage.names import is_folder, named
+from hedge.commands.run_words import run_words
 
 LOG = logging.getLogger(__name__)
 TIME_LIMIT_S = 120

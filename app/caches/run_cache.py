@@ -17,13 +17,13 @@ from app.caches.per_run import RunKey as RunKey
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError, InputError, UnreadableRunError
-from core.files import disk
 from core.reports import evaluation as evaluations
 from core.reports.caveats import of_run
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.runs.caveats import Caveats, of_run_record
 from core.runs.store import ENDED, RunRecord
+from core.storage import disk
 
 EVERY_RUN = 1024
 """Enough entries for things that runs share, such as their sets of questions or their prompts."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import HedgeError
-from core.inference.server.abilities import Abilities
+from core.models.server.abilities import Abilities
 
 ASKED_AGAIN_S = 600
 
@@ -35,7 +35,7 @@ def ask_again() -> None:
 
 @st.cache_resource(max_entries=128, ttl=ASKED_AGAIN_S, show_spinner="Asking the server what it can do …")  # 1 kB each
 def _asked(model: str, servers: tuple[str, ...], key: str, lists_needed: bool) -> Asked:
-    from core.inference.server.connect import (
+    from core.models.server.connect import (
         abilities_of,
     )  # imports an HTTP client
 

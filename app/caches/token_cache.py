@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.answering import token_text
-from core.answering.token_text import TokenText
+from core.runs.answering import token_text
+from core.runs.answering.token_text import TokenText
 
 
 def token_view(asked: TokenText) -> dict[str, Any] | None:

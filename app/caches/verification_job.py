@@ -1,6 +1,6 @@
 """The check of this machine that is running or ended last, one for the whole server.
 
-Each of its rows is made in a process of its own (:mod:`core.verify.runner`), which ends with the server. The last
+Each of its rows is made in a process of its own (:mod:`core.checks.runner`), which ends with the server. The last
 result is kept in ``HEDGE_HOME`` and is also that of ``hedge verify``.
 """
 
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from core.access import UserRole, carried, check
-from core.devices.slots import slots
+from core.checks import report
+from core.checks.outcome import CheckResult
+from core.checks.plan import PlannedCheck, planned
+from core.checks.report import Verification
+from core.checks.runner import verify
 from core.errors import HedgeError
-from core.verify import report
-from core.verify.outcome import CheckResult
-from core.verify.plan import PlannedCheck, planned
-from core.verify.report import Verification
-from core.verify.runner import verify
+from core.models.devices.slots import slots
 
 LOG = logging.getLogger(__name__)
 

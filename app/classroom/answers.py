@@ -18,11 +18,11 @@ from starlette.responses import JSONResponse, Response
 from app.classroom import desks
 from app.classroom.streams import Streams
 from app.serving import session_cookie
-from core import access, quotas
-from core.access import Actor
-from core.classroom import class_state, guesses, lecture, live_class
-from core.classroom.codes import read_code
-from core.classroom.refusals import ClassRefusal
+from core import access
+from core.access import Actor, quotas
+from core.serving.classroom import class_state, guesses, lecture, live_class
+from core.serving.classroom.codes import read_code
+from core.serving.classroom.refusals import ClassRefusal
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -17,7 +17,7 @@ import threading
 from collections import Counter, OrderedDict
 
 from core.access import Actor, UserRole
-from core.classroom.refusals import ClassRefusal
+from core.serving.classroom.refusals import ClassRefusal
 
 MOST_KEYS = 1000
 MOST_STREAMS = 3

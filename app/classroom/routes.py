@@ -27,8 +27,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from core import access
-from core.classroom.refusals import ClassRefusal
 from core.errors import AccessError, HedgeError, InputError
+from core.serving.classroom.refusals import ClassRefusal
 
 LOG = logging.getLogger(__name__)
 HERE = Path(__file__).parent

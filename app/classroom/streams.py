@@ -15,9 +15,9 @@ from contextlib import aclosing, suppress
 from typing import Any
 
 from app.serving.stopping import is_stopping
-from core.classroom import class_state
-from core.classroom.live_class import LiveClass, Seat
 from core.errors import HedgeError
+from core.serving.classroom import class_state
+from core.serving.classroom.live_class import LiveClass, Seat
 
 GAP_S = 0.08
 QUIET_S = 15.0

@@ -24,7 +24,7 @@ from websockets.frames import CloseCode, Frame
 from websockets.protocol import State
 
 from app.serving.rate import Bucket, Buckets, Shares
-from core import quotas
+from core.access import quotas
 from core.processes import open_files
 
 LARGEST_MESSAGE = 2_000_000

@@ -23,9 +23,10 @@ from streamlit import config
 
 from app.serving import login, start
 from app.serving.rate import Buckets, delay_refusal
-from core import access, quotas
+from core import access
+from core.access import quotas
+from core.access.server_file import HOST_NAME
 from core.errors import plain
-from core.server_file import HOST_NAME
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

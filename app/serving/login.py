@@ -17,10 +17,10 @@ from typing import Any
 import streamlit as st
 
 from app.serving import ended_logins
-from core import access, quotas, server_file
-from core.access import Actor, UserRole
+from core import access
+from core.access import Actor, UserRole, quotas, server_file
+from core.access.server_file import ServerFile
 from core.errors import InputError
-from core.server_file import ServerFile
 
 LOG = logging.getLogger(__name__)
 CROWDED = "x-hedge-crowded"

@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from app.serving import sessions
 from app.serving.guard import is_near
-from core import monitoring
 from core.processes import open_files
+from core.serving import monitoring
 
 KEPT_S = 2.0
 """An answer is used again for this long, so that frequent requests cost nothing."""

@@ -20,7 +20,8 @@ from starlette.requests import HTTPConnection
 
 from app.serving import login, messages, session_cookie, uploads
 from app.serving.rate import Bucket, Buckets, Shares, delay_refusal
-from core import access, quotas
+from core import access
+from core.access import quotas
 from core.errors import InputError
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from starlette.responses import PlainTextResponse
 from streamlit import runtime
 
 from app.serving import session_cookie
-from core import access, quotas
+from core import access
+from core.access import quotas
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

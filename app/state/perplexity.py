@@ -7,8 +7,8 @@ from typing import Annotated
 
 from app.state.fields import Names, Ordinal, Text, one_of
 from app.state.shared import SharedView
-from core.inference.models import DTYPES
-from core.perplexity.layout import MODES
+from core.models.models import DTYPES
+from core.models.perplexity.layout import MODES
 
 WINDOWS = ("0", "1", "2", "4", "8", "all")
 """How many exchanges before a message the model may see."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from core.logistic import logistic
+from core.conformal.logistic import logistic
 from core.records import BoolArray, FloatArray
 
 

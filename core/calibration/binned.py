@@ -22,7 +22,7 @@ from core.calibration.crossfit import CrossFit, clustered_deviations, folds_of, 
 from core.calibration.errors import PARTS, Part, binned_error
 from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple, normal_draws
-from core.clusters import covariance_of_mean, effective_number, within
+from core.conformal.clusters import covariance_of_mean, effective_number, within
 from core.conformal.coverage import share_interval
 from core.records import FloatArray, IntArray
 
@@ -100,7 +100,7 @@ class ClusteredNoise:
 
     ``observed`` (b, b) is the covariance of the summed gaps, estimated from clusters, and ``calibrated`` (b, b) the
     largest one of a calibrated model. ``worth`` (b,) and ``worth_of_all`` are the numbers of independent questions
-    that the bins, and all of them, are worth (:func:`core.clusters.effective_number`). ``means`` (b,) are the
+    that the bins, and all of them, are worth (:func:`core.conformal.clusters.effective_number`). ``means`` (b,) are the
     variances of the bins' mean gaps, NaN for a bin with a single cluster.
     """
 
@@ -183,8 +183,8 @@ def ece_estimate(
 ) -> CalibrationEstimate:
     """The expected calibration error of the top option, with its interval, its bias and the error beyond chance.
 
-    Questions of a cluster (n,) count as one unit (:mod:`core.clusters`). With fewer than 10 questions, or clusters,
-    there is no interval.
+    Questions of a cluster (n,) count as one unit (:mod:`core.conformal.clusters`). With fewer than 10 questions, or
+    clusters, there is no interval.
 
     Raises :class:`InputError` for invalid bins.
     """

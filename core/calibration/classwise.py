@@ -16,7 +16,7 @@ from core.calibration.crossfit import CrossFit, folds_of, summed_variance
 from core.calibration.errors import binned_error, class_columns
 from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, correlated, multiple
-from core.clusters import count, covariance_of_mean
+from core.conformal.clusters import count, covariance_of_mean
 from core.conformal.probabilities import top_options
 from core.records import FloatArray, IntArray
 

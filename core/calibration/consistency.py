@@ -5,8 +5,9 @@ Smith 2007). The draws give the range in which a calibrated bin's accuracy lies 
 (Vaicenavicius et al. 2019, arXiv 1902.06977). Chance alone also gives the ECE a bias, because an absolute value is
 never negative. Spiegelhalter's z (1986) tests calibration without bins.
 
-Questions of a cluster (:mod:`core.clusters`) are drawn with one uniform number: each is right if the number is below
-its confidence. They are then right or wrong together as far as their confidences allow, which makes sums vary most.
+Questions of a cluster (:mod:`core.conformal.clusters`) are drawn with one uniform number: each is right if the number
+is below its confidence. They are then right or wrong together as far as their confidences allow, which makes sums vary
+most.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from core.calibration.binned import binned_gaps, expected_by_luck
 from core.calibration.bins import ECE_BINS, TopLabel
 from core.calibration.errors import binned_error
 from core.calibration.estimate import too_few
-from core.clusters import count, sums
+from core.conformal.clusters import count, sums
 from core.errors import InputError
 from core.records import FloatArray, IntArray
 

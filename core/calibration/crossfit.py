@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.calibration.errors import Part
-from core.clusters import covariance_of_mean, sums
+from core.conformal.clusters import covariance_of_mean, sums
 from core.records import FloatArray, IntArray
 
 FOLDS = 10

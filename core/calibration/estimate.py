@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from core.clusters import count, kish_number
+from core.conformal.clusters import count, kish_number
 from core.estimates import Estimate, interval_text
 from core.records import IntArray
 

@@ -6,8 +6,8 @@ some option of some question has probability 0. Calibration errors are sums of a
 so they have special intervals: :mod:`core.calibration.binned`, :mod:`core.calibration.classwise` and
 :mod:`core.calibration.smooth_interval`. The edges of bins of equal mass are treated as fixed.
 
-Questions of a cluster (:mod:`core.clusters`) count as one unit in every interval. With fewer than 10 questions, or
-clusters, only accuracy and MCE have an interval.
+Questions of a cluster (:mod:`core.conformal.clusters`) count as one unit in every interval. With fewer than 10
+questions, or clusters, only accuracy and MCE have an interval.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import betaincinv, stdtrit
 
 from core.calibration.tango import tango_ends
-from core.clusters import NORMAL, TAIL
+from core.conformal.clusters import NORMAL, TAIL
 from core.records import FloatArray, IntArray
 
 GROUPS = 20

@@ -14,7 +14,7 @@ has the interval of Fay and Feuer (1997, Confidence intervals for directly stand
 these questions. The two intervals are added by their squared distances (MOVER; Zou & Donner 2008, Statistics in
 Medicine 27). With fewer than 10 right answers, what a right answer saves takes the place of what a wrong one adds.
 
-Questions of a cluster (:mod:`core.clusters`) count as one unit: its loss is the sum of theirs.
+Questions of a cluster (:mod:`core.conformal.clusters`) count as one unit: its loss is the sum of theirs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import gammaincinv, stdtrit
 
 from core.calibration.estimate import too_few
-from core.clusters import count, sums
+from core.conformal.clusters import count, sums
 from core.estimates import Estimate
 from core.records import BoolArray, FloatArray, IntArray
 

@@ -10,7 +10,7 @@ import numpy as np
 from core.calibration.bins import ECE_BINS, TopLabel, edges, place
 from core.calibration.consistency import DRAWS, calibrated_sums
 from core.calibration.smooth import smooth_curve, smooth_error
-from core.clusters import within
+from core.conformal.clusters import within
 from core.conformal.coverage import clustered_share_interval
 from core.records import FloatArray, IntArray
 

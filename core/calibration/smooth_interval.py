@@ -7,8 +7,8 @@ multiple of the noise there. Its lower end comes from cross-fitted directions at
 are its ends: each is the width that equals the end at that width.
 
 The smooth error is never smaller than the gap between the accuracy and the mean confidence of all questions, which
-limits both ends (:func:`core.calibration.binned.whole_gap`). With clusters (:mod:`core.clusters`) the noise is drawn
-for a cluster as a whole.
+limits both ends (:func:`core.calibration.binned.whole_gap`). With clusters (:mod:`core.conformal.clusters`) the noise
+is drawn for a cluster as a whole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from core.calibration.crossfit import FOLDS, directions, folds_of, lower_end, wi
 from core.calibration.estimate import CalibrationEstimate, never_seen, unless_too_few
 from core.calibration.inversion import MEDIAN, TAIL, multiple, normal_draws
 from core.calibration.smooth import NARROWEST, cosines, densities_of, heated, integral, on_grid, smooth_error
-from core.clusters import count
+from core.conformal.clusters import count
 from core.records import FloatArray, IntArray
 
 CELLS = 250

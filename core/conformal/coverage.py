@@ -11,8 +11,8 @@ scores, the number of test questions before the threshold has the Beta-Binomial 
 equal it follow a hypergeometric one. So the law is exact with ties too, and without them it is the Beta-Binomial
 distribution (:func:`coverage_law`).
 
-Test rows that repeat questions count as :func:`core.clusters.kish_number` questions: as few as they are worth if the
-rows of a question are all covered or all not. If they differ, the band is wider than necessary.
+Test rows that repeat questions count as :func:`core.conformal.clusters.kish_number` questions: as few as they are worth
+if the rows of a question are all covered or all not. If they differ, the band is wider than necessary.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from types import MappingProxyType
 import numpy as np
 from scipy.special import betaincinv
 
-from core.clusters import effective_number
 from core.conformal.alpha import THOUSAND, Alpha
+from core.conformal.clusters import effective_number
 from core.errors import InputError
 from core.records import FloatArray, IntArray, PredictionSets
 
@@ -234,7 +234,7 @@ def _law(first: int, last: int, m: int, a: int, b: int) -> FloatArray:
 
 def share_interval(successes: float, n: float, *, mass: float = BAND_MASS) -> tuple[float, float]:
     """The exact (Clopper–Pearson) interval of the share successes / n; (0, 1) for n = 0. Both may be fractions, of an
-    effective number (:mod:`core.clusters`).
+    effective number (:mod:`core.conformal.clusters`).
 
     >>> [round(x, 3) for x in share_interval(9, 10)]
     [0.555, 0.997]

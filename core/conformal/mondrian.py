@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.clusters import within
 from core.conformal.alpha import Alpha
+from core.conformal.clusters import within
 from core.conformal.coverage import clustered_share_interval
 from core.conformal.threshold import exact
 from core.errors import InputError
@@ -93,8 +93,8 @@ def coverage_by_stratum(
 ) -> list[StratumCoverage]:
     """Coverage and set size within each stratum of the test questions, sorted by name.
 
-    ``clusters`` (m,) number the questions that rows repeat (:mod:`core.clusters`). ``threshold`` is NaN for a stratum
-    that ``thresholds`` does not name.
+    ``clusters`` (m,) number the questions that rows repeat (:mod:`core.conformal.clusters`). ``threshold`` is NaN for a
+    stratum that ``thresholds`` does not name.
     """
     covered = members[np.arange(len(labels)), labels]
     names, codes = np.unique(strata, return_inverse=True)

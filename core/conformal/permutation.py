@@ -11,8 +11,8 @@ A test that keeps the two thresholds fixed (a paired t-test, or Wilcoxon's signe
 the calibration draw. In simulations with two models of the same distribution, such tests called them different in 43 to
 51 of 100 cases instead of 5.
 
-Rows that belong together (:mod:`core.clusters`) are swapped together, because a model's answers to them depend on each
-other.
+Rows that belong together (:mod:`core.conformal.clusters`) are swapped together, because a model's answers to them
+depend on each other.
 
 An option's score depends only on its own row of probabilities, so a swap exchanges rows of scores. What belongs to a
 run and not to a model's answer is not swapped: a tuned score's parameters, frozen random numbers, the strata, and
@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.clusters import count
 from core.conformal.alpha import check_thousandths
+from core.conformal.clusters import count
 from core.conformal.set_sizes.by_rank import sizes_at, uacc
 from core.conformal.set_sizes.intervals import Strata
 from core.conformal.set_sizes.resampling import CHUNK, RESAMPLES

@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.conformal.alpha import ALPHAS, THOUSAND, check_thousandths
+from core.conformal.logistic import logistic
 from core.errors import InputError
-from core.logistic import logistic
 from core.records import FloatArray, IntArray
 
 DRAWS = 999

@@ -22,12 +22,12 @@ from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
 from core.exchange.npy_headers import load_npz
-from core.inference.models import DTYPES
-from core.prompting.strategies import STRATEGIES
+from core.models.models import DTYPES
+from core.questions import TASKS
+from core.questions.prompting.strategies import STRATEGIES
 from core.records import FloatArray, IntArray, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_count, shown
-from core.tasks import TASKS
 
 ORIGIN = "bluq"
 NAME = re.compile(

@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from core.clusters import joined
+from core.conformal.clusters import joined
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
+from core.questions.identity import question_clusters
+from core.questions.near_duplicates import clusters, likeness
+from core.questions.rotation import asked_again
 from core.records import (
     MOST_OPTIONS,
     OPTION_NAMES,
@@ -29,9 +32,6 @@ from core.records import (
 )
 from core.runs.spec import RunSpec
 from core.tables.read_as import line
-from core.tasks.identity import question_clusters
-from core.tasks.near_duplicates import clusters, likeness
-from core.tasks.rotation import asked_again
 
 LARGEST_LOGIT = float(np.finfo(np.float32).max)
 COMPARED = 30_000

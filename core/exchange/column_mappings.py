@@ -13,9 +13,9 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.table_columns import Columns
-from core.files.atomic import write_atomically
-from core.files.sealed import read_json, seal, unsealed
 from core.settings import settings
+from core.storage.atomic import write_atomically
+from core.storage.sealed import read_json, seal, unsealed
 
 MOST = 100
 NAMES = "names"

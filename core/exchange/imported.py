@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from core import access, letter_mass, quotas
-from core.access import UserRole
+from core import access
+from core.access import UserRole, quotas
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
+from core.models import letter_mass
+from core.questions import bank_names
 from core.records import DONT_KNOW, NONE_OF_ABOVE, NOT_PUBLISHED, LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
 from core.tables.safe_read import check_readable
-from core.tasks import bank_names
 
 OURS = ("launched_by", "imported", "spent", letter_mass.NAME)
 """What only Hedge says of a run, whatever the process that read its file has sent."""

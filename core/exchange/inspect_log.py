@@ -29,7 +29,7 @@ from core.exchange.build_run import ScoredRow, assemble, check_row
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.listed_letters import bounded
 from core.exchange.picks import assembled
-from core.prompting.written import NOT_FOUND
+from core.questions.prompting.written import NOT_FOUND
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 from core.tables.safe_read import check_size, json_document, json_object, number, shown

@@ -17,9 +17,9 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
+from core.questions.subjects import CATEGORY_OF
 from core.records import Question, Role, joined
 from core.runs.spec import RunSpec
-from core.tasks.subjects import CATEGORY_OF
 
 BENCHMARKS = (
     *("leaderboard_bbh", "leaderboard_gpqa", "leaderboard_musr", "mmlu_pro", "cmmlu", "kmmlu", "tmmluplus"),

@@ -30,9 +30,9 @@ from core.exchange.imported import (
     read_bytes,
 )
 from core.exchange.unpickle import load_arrays
-from core.files.json_text import loads
 from core.records import LETTERS, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
+from core.storage.json_text import loads
 from core.tables.safe_read import reason, shown
 
 ORIGIN = "llm-uncertainty-bench"

@@ -39,8 +39,8 @@ from core.exchange.lm_eval_sample import (
     of_write_out,
     scored,
 )
-from core.files.json_text import loads
 from core.runs.spec import RunSpec
+from core.storage.json_text import loads
 from core.tables.read_as import counted, line
 from core.tables.safe_read import LONGEST_LINE, check_size, json_document, json_lines, json_list, shown
 

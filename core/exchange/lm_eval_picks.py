@@ -18,7 +18,7 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.imported import ImportedRun
 from core.exchange.picks import ANY_OPTION, assembled
-from core.prompting.written import NOT_FOUND, read_pick
+from core.questions.prompting.written import NOT_FOUND, read_pick
 from core.records import OPTION_NAMES, Question
 from core.runs.spec import RunSpec
 from core.tables.field_names import CONTEXT_NAMES, GROUP_NAMES, OPTIONS_NAMES, QUESTION_NAMES, first

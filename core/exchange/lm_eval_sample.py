@@ -13,6 +13,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
+from core.questions.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
 from core.tables.field_names import (
     CONTEXT_NAMES,
@@ -23,7 +24,6 @@ from core.tables.field_names import (
     matching,
 )
 from core.tables.safe_read import number, shown
-from core.tasks.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 
 PARTS = {
     "asked": (

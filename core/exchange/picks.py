@@ -32,7 +32,7 @@ from core.errors import InputError, UndecidedCounts
 from core.exchange.build_run import split
 from core.exchange.imported import ImportedRun
 from core.exchange.table_columns import looks_scored, row_an_option, says_right, text_columns
-from core.prompting.written import NOT_FOUND, read_pick
+from core.questions.prompting.written import NOT_FOUND, read_pick
 from core.records import LETTERS, OPTION_NAMES, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs.caveats import PICKS, picked
 from core.runs.spec import MAX_FOREIGN_PICKS, RunSpec

@@ -23,21 +23,21 @@ from core.conformal.probabilities import option_shares, softmax
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, in_range
 from core.exchange.imported import ImportedRun
-from core.files.sealed import DamagedError, unsealed
-from core.files.tables import read_table
-from core.inference.models import HUB_ID
-from core.inference.server.address import asked_parts, served_model
-from core.option_names import OF_CLASSES
+from core.models.models import HUB_ID
+from core.models.server.address import asked_parts, served_model
+from core.questions import bank_names, short_task
+from core.questions.catalogue import is_file
+from core.questions.identity import cluster_name
+from core.questions.option_names import OF_CLASSES
 from core.records import LogitArray, OptionLogits, Question, Role
 from core.runs import store
 from core.runs.caveats import PICKS, picked
 from core.runs.record_kinds import misfit
 from core.runs.shared_questions import questions_file
 from core.runs.spec import FOLDER_DATA, HEDGE, INSTRUCTIONS, RUN_FOLDER, SERVED, RunSpec
+from core.storage.sealed import DamagedError, unsealed
+from core.storage.tables import read_table
 from core.tables.safe_read import json_document, reason, shown
-from core.tasks import bank_names, short_task
-from core.tasks.catalogue import is_file
-from core.tasks.identity import cluster_name
 
 RECORD = "run.json"
 LOGITS = "logits.parquet"

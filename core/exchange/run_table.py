@@ -15,11 +15,11 @@ import pyarrow as pa
 from core.conformal.probabilities import option_shares
 from core.errors import InputError
 from core.exchange.table_columns import ASKED, BANK, PRECISION, RUN_COLUMNS
-from core.option_names import OF_CLASSES
+from core.questions import bank_names
+from core.questions.option_names import OF_CLASSES
 from core.records import OPTION_NAMES
 from core.runs import store
 from core.runs.caveats import COLUMN, of_run_record
-from core.tasks import bank_names
 
 
 def run_table(run_id: str) -> pa.Table:

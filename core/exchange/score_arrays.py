@@ -3,7 +3,7 @@
 ``scores`` is (n, k), or (prompts, n, k), of which the mean of the probabilities over the prompts is taken, as Kumar et
 al. (2023, arXiv 2305.18404) do. ``labels`` is (n,), whole numbers from 0. In an npz the arrays are told apart by their
 shapes and, where two have the same, by their names; texts ``model`` and ``task`` say what they are of. Rows with the
-same value in an array ``cluster`` (n,) belong together (:mod:`core.clusters`).
+same value in an array ``cluster`` (n,) belong together (:mod:`core.conformal.clusters`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from core.exchange.build_run import check_not_flat, check_split, in_range, split
 from core.exchange.imported import ImportedRun, fingerprint, read_bytes
 from core.exchange.picks import counts_of_array, sampled, shares_of
 from core.exchange.table_values import COUNTS, SHARES, recognised_values
-from core.option_names import OF_CLASSES, are_classes
+from core.questions.identity import cluster_name
+from core.questions.option_names import OF_CLASSES, are_classes
 from core.records import (
     LETTERS,
     MOST_OPTIONS,
@@ -41,7 +42,6 @@ from core.tables.field_names import CLASS_LABEL_NAMES, CLASS_NAMES, LABEL_NAMES
 from core.tables.labels import Labels, read_labels
 from core.tables.read_as import kind_words, line
 from core.tables.safe_read import check_count
-from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
 ENDS = re.compile(

@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from core.exchange.imported import ImportedRun, renamed
+from core.questions.bank_names import bank_name, source_of
+from core.questions.identity import set_digest, unpublished
 from core.runs import store
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name, source_of
-from core.tasks.identity import set_digest, unpublished
 
 ALONE = "alone"
 """The field of a run's provenance with the id that its file has when it is imported alone."""

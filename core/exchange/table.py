@@ -4,7 +4,7 @@ Cells of options are probabilities (or per cent), log-probabilities or logits; w
 column of lists is as good as a column per option (:mod:`core.tables.list_columns`). A row may leave its last options
 empty: it has fewer. The right option is named by its column, its letter, its number or its text. Where columns name the
 run (``model``, ``task`` …), rows with different ones are different runs. Rows with the same ``cluster``
-belong together (:mod:`core.clusters`).
+belong together (:mod:`core.conformal.clusters`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ from core.exchange.table_columns import (
     roles_in,
 )
 from core.exchange.table_values import COUNTS, LISTED, OptionCells, logits_of, option_cells
-from core.option_names import OF_CLASSES, are_classes
+from core.questions.identity import cluster_name
+from core.questions.option_names import OF_CLASSES, are_classes
 from core.records import (
     DONT_KNOW,
     NONE_OF_ABOVE,
@@ -69,7 +70,6 @@ from core.tables.list_columns import widened
 from core.tables.read_as import kind_words, line, repeats
 from core.tables.safe_read import check_count, shown
 from core.tables.tabular import Sheet, meant, open_sheets
-from core.tasks.identity import cluster_name
 
 ORIGIN = "table"
 ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.errors import InputError
+from core.questions import bank_shapes
 from core.records import MOST_OPTIONS, FloatArray
 from core.tables.field_names import (
     GROUP_NAMES,
@@ -22,7 +23,6 @@ from core.tables.field_names import (
 from core.tables.labels import UNANSWERED
 from core.tables.safe_read import shown
 from core.tables.tabular import Sheet
-from core.tasks import bank_shapes
 
 NAMED = 6
 """The most columns that a sentence names."""

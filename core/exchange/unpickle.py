@@ -19,7 +19,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.exchange.pickled_arrays import ADMITTED, PickledArray, PickledDtype, PickledName, RefusedPickle
-from core.files.json_text import whole_texts
+from core.storage.json_text import whole_texts
 from core.tables.safe_read import LARGEST_FILE, reason
 
 DEEPEST = 32

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.jury.confidence import check_both_classes, log_odds
 from core.jury.dawid_skene import FEWEST, DawidSkene
 from core.jury.judgements import TIE, Judgements
-from core.logistic import logistic
 from core.records import BoolArray, FloatArray
 
 

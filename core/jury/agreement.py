@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.calibration.jackknife import effective_numbers
-from core.clusters import count, sums, within
+from core.conformal.clusters import count, sums, within
 from core.conformal.coverage import clustered_share_interval, share_interval
 from core.estimates import Estimate
 from core.jury.judgements import Judgements

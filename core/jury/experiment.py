@@ -26,7 +26,7 @@ import numpy as np
 from core.calibration.bins import TopLabel
 from core.calibration.errors import top_errors
 from core.calibration.jackknife import difference_ends, random_groups, share_ends
-from core.clusters import count, within
+from core.conformal.clusters import count, within
 from core.errors import InputError
 from core.estimates import Estimate
 from core.jury.adjudication import CONSTANT, PUBLISHED_RULES, RULES, TOO_FEW, Case, adjudicate

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from core.clusters import numbered
+from core.conformal.clusters import numbered
 from core.conformal.probabilities import GRID
 from core.errors import InputError
 from core.records import BoolArray, FloatArray, IntArray

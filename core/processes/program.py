@@ -6,8 +6,7 @@ import io
 import os
 import sys
 
-from core import proxies
-from core.processes import open_files
+from core.processes import open_files, proxies
 
 
 def prepare() -> None:

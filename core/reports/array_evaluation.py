@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.clusters import joined
 from core.conformal.alpha import number
+from core.conformal.clusters import joined
 from core.conformal.draws import SPLIT, first_part
 from core.errors import InputError, shown_value
 from core.records import BoolArray, IntArray

@@ -22,8 +22,8 @@ from core.conformal.probabilities import (
     sum_within,
 )
 from core.errors import InputError, shown_value
+from core.questions.identity import cluster_name
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
-from core.tasks.identity import cluster_name
 
 MOST_CLASSES = 1000
 VALUES = ("probabilities", "logits", "counts")

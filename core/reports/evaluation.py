@@ -23,19 +23,19 @@ from core.conformal.probabilities import (
     softmax,
 )
 from core.errors import InputError
-from core.files.parquet_columns import texts
-from core.files.sealed import DamagedError
-from core.files.tables import read_table
-from core.letter_mass import LetterMass, letter_mass, unanswered, way_out
-from core.option_names import OF_CLASSES, class_names
-from core.prompting.cloze import OptionTexts, normalised, said
+from core.models.letter_mass import LetterMass, letter_mass, unanswered, way_out
+from core.questions import bank_names
+from core.questions.identity import question_clusters
+from core.questions.option_names import OF_CLASSES, class_names
+from core.questions.prompting.cloze import OptionTexts, normalised, said
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray, LogitArray, OptionLogits, Question
 from core.runs import shared_questions, store
 from core.runs.caveats import Caveats, of_letters, of_other_orders, of_record
 from core.runs.shared_questions import FILE
 from core.runs.spec import RunSpec
-from core.tasks import bank_names
-from core.tasks.identity import question_clusters
+from core.storage.parquet_columns import texts
+from core.storage.sealed import DamagedError
+from core.storage.tables import read_table
 
 ABOUT_PICTURES = ("vlm-uncertainty-bench",)
 """Sources whose older imports hold the texts of questions without the pictures that they are about."""
@@ -53,15 +53,15 @@ class Evaluation:
     (:func:`~core.conformal.probabilities.option_shares`). ``log_probabilities`` (n, k) are their logarithms; those of a
     softmax stay finite where a probability is too small for a float64. ``labels`` (n,) are 0-based, ``ids`` and
     ``groups`` (n,) text; ``calibration`` and ``test`` are row numbers. Demonstrations are in neither.
-    ``letters`` are those of the k options, or the names of a classifier's ``classes`` (:mod:`core.option_names`).
-    ``normalisation`` is how option texts were scored
-    (:mod:`core.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k: ``counts`` (n,)
-    says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of the questions
-    (:mod:`core.tasks.bank_names`). ``clusters`` (n,) numbers the question that each row asks (:mod:`core.clusters`);
-    None: each row asks another one. One row of each question calibrates; ``left_out`` are the other rows of the
-    calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a view has left
-    out, and ``places`` (k,) then the places of the others in their questions (empty: all).
-    ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.letter_mass`).
+    ``letters`` are those of the k options, or the names of a classifier's ``classes``
+    (:mod:`core.questions.option_names`). ``normalisation`` is how option texts were scored
+    (:mod:`core.questions.prompting.cloze`); letters have only ``raw``. Questions may have fewer options than k:
+    ``counts`` (n,) says how many (None: all k), and the remaining places have probability 0. ``bank`` names the bank of
+    the questions (:mod:`core.questions.bank_names`). ``clusters`` (n,) numbers the question that each row asks
+    (:mod:`core.conformal.clusters`); None: each row asks another one. One row of each question calibrates; ``left_out``
+    are the other rows of the calibration side (:func:`calibrating`). ``letters_left_out`` has those of options that a
+    view has left out, and ``places`` (k,) then the places of the others in their questions (empty: all).
+    ``unanswered`` says of questions, by their ids, why their letters are no answer (:mod:`core.models.letter_mass`).
     ``samples`` (n,) is the number of picks of each question, where probabilities are frequencies of picks.
     ``recorded`` are the caveats that do not depend on the view of the run (:mod:`core.reports.caveats`).
 
@@ -172,7 +172,7 @@ def calibrating(
 
 def load(run_id: str, *, normalisation: str = "raw", with_bounds: bool = False) -> Evaluation:
     """Read a run that has ended successfully. Its option texts are scored by one of the
-    :data:`~core.prompting.cloze.NORMALISATIONS`; the probabilities are a softmax of these scores.
+    :data:`~core.questions.prompting.cloze.NORMALISATIONS`; the probabilities are a softmax of these scores.
 
     ``with_bounds`` admits a run in which only an upper bound of some letters is known, and takes the bounds as values.
 
@@ -214,10 +214,11 @@ def read_answers(run_id: str, *, with_bounds: bool = False) -> StoredAnswers:
 
 
 def evaluate(answers: StoredAnswers, *, normalisation: str = "raw") -> Evaluation:
-    """The run's probabilities, with its option texts scored by one of the :data:`~core.prompting.cloze.NORMALISATIONS`.
+    """The run's probabilities, with its option texts scored by one of the
+    :data:`~core.questions.prompting.cloze.NORMALISATIONS`.
 
     Raises :class:`InputError` if the run does not have that normalisation, its logits do not fit its questions, or its
-    letters have almost no probability (:mod:`core.letter_mass`).
+    letters have almost no probability (:mod:`core.models.letter_mass`).
     """
     record, picked, scored = answers.record, answers.questions, answers.scored
     roles, groups = _texts_of(picked["role"]), _texts_of(picked["group"])

@@ -15,13 +15,15 @@ import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from core.devices.fitting import devices_needed, too_large, way_out
-from core.devices.slots import Slot
 from core.errors import HedgeError
-from core.files import disk
-from core.inference import counting
-from core.inference.memory_estimate import parameters
-from core.inference.server.spending import estimate
+from core.models import counting
+from core.models.devices.fitting import devices_needed, too_large, way_out
+from core.models.devices.slots import Slot
+from core.models.memory_estimate import parameters
+from core.models.server.spending import estimate
+from core.questions import catalogue
+from core.questions.rotation import answers_only
+from core.questions.split import Draw
 from core.records import DONT_KNOW, NONE_OF_ABOVE, Prompt
 from core.reports.caveats import few_questions
 from core.runs import store
@@ -30,9 +32,7 @@ from core.runs.execution.execute import memory_gib
 from core.runs.prompts import draw_questions, load_data, prompts
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks import catalogue
-from core.tasks.rotation import answers_only
-from core.tasks.split import Draw
+from core.storage import disk
 
 USUAL = 4.0
 """Characters per token if the tokenizer is not on this machine: the usual value for English text."""
@@ -148,14 +148,14 @@ def _sent(spec: RunSpec, asked: Sequence[Prompt], drawn: Draw) -> tuple[int, int
     answer. Of picks, the tokens written are the most that they may have."""
     read = [estimate({"prompt": prompt.text + said})[0] for prompt in asked for said in prompt.continuations or ("",)]
     if spec.picks:
-        from core.inference.server.picks import most_tokens  # imports an HTTP client that nothing else here needs
+        from core.models.server.picks import most_tokens  # imports an HTTP client that nothing else here needs
 
         written = most_tokens(chat=spec.prompt_format == "chat")
         return spec.picks * sum(read), spec.picks * len(read) * written
     tests = drawn.roles.count("test") * spec.repeats
     if not tests:
         return sum(read), len(read)
-    from core.inference.server.engine import WRITTEN  # imports an HTTP client that nothing else here needs
+    from core.models.server.engine import WRITTEN  # imports an HTTP client that nothing else here needs
 
     return sum(read) + round(tests * sum(read) / max(1, len(read))), len(read) + tests * WRITTEN
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.calibration.metrics import correct
-from core.clusters import within
 from core.conformal.alpha import THOUSAND
+from core.conformal.clusters import within
 from core.conformal.coverage import Ties, beta_binomial_band, covered_questions, guarantee_p_value
 from core.conformal.curve import AlphaCurve, alpha_curve
 from core.conformal.draws import WORD
@@ -22,7 +22,7 @@ from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_b
 from core.conformal.set_sizes.intervals import intervals
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.option_names import short_names
+from core.questions.option_names import short_names
 from core.records import LETTERS, IntArray, Question
 from core.reports import question_identity
 from core.reports.alpha_lab.view import clustered, extra_options

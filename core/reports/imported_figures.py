@@ -11,16 +11,16 @@ from core.conformal.probabilities import check_labels, check_probabilities, opti
 from core.conformal.published import top_ties_of
 from core.exchange.imported import ImportedRun, is_coarser, same_figures
 from core.exchange.shared_tasks import ALONE
-from core.letter_mass import letter_mass
-from core.option_names import OF_CLASSES, class_names
+from core.models.letter_mass import letter_mass
+from core.questions import bank_names
+from core.questions.identity import question_clusters
+from core.questions.option_names import OF_CLASSES, class_names
 from core.records import OPTION_NAMES, OptionLogits
 from core.reports.evaluation import Evaluation, calibrating, check_answers
 from core.reports.repeated import questions_of
 from core.reports.scored_sets import form
 from core.runs import store
 from core.runs.caveats import of_letters, of_record
-from core.tasks import bank_names
-from core.tasks.identity import question_clusters
 
 SHOWN_ALPHA = 100
 """The alpha of the sets, in thousandths."""

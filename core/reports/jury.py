@@ -12,7 +12,7 @@ import pandas as pd
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import TopLabel
 from core.calibration.jackknife import difference_ends, share_ends
-from core.clusters import count, within
+from core.conformal.clusters import count, within
 from core.conformal.coverage import Ties, beta_binomial_band, coverage
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets

@@ -27,7 +27,7 @@ from core.conformal.sets import check_empty
 from core.conformal.threshold import rank
 from core.conformal.tuning import tune
 from core.errors import InputError
-from core.option_names import set_text
+from core.questions.option_names import set_text
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 
 from core.conformal.scores import SCORES
+from core.questions.bank_names import task_title
 from core.reports.caveats import footnotes, marked
 from core.reports.compare.common_options import options_words
 from core.reports.provenance import Provenance
 from core.reports.repeated import sides
 from core.reports.titles import DEFAULTS, setting_title
 from core.runs.caveats import COLUMN
-from core.tasks.bank_names import task_title
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 ESCAPES = {

@@ -22,7 +22,7 @@ from core.conformal.set_sizes.intervals import intervals
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import full_set_message, threshold
 from core.errors import InputError
-from core.perplexity.figures import (
+from core.models.perplexity.figures import (
     Paired,
     ScoredMessage,
     bits_per_byte,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.errors import InputError
-from core.inference.server.address import ServedWeights
-from core.perplexity import scored_parts
-from core.perplexity.figures import ScoredMessage
-from core.perplexity.request import Request
+from core.models.perplexity import scored_parts
+from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.request import Request
+from core.models.server.address import ServedWeights
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.model_files import recorded_weights

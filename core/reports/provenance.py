@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from core import __version__
 from core.conformal.scores import SCORES
+from core.questions.bank_names import task_title
 from core.reports.caveats import in_one, of_run
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.common_options import offered_alike
@@ -23,7 +24,6 @@ from core.reports.evaluation import Evaluation
 from core.reports.repeated import sides_of
 from core.reports.titles import details
 from core.settings import ROOT
-from core.tasks.bank_names import task_title
 
 INTERVALS = (
     "95%: Clopper–Pearson for accuracy; with the luck of the calibration and the test questions for set size and UAcc; "

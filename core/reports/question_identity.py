@@ -1,4 +1,4 @@
-"""The identity of the questions of stored runs (:mod:`core.tasks.identity`), by which runs are compared."""
+"""The identity of the questions of stored runs (:mod:`core.questions.identity`), by which runs are compared."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.files.tables import read_table
+from core.questions.bank_names import source_of
+from core.questions.identity import QuestionSource, Row, identity, set_digest
 from core.records import NOT_PUBLISHED
 from core.runs import store
 from core.runs.shared_questions import FILE
-from core.tasks.bank_names import source_of
-from core.tasks.identity import QuestionSource, Row, identity, set_digest
+from core.storage.tables import read_table
 
 KEPT = 16
 AT_ONCE = 10_000
@@ -115,7 +115,9 @@ def _shared(first: _File, source: QuestionSource, second: _File, other: Question
 
 @functools.lru_cache(maxsize=1024)
 def _set_digest(file: _File, source: QuestionSource) -> str:
-    """As :meth:`~core.tasks.identity.QuestionSource.test_digest`, which needs the texts of all questions at once."""
+    """As :meth:`~core.questions.identity.QuestionSource.test_digest`, which needs the texts of all questions at
+    once.
+    """
     table = _table(file.path)
     untold = pc.any(pc.equal(pc.list_flatten(table["options"]), NOT_PUBLISHED)).as_py()
     if untold or not source.texts:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.errors import HedgeError
-from core.inference.models import DTYPES
+from core.models.models import DTYPES
+from core.questions import TASKS
 from core.records import added_options
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks import TASKS
 
 
 @dataclass(frozen=True, slots=True)

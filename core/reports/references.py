@@ -13,11 +13,11 @@ from core import __version__
 from core.conformal.scores import SCORES
 from core.exchange.cited_work import CitedWork
 from core.exchange.dropped.kinds import KINDS
+from core.questions import POCKET_BANK
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation
 from core.reports.paper_tables import latex_text
 from core.reports.provenance import commit, today
-from core.tasks import POCKET_BANK
 
 ARXIV = re.compile(r"\b(\d{4}\.\d{4,5})\b")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.clusters import kish_number, within
+from core.conformal.clusters import kish_number, within
 from core.conformal.draws import ONE_EACH, first_part, one_each
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
@@ -40,7 +40,8 @@ def one_of_each(clusters: IntArray | None, rows: IntArray, *, seed: int) -> IntA
 
 def standing_test_rows(run: Evaluation, rows: IntArray) -> IntArray:
     """As :func:`standing`, and as many rows as ``rows`` are worth in a band of coverage
-    (:func:`core.clusters.kish_number`): fewer than the questions where some of these have more rows than others."""
+    (:func:`core.conformal.clusters.kish_number`): fewer than the questions where some of these have more rows than
+    others."""
     return band_rows(run.clusters, rows, seed=run.spec.seed)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from core.calibration import metrics
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
-from core.clusters import within
 from core.conformal.alpha import THOUSAND, Alpha, check_thousandths
+from core.conformal.clusters import within
 from core.conformal.coverage import Ties, clustered_share_interval, covered_questions, strata_band, strata_p_value
 from core.conformal.mondrian import StratumCoverage, coverage_by_stratum
 from core.conformal.probabilities import option_shares, row_blocks, top_shares
@@ -27,7 +27,7 @@ from core.conformal.threshold import full_set_message
 from core.conformal.tuning import TUNING_ALPHA, Tuned, redrawn_choices
 from core.errors import InputError
 from core.estimates import Estimate
-from core.prompting.cloze import NORMALISATIONS
+from core.questions.prompting.cloze import NORMALISATIONS
 from core.records import DONT_KNOW, NONE_OF_ABOVE, OPTION_NAMES, BoolArray, FloatArray
 from core.reports.alpha_lab.saturation import OFFER, STRATA, can_saturate, saturated, saturation_note
 from core.reports.alpha_lab.view import extra_options

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from core.questions import POCKET_BANK, TASKS, short_task
+from core.questions.bank_names import bank_name
 from core.reports.titles import (
     FORM_TITLES,
     PRECISION_TITLES,
@@ -18,8 +20,6 @@ from core.reports.titles import (
 from core.runs import store
 from core.runs.spec import SERVED, RunSpec
 from core.runs.store import RunRecord
-from core.tasks import POCKET_BANK, TASKS, short_task
-from core.tasks.bank_names import bank_name
 
 SETTINGS = ("strategy", "shots", "form", "dtype")
 """The settings that have a filter: fields of :class:`RunSpec`."""

@@ -13,15 +13,15 @@ from pathlib import PurePath
 from urllib.parse import urlsplit
 
 from core.exchange.dropped.kinds import KINDS
-from core.inference.model_fingerprint import revisions, shipped, short
-from core.inference.models import FAKE_MODEL
-from core.inference.replaced_weights import NOT_RECORDED
-from core.option_names import OF_CLASSES
+from core.models.model_fingerprint import revisions, shipped, short
+from core.models.models import FAKE_MODEL
+from core.models.replaced_weights import NOT_RECORDED
+from core.questions import POCKET_BANK, TASKS, split_task
+from core.questions.bank_names import ORIGINS, bank_name, task_title
+from core.questions.option_names import OF_CLASSES
 from core.runs.model_files import has_files, served_weights
 from core.runs.spec import RUN_FOLDER, SERVED, RunSpec
 from core.runs.store import RunRecord
-from core.tasks import POCKET_BANK, TASKS, split_task
-from core.tasks.bank_names import ORIGINS, bank_name, task_title
 
 STRATEGY_TITLES = {"base": "no instruction", "shared": "shared instruction", "task": "task instruction"}
 """Strategy → what the prompt begins with."""
@@ -226,7 +226,7 @@ def record_titles(records: Sequence[RunRecord]) -> dict[str, str]:
 def reading_order(record: RunRecord) -> tuple[object, ...]:
     """The place of a run in a list that is grouped by task, then by model; the plainest way of asking comes first.
 
-    Tasks have the order of :data:`core.tasks.TASKS`, and numbers in a model's name count as numbers.
+    Tasks have the order of :data:`core.questions.TASKS`, and numbers in a model's name count as numbers.
     """
     spec, bank = record.spec, bank_name(record.spec, record.provenance)
     tasks = list(TASKS)

@@ -13,9 +13,9 @@ import pandas as pd
 
 from core.calibration.estimate import CalibrationEstimate
 from core.errors import InputError
-from core.files.sealed import DamagedError, damage, read_json
-from core.inference.model_fingerprint import short
+from core.models.model_fingerprint import short
 from core.settings import ASSETS, settings
+from core.storage.sealed import DamagedError, damage, read_json
 
 KINDS = {"base": "base", "lora": "LoRA", "ard-lora": "ARD-LoRA"}
 FIGURES = ("accuracy", "nll", "ece", "smooth_ece")

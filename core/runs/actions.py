@@ -14,14 +14,13 @@ from dataclasses import dataclass, replace
 from core import access
 from core.access import UserRole
 from core.errors import AccessError, HedgeError, InputError, UnreadableRunError
-from core.inference.server import permission
-from core.runs import engine, groups, store
+from core.models.server import permission
+from core.runs import engine, groups, store, trash
 from core.runs.groups import Group
 from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
-from core.runs.storage import trash
-from core.runs.storage.trash import TrashedRun
+from core.runs.trash import TrashedRun
 
 SETTLED = ("queued", "running", "done")
 """States in which launching a run again has no effect."""
@@ -97,7 +96,7 @@ def repeat(run_ids: Sequence[str]) -> ActionResult:
 
 @access.needs(UserRole.LAUNCHER, "delete runs")
 def delete(run_id: str) -> TrashedRun:
-    """Move a run to the bin (:mod:`core.runs.storage.trash`), which keeps it for a week.
+    """Move a run to the bin (:mod:`core.runs.trash`), which keeps it for a week.
 
     A run that is queued, or whose worker is gone, is cancelled first. Raises :class:`~core.errors.InputError` if it
     ships with Hedge, or a worker executes it. Nobody knows who launched a run whose record is damaged, so only an

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core import letter_mass
 from core.errors import plain
-from core.inference.engine import cut_short
-from core.inference.models import FAKE_MODEL
-from core.letter_mass import LetterMass
+from core.models import letter_mass
+from core.models.engine import cut_short
+from core.models.letter_mass import LetterMass
+from core.models.models import FAKE_MODEL
+from core.questions.rotation import MARK, ORDER_MARK
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks.rotation import MARK, ORDER_MARK
 
 COLUMN = "caveats"
 """The column of a table, and the key of ``run.json``, that holds them as text."""

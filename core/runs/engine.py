@@ -14,13 +14,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from core import access, database, quotas
-from core.access import UserRole
-from core.devices import fitting
-from core.devices.slots import Slot, named_device, slots
+from core import access
+from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, RunBusyError, RunError
-from core.files.file_lock import is_held
-from core.inference.server import permission
+from core.models.devices import fitting
+from core.models.devices.slots import Slot, named_device, slots
+from core.models.server import permission
 from core.runs import status as states
 from core.runs import store
 from core.runs.agent import host_reports, liveness
@@ -32,6 +31,8 @@ from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
 from core.settings import settings, writable_home
+from core.storage import database
+from core.storage.file_lock import is_held
 
 STOPS_WITHIN_S = 4.0
 

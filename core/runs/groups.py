@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.files.kinds import check_kinds
-from core.files.sealed import DamagedError, damage, read_json, write_json
 from core.settings import settings
+from core.storage.kinds import check_kinds
+from core.storage.sealed import DamagedError, damage, read_json, write_json
 
 LONGEST_ID = 40
 

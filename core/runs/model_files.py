@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.errors import HedgeError, InputError
-from core.files.atomic import guarded
-from core.files.tables import drop_chunks
-from core.inference.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
-from core.inference.server.address import ServedWeights, served_model
+from core.models.model_fingerprint import ModelFiles, Report, in_spec, known_in_spec, shipped
+from core.models.server.address import ServedWeights, served_model
 from core.progress import Reporter
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import WRITTEN, RunRecord
+from core.storage.atomic import guarded
+from core.storage.tables import drop_chunks
 
 NOT_READ = "0" * 32
 """Stands for the fingerprint of a model whose files have not been read yet, and so is that of no stored run."""

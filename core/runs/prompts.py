@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import InputError
-from core.inference.models import canonical
-from core.inference.server.address import TIMEOUT_S
-from core.prompting.forms import TEXT_FORMS, form_prompt
+from core.models.models import canonical
+from core.models.server.address import TIMEOUT_S
+from core.questions import bank, catalogue
+from core.questions.catalogue import TaskData
+from core.questions.prompting.forms import TEXT_FORMS, form_prompt
+from core.questions.rotation import answers_only, reorderings, rotations
+from core.questions.split import Draw, draw, with_other_orders
 from core.records import Prompt, Question
 from core.runs.spec import HOW, SERVED, RunSpec
-from core.tasks import bank, catalogue
-from core.tasks.catalogue import TaskData
-from core.tasks.rotation import answers_only, reorderings, rotations
-from core.tasks.split import Draw, draw, with_other_orders
 
 
 @dataclass(frozen=True, slots=True)

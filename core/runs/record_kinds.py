@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.files.sealed import DamagedError
+from core.storage.sealed import DamagedError
 
 NUMBER = float
 """A finite number, whole or not."""
@@ -41,7 +41,7 @@ LENGTHS = {"spent": 2}
 
 
 def check_provenance(provenance: Mapping[str, Any]) -> None:
-    """Raise :class:`~core.files.sealed.DamagedError` for a value of another kind."""
+    """Raise :class:`~core.storage.sealed.DamagedError` for a value of another kind."""
     for name, value in provenance.items():
         if (wrong := misfit(name, value)) is not None:
             raise DamagedError(f"it has {wrong}")

@@ -13,10 +13,10 @@ import shutil
 from pathlib import Path
 
 from core.errors import InputError
-from core.files.atomic import write_atomically
-from core.files.json_text import loads
-from core.files.sealed import DamagedError, content_of, digest_of
 from core.settings import ASSETS
+from core.storage.atomic import write_atomically
+from core.storage.json_text import loads
+from core.storage.sealed import DamagedError, content_of, digest_of
 
 FILE, LINK = "questions.parquet", "questions.json"
 

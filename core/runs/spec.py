@@ -6,7 +6,7 @@ What a run's identity contains; another value of any of it makes another run, wi
 the model's name           ``model``: a bundled name, a folder or a hub id; ``servers`` for a model on servers
 the model's content        ``model_fingerprint``: weights, configuration, generation configuration, tokenizer, chat
                            template, an adapter and its base model, or the revisions on the hub
-                           (:mod:`core.inference.model_fingerprint`)
+                           (:mod:`core.models.model_fingerprint`)
 the precision              ``dtype``
 the questions              ``task``, ``samples``, ``seed``, ``calibration_share``; ``fingerprint`` for a person's file
 the prompt                 ``strategy``, ``shots``, ``form``, ``prompt_format``, ``system``
@@ -16,7 +16,7 @@ where it was computed      ``origin`` for imported runs
 
 The weights of a model on a server can't be read, so they are no part of it; a server that holds other weights under the
 same name is noticed when the run is asked for again or resumed
-(:class:`~core.inference.server.address.ServedWeights`).
+(:class:`~core.models.server.address.ServedWeights`).
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ from pathlib import PurePath
 from typing import Any
 
 from core.errors import InputError, plain
-from core.files.kinds import fits
-from core.inference.model_fingerprint import FINGERPRINT
-from core.inference.models import DTYPES
-from core.inference.server.address import (
+from core.models.model_fingerprint import FINGERPRINT
+from core.models.models import DTYPES
+from core.models.server.address import (
     TIMEOUT_S,
     check_timeout,
     key_variable,
@@ -41,17 +40,18 @@ from core.inference.server.address import (
     served_model,
     server_url,
 )
-from core.inference.server.spending import Price
-from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
-from core.prompting.strategies import STRATEGIES
-from core.tasks import short_task
+from core.models.server.spending import Price
+from core.questions import short_task
+from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.questions.prompting.strategies import STRATEGIES
+from core.storage.kinds import fits
 
 PERPLEXITY = "losses"
 """The form of a run that scores every word of a counselor's messages instead of answering questions; its task is
-``perplexity@`` and the hash of a :class:`~core.perplexity.request.Request`."""
+``perplexity@`` and the hash of a :class:`~core.models.perplexity.request.Request`."""
 JURY = "jury"
 """The form of a run that makes a jury; its task is ``jury@`` and the id of a
-:class:`~core.jury_pipeline.jury_spec.JurySpec`."""
+:class:`~core.jury.pipeline.jury_spec.JurySpec`."""
 DEVICE = re.compile(r"^(?:cuda(?::\d+)?|cpu|mps)\Z")
 """The names of devices in torch's spelling."""
 HOW = ("batch_size", "device", "key_variable", "price_read", "price_written", "budget", "timeout_s")
@@ -104,17 +104,17 @@ class RunSpec:
     fingerprint only where their questions lie in a person's file. An imported run only describes what was done
     elsewhere: it has none of the fields of :data:`HOW`, and no servers. ``prompt_format`` says whether the prompt is
     plain or in the model's chat template. ``rotations`` asks every test question in all rotations of its options, and
-    ``orders`` in all their orders (:mod:`core.tasks.rotation`). ``system`` is a person's own system prompt. ``repeats``
-    is the number of sampled answers that the model also writes to each test question. ``servers`` are the addresses of
-    the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same model name on
-    two servers means two models. ``picks`` is the largest number of samples of a question, where the probabilities are
-    frequencies of the model's picks, and 0 in all other runs. ``model_fingerprint`` is that of the model's files; it is
-    empty for models that are as they ship with Hedge, for those on servers, and for runs of older versions, whose
-    weights were not recorded. The fields of :data:`HOW` do not belong to a run's identity, and two specs that differ
-    only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one device that may
-    execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``), ``key_variable`` names the
-    environment variable of the servers' key, and the prices and the budget are those of
-    :class:`~core.inference.server.spending.Price`.
+    ``orders`` in all their orders (:mod:`core.questions.rotation`). ``system`` is a person's own system prompt.
+    ``repeats`` is the number of sampled answers that the model also writes to each test question. ``servers`` are the
+    addresses of the servers that hold the model, whose dtype is then ``served``, whatever their precision is. The same
+    model name on two servers means two models. ``picks`` is the largest number of samples of a question, where the
+    probabilities are frequencies of the model's picks, and 0 in all other runs. ``model_fingerprint`` is that of the
+    model's files; it is empty for models that are as they ship with Hedge, for those on servers, and for runs of older
+    versions, whose weights were not recorded. The fields of :data:`HOW` do not belong to a run's identity, and two
+    specs that differ only in them are equal: ``batch_size`` fixes the rows of a batch by hand, ``device`` names the one
+    device that may execute the run (``cuda:1``) or several that share its questions (``cuda:0,cuda:1``),
+    ``key_variable`` names the environment variable of the servers' key, and the prices and the budget are those of
+    :class:`~core.models.server.spending.Price`.
 
     >>> RunSpec(model="pocket-1m", task="qa").run_id
     'pocket-1m-qa-base-0shot-float32-a28c452d31'
@@ -273,7 +273,7 @@ class RunSpec:
 
     @property
     def task_name(self) -> str:
-        """The task without the location of its questions (:func:`~core.tasks.short_task`)."""
+        """The task without the location of its questions (:func:`~core.questions.short_task`)."""
         return short_task(self.task)
 
     @property

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.errors import InputError
-from core.files.file_lock import is_held
 from core.runs import store
 from core.runs.agent import liveness, tries
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import QueueEntry
 from core.runs.store import ENDED, Progress, RunRecord, State
+from core.storage.file_lock import is_held
 
 STOPPING = "Stopping."
 LOST = "Its process ended before the run did; resume it to continue with what is missing."

@@ -6,7 +6,7 @@ Logits arrive in chunks. A chunk is written whole to ``chunks/``, synced and ren
 loses at most its current chunk. When all chunks are there, they become ``logits.parquet``, with one row group for each
 chunk. ``progress.json`` holds the progress of a running run and is deleted at its end.
 
-All files carry digests (:mod:`core.files.sealed`), and ``run.json`` names those of a run's files once it is done.
+All files carry digests (:mod:`core.storage.sealed`), and ``run.json`` names those of a run's files once it is done.
 
 ``run.json`` carries the schema version; older ones are migrated on opening (:data:`MIGRATIONS`), newer ones
 are refused.
@@ -28,11 +28,19 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from core import letter_mass, record_tables
 from core.errors import InputError, UnreadableRunError, plain, shown_value
-from core.files import tables
-from core.files.kinds import check_kinds
-from core.files.sealed import (
+from core.models import letter_mass
+from core.models.letter_mass import LetterMass
+from core.questions.identity import question_clusters
+from core.records import OptionLogits, Question, Role
+from core.runs.record_kinds import PROVENANCE, check_provenance
+from core.runs.shared_questions import FILE, FOLDER, LINK, questions_file
+from core.runs.spec import RunSpec
+from core.settings import ASSETS, settings
+from core.storage import record_tables, tables
+from core.storage.kinds import check_kinds
+from core.storage.record_tables import check_columns, logits_table, option_logits
+from core.storage.sealed import (
     DamagedError,
     checked_digest,
     content_of,
@@ -42,15 +50,7 @@ from core.files.sealed import (
     read_json,
     write_json,
 )
-from core.files.tables import DamagedTableError, check_table, read_table, write_table
-from core.letter_mass import LetterMass
-from core.record_tables import check_columns, logits_table, option_logits
-from core.records import OptionLogits, Question, Role
-from core.runs.record_kinds import PROVENANCE, check_provenance
-from core.runs.shared_questions import FILE, FOLDER, LINK, questions_file
-from core.runs.spec import RunSpec
-from core.settings import ASSETS, settings
-from core.tasks.identity import question_clusters
+from core.storage.tables import DamagedTableError, check_table, read_table, write_table
 
 SCHEMA_VERSION = 1
 MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
@@ -494,7 +494,7 @@ def write_questions(folder: Path, questions: Sequence[Question], roles: Sequence
 
 
 def read_questions(run_id: str, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """``questions.parquet`` (:func:`~core.record_tables.questions_table`), or only some of its columns.
+    """``questions.parquet`` (:func:`~core.storage.record_tables.questions_table`), or only some of its columns.
 
     The texts take much longer to read than the other columns.
     """
@@ -553,7 +553,9 @@ def bare_prompts(run_id: str) -> list[str]:
 
 
 def write_written(folder: Path, rows: Sequence[tuple[str, int, str, int]]) -> None:
-    """Write ``written.parquet``, the answers that the model wrote (:func:`~core.record_tables.written_table`)."""
+    """Write ``written.parquet``, the answers that the model wrote
+    (:func:`~core.storage.record_tables.written_table`).
+    """
     _write_file(folder, WRITTEN_TABLE, record_tables.written_table(rows))
 
 

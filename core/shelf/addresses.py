@@ -6,8 +6,8 @@ import ipaddress
 import socket
 from urllib.parse import urlsplit
 
-from core import proxies
 from core.errors import InputError
+from core.processes import proxies
 from core.settings import settings
 
 PORTS = {"https": 443, "http": 80}

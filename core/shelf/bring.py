@@ -13,20 +13,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core import access, quotas
-from core.access import UserRole
+from core import access
+from core.access import UserRole, quotas
 from core.errors import InputError, UnreachableError
 from core.exchange.dropped.apart import DropApart, default_limits
 from core.exchange.dropped.found import FoundJury, Reading, named, refusals
 from core.exchange.imported import ImportedRun, save
-from core.files import file_lock
+from core.questions import recipes
 from core.records import LETTERS
 from core.reports.imported_figures import stored_as
 from core.shelf import cache, downloads, hub
 from core.shelf.entries import Entry, ShelfFile, size_of
 from core.shelf.progress import DownloadProgress
 from core.shelf.recompute import ImportedResults, RecomputedFigure, recompute
-from core.tasks import recipes
+from core.storage import file_lock
 
 LOCK = "bring.lock"
 MEMORY_GB = 4.0
@@ -133,8 +133,8 @@ RECIPE_ROWS = 10_000
 def recipe_labels(file: ShelfFile) -> Path:
     """Write the answers of a task whose published options were shuffled by a seed: the texts do not matter for it.
 
-    The right letters follow from the number of rows alone (:mod:`core.tasks.recipes`), so nothing is downloaded; the
-    questions' texts are then not there.
+    The right letters follow from the number of rows alone (:mod:`core.questions.recipes`), so nothing is downloaded;
+    the questions' texts are then not there.
     """
     if file.address not in recipes.HALUEVAL:
         raise InputError(
@@ -173,7 +173,7 @@ def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[Imported
 
 
 def _keep(entry: Entry, found: FoundJury) -> str:
-    from core.jury_pipeline import jury_store
+    from core.jury.pipeline import jury_store
 
     name = f"{entry.title}: {found.jury.name or ', '.join(found.jury.judgements.jurors)}"[:60]
     return jury_store.save(

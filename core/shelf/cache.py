@@ -14,10 +14,10 @@ import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from core import quotas
+from core.access import quotas
 from core.errors import InputError
-from core.files.sealed import read_json, write_json
 from core.settings import settings
+from core.storage.sealed import read_json, write_json
 
 SHA256 = re.compile("[0-9a-f]{64}")
 """What an older version wrote of a known file."""

@@ -19,8 +19,9 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-from core import __version__, proxies
+from core import __version__
 from core.errors import InputError, UnreachableError
+from core.processes import proxies
 from core.settings import settings
 from core.shelf import addresses, cache
 from core.shelf.cache import PartialDownload

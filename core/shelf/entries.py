@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import InputError
-from core.prompting.forms import FORMATS
+from core.questions.prompting.forms import FORMATS
 from core.settings import ASSETS, settings
 
 GIT_HOST = "https://raw.githubusercontent.com"

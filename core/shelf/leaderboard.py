@@ -15,10 +15,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 
 from core.errors import InputError
+from core.questions.leaderboard import SUITES, suite_of, title_of
 from core.shelf import hub
 from core.shelf.entries import Entry, ShelfFile, read_hub_id
 from core.tables.safe_read import LARGEST_FILE
-from core.tasks.leaderboard import SUITES, suite_of, title_of
 
 NAME = "open-llm-leaderboard"
 """The leaderboard's name on the shelf, and that of its organisation on the hub."""

@@ -12,9 +12,9 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from core.errors import InputError
-from core.files.names import cut_name
 from core.shelf import addresses, hub
 from core.shelf.entries import GIT_HOST, MOST_FILES, Entry, ShelfFile, read_hub_id
+from core.storage.names import cut_name
 from core.tables.safe_read import LARGEST_FILE
 
 ENDINGS = (

@@ -22,6 +22,8 @@ from core.exchange import bluq, judged_pairs
 from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.jury import experiment
+from core.questions import bank_names
+from core.questions.bank_names import FINISHED, task_title
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.imported_figures import evaluation
@@ -29,8 +31,6 @@ from core.reports.overview.published import as_ye_2024, published
 from core.reports.report import report
 from core.settings import ASSETS
 from core.tables.safe_read import json_document, json_list, number
-from core.tasks import bank_names
-from core.tasks.bank_names import FINISHED, task_title
 
 ALPHA = 100
 """The alpha of all published figures, in thousandths."""

@@ -8,7 +8,7 @@ import warnings
 from itertools import pairwise
 from typing import Any
 
-from core.files.json_text import loads
+from core.storage.json_text import loads
 
 LONGEST_CELL = 1_000_000
 """The most characters of a cell that is read as Python or numpy write lists."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from core.errors import InputError
-from core.files.json_text import loads
+from core.storage.json_text import loads
 from core.tables.encodings import Source
 from core.tables.field_names import CLASS_NAMES, ROLES, TRAINING
 from core.tables.safe_read import reason, shown, source_lines, source_text

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.errors import InputError
-from core.files.json_text import loads, whole_texts
+from core.storage.json_text import loads, whole_texts
 from core.tables.encodings import Source, decoded, opened
 
 LARGEST_FILE = 2_000_000_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.prompting.chat import OPENING
-from core.prompting.strategies import prompt
+from core.questions.prompting.chat import OPENING
+from core.questions.prompting.strategies import prompt
 from core.records import Question
 from pocket_world.chat.counsel import Turns
 from pocket_world.documents import END, END_WEIGHT, Document, Piece
@@ -27,7 +27,7 @@ READ, SAID = 0.05, 0.3
 
 def asked_in_chat(question: Question, *, strategy: str) -> Document:
     """A lettered question as a user asks it and the assistant answers; the text is that of
-    :func:`core.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learned."""
+    :func:`core.questions.prompting.chat.render` with :data:`TEMPLATE`, and the letter alone is learned."""
     said = prompt(question, strategy=strategy).text.removesuffix(OPENING).rstrip()
     head = Piece(f" {said}", 0.0)
     letter = Piece(f" {question.letter}", 1.0)

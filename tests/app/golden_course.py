@@ -16,7 +16,7 @@ from core.conformal.draws import uniforms
 from core.jury.adjudication import Case, adjudicate
 from core.jury.agreement import agreement
 from core.jury.experiment import Protocol
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.reports import evaluation
 from core.reports.calibration.temperature import Tempered, at_temperature
 from core.reports.course.asking import asking_tables

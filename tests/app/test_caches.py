@@ -23,10 +23,9 @@ from app.components.one_question.question import MOST_RUNS
 from app.state.alpha_lab import AlphaLabView
 from core.conformal.scores import SCORE_NAMES, SCORES
 from core.errors import InputError
-from core.files import disk
-from core.perplexity import conversations as talks
-from core.perplexity.prompts import SHIPPED
-from core.perplexity.request import Request
+from core.models.perplexity import conversations as talks
+from core.models.perplexity.prompts import SHIPPED
+from core.models.perplexity.request import Request
 from core.reports import evaluation, frames, one_question, question_identity
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView
@@ -36,6 +35,7 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.spec import MAX_SHOTS, RunSpec
 from core.settings import ASSETS, ROOT
+from core.storage import disk
 from tests.conftest import synthetic_run
 
 # Outside a server every call to a cached function warns that there is no session.

@@ -17,8 +17,8 @@ from starlette.routing import Route, Router
 from app.classroom import desks, invite
 from app.classroom.routes import routes
 from core import access
-from core.classroom import lecture, quiz
-from core.classroom.live_class import LiveClass
+from core.serving.classroom import lecture, quiz
+from core.serving.classroom.live_class import LiveClass
 
 pytestmark = pytest.mark.quick
 

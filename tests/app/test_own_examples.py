@@ -8,14 +8,14 @@ import pytest
 
 from app.components.one_question.own_examples import EXAMPLES, MODEL, RUN, what_to_see
 from app.showcase import showcase
-from core.answering.custom_question import CustomQuestion, ModelAnswer
-from core.answering.model_cache import ModelCache
-from core.answering.worker import answer
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import CalibratedRun, asked, bench
 from core.reports.question_kind import best_run, kind_of_run
 from core.runs import store
+from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.worker import answer
 from core.settings import ASSETS, ROOT
 
 

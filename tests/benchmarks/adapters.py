@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from scipy.special import stdtrit
 
-from core import cli
-from core.adapters import token_evaluation as evaluation
+from core.models.adapters import token_evaluation as evaluation
 from core.reports.report import finite
+from hedge import cli
 
 FIGURES = ("accuracy", "nll", "ece")
 PASSES = 8

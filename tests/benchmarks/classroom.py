@@ -34,7 +34,7 @@ import pytest
 from app.classroom import desks
 from core import access
 from core.access import Actor, UserRole
-from core.classroom import lecture, quiz
+from core.serving.classroom import lecture, quiz
 from core.settings import ROOT
 from tests.class_phones import Measured, Student, taught
 from tests.intruders.client import Client

@@ -35,10 +35,10 @@ from playwright.sync_api import CDPSession, Locator, Page, sync_playwright
 
 from app.components.compare.all_runs import set_rule
 from app.state.compare import CompareView
+from core.questions import bank_names
 from core.reports import evaluation, question_identity
 from core.reports.compare import kept_rows
 from core.runs import store
-from core.tasks import bank_names
 from tests.benchmarks.browser_waits import DRAWN
 from tests.benchmarks.empty_app import empty_app
 from tests.benchmarks.pages import IDLE, processor_time
@@ -121,7 +121,7 @@ def main() -> None:
 
 
 def finished_run(i: int, *, kept: bool = True) -> str:
-    """A run with the bank that new runs note (:func:`core.tasks.bank_names.bank_record`), its figures kept."""
+    """A run with the bank that new runs note (:func:`core.questions.bank_names.bank_record`), its figures kept."""
     run_id = synthetic_run(QUESTIONS, model=f"model-{i}", seed=7, signal=1 + 0.15 * i)
     record = store.read_record(run_id)
     bank = {"name": bank_names.bank_name(record.spec), "test_questions": question_identity.question_set(run_id)}

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from core.inference.engine_factory import load_engine
+from core.models.engine_factory import load_engine
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import RunSpec
 

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from core.questions import bank, near_duplicates
 from core.settings import ROOT
-from core.tasks import bank, near_duplicates
 
 OURS = "6f1b3ee:pocket_world/muon.py"
 SHAPES = ((16, 64), (192, 192), (384, 192))

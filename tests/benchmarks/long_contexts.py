@@ -22,7 +22,7 @@ def measure(form: str, tokens: int) -> None:
     import torch
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-    from core.inference.transformers_engine import TransformersEngine
+    from core.models.transformers_engine import TransformersEngine
     from core.records import Prompt
     from core.settings import ASSETS
 

@@ -22,10 +22,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app.components.shared.controls import ALPHA_KEY
+from core.questions import TASKS
 from core.reports.frames import alpha_value
 from core.runs import store
 from core.settings import ROOT
-from core.tasks import TASKS
 from tests.conftest import synthetic_run
 
 COUNTS = (504, 624, 1_000)

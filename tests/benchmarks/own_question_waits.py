@@ -5,7 +5,7 @@
 
 Twenty different questions to the bundled pocket model once it is warm: from the click on Ask until the page shows the
 question's set, and the part of it that the model took. With ``--client``, no browser: from the call of
-:func:`core.answering.client.ask` until the answer is known. The first question is ``cold``: it starts the server
+:func:`core.runs.answering.client.ask` until the answer is known. The first question is ``cold``: it starts the server
 and the worker and loads the model. Prints one JSON object of milliseconds.
 """
 
@@ -23,8 +23,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect, sync_playwright
 
-from core.answering import client
-from core.answering.custom_question import CustomQuestion
+from core.runs.answering import client
+from core.runs.answering.custom_question import CustomQuestion
 from core.runs.spec import RunSpec
 from tests.browser.conftest import FLAGS, SEEN_WITHIN_MS, server
 from tests.processes import end_all

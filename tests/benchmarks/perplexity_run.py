@@ -20,9 +20,9 @@ def main(model: str) -> None:
     """Measure once with progress."""
     with tempfile.TemporaryDirectory() as home:
         os.environ["HEDGE_HOME"] = home
-        from core.perplexity.conversations import Conversation, bundled
-        from core.perplexity.prompts import FITTING, UNFITTING
-        from core.perplexity.request import Request
+        from core.models.perplexity.conversations import Conversation, bundled
+        from core.models.perplexity.prompts import FITTING, UNFITTING
+        from core.models.perplexity.request import Request
         from core.reports import perplexity_results
         from core.runs import store
         from core.runs.execution import perplexity_run

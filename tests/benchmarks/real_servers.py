@@ -20,15 +20,15 @@ import numpy as np
 
 from app.components.new_run.server_form import able_words, failure_words
 from core.errors import HedgeError, ServerError
-from core.inference.models import resolve
-from core.inference.server.connect import abilities_of
-from core.inference.server.engine import ServerEngine
-from core.inference.transformers_engine import TransformersEngine
-from core.prompting.cloze import cloze_prompt
-from core.prompting.strategies import prompt
+from core.models.models import resolve
+from core.models.server.connect import abilities_of
+from core.models.server.engine import ServerEngine
+from core.models.transformers_engine import TransformersEngine
+from core.questions import bank
+from core.questions.prompting.cloze import cloze_prompt
+from core.questions.prompting.strategies import prompt
 from core.records import OptionLogits, Prompt, joined
 from core.settings import ROOT
-from core.tasks import bank
 
 QUESTIONS, TEXTS = 40, 8
 SAID = 240

@@ -32,11 +32,11 @@ from transformers import AutoModelForCausalLM, LlamaConfig, PreTrainedTokenizerF
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from core.inference.transformers_engine import TransformersEngine
-from core.prompting.cloze import cloze_prompt
-from core.prompting.strategies import prompt
+from core.models.transformers_engine import TransformersEngine
+from core.questions import catalogue
+from core.questions.prompting.cloze import cloze_prompt
+from core.questions.prompting.strategies import prompt
 from core.records import Prompt, Question
-from core.tasks import catalogue
 
 SHAPES = {
     "m30": Qwen2Config(

@@ -17,12 +17,12 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from core.inference.models import resolve
-from core.inference.server.client import ServerClient
-from core.inference.server.engine import ServerEngine
-from core.prompting.strategies import prompt
+from core.models.models import resolve
+from core.models.server.client import ServerClient
+from core.models.server.engine import ServerEngine
+from core.questions import bank
+from core.questions.prompting.strategies import prompt
 from core.records import OptionLogits, Prompt, joined
-from core.tasks import bank
 
 QUESTIONS = 1000
 SECONDS = 0.2
@@ -32,8 +32,8 @@ REPLY = json.dumps({"choices": [{"text": " A", "logprobs": {"top_logprobs": [TOP
 
 def letters() -> None:
     """Compare all letters with those of the transformers engine."""
-    from core.inference.transformers_engine import TransformersEngine
-    from tests.core.inference.server.loopback import loopback_server
+    from core.models.transformers_engine import TransformersEngine
+    from tests.core.models.server.loopback import loopback_server
 
     asked = [prompt(question) for task in sys.argv[2:] or bank.available() for question in bank.load(task)]
     k = max(one.k for one in asked)

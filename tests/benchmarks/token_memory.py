@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from core.adapters.judged import judge
-from core.adapters.texts import Tokenized
+from core.models.adapters.judged import judge
+from core.models.adapters.texts import Tokenized
 
 WIDTH = 256
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.answering import client, token_text
+from core.runs.answering import client, token_text
 from tests.processes import end_all, living
 
 TEXTS = 20
@@ -23,7 +23,7 @@ SENTENCE = "Rome is the capital of Italy, and the river that flows through it is
 
 def processor_time(home: Path) -> float:
     """Seconds of processor that the home's answering processes have used."""
-    spent = [process.cpu_times() for process in living(home, "core.answering")]
+    spent = [process.cpu_times() for process in living(home, "core.runs.answering")]
     return sum(of.user + of.system for of in spent)
 
 

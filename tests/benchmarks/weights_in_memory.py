@@ -35,11 +35,11 @@ def make(folder: Path) -> None:
 
 def load(folder: str, dtype: str) -> None:
     """Load as a run does, say how memory has grown, and wait to be told the end."""
-    from core.inference.imports import language_models
+    from core.models.imports import language_models
 
     language_models()
-    from core.inference.model_loading import load_model
-    from core.inference.models import resolve
+    from core.models.model_loading import load_model
+    from core.models.models import resolve
 
     before = memory()
     kept = load_model(resolve(folder), dtype=dtype)

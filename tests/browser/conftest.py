@@ -35,15 +35,15 @@ from playwright.sync_api import (
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from app.navigation import MENU
-from core.answering import client
-from core.files import file_lock
 from core.reports import evaluation
 from core.reports.alpha_lab import view as views
 from core.reports.alpha_lab.view import SplitView as Look
 from core.reports.evaluation import Evaluation
 from core.reports.report import report
 from core.runs.agent import liveness
+from core.runs.answering import client
 from core.settings import ROOT
+from core.storage import file_lock
 from tests import needs
 from tests.processes import end_all
 

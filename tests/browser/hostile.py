@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from playwright.sync_api import Page, expect
 
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.runs import store
 from tests.browser.conftest import eventually, settled
 from tests.conftest import synthetic_questions, synthetic_run

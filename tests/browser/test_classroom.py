@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from core.classroom import lecture, quiz
+from core.serving.classroom import lecture, quiz
 from tests.benchmarks.classroom import lost, projector_data
 from tests.browser import axe
 from tests.browser.conftest import NOT_TOO_WIDE, Visitor, eventually, holds, resize, settled

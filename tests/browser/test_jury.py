@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from core.jury.adjudication import RULES
 from core.jury.experiment import PROTOCOLS, JuryExperiment, run
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.reports.jury import bench, risk
 from tests.browser.conftest import (
     NOT_TOO_WIDE,

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from app.components.one_question.own_examples import EXAMPLES
+from core.questions import bank
 from core.reports.bounded import bounded_report
-from core.tasks import bank
 from tests.browser.conftest import (
     Lab,
     Visitor,
@@ -24,7 +24,7 @@ from tests.browser.conftest import (
     settled,
     still,
 )
-from tests.core.inference.server.loopback import loopback_server
+from tests.core.models.server.loopback import loopback_server
 
 ENDS_WITHIN_MS = 120_000
 ARRIVES_WITHIN_MS = 20_000

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from core.answering import custom_question
 from core.conformal.scores import SCORE_NAMES
 from core.records import LETTERS
 from core.reports import evaluation
 from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
+from core.runs.answering import custom_question
 from core.runs.spec import RunSpec
 from tests.browser.conftest import NOT_TOO_WIDE, Visit, Visitor, eventually, holds, in_home, resize, settled, still
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run

@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.formatting import rounded
-from core.inference.models import bundled_models
-from core.perplexity.conversations import bundled
-from core.perplexity.prompts import UNFITTING
-from core.perplexity.request import Request
+from core.models.models import bundled_models
+from core.models.perplexity.conversations import bundled
+from core.models.perplexity.prompts import UNFITTING
+from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
 from tests.browser.conftest import Visitor, choose, eventually, holds

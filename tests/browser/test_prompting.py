@@ -9,10 +9,10 @@ import openpyxl
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.cli import main
 from core.reports.prompting import experiments
 from core.reports.prompting.experiments import PromptingMethod
 from core.runs import store
+from hedge.cli import main
 from tests.browser.conftest import Visitor, choose, eventually, in_home
 
 SAMPLES = 60

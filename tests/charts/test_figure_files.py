@@ -28,7 +28,7 @@ from core.errors import InputError
 from core.jury import experiment
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.judgements import Judgements
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.reports import provenance
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import Evaluation, load

@@ -13,10 +13,10 @@ from charts.juror_pairs import juror_pairs
 from charts.parallel_coordinates import FIGURES, parallel_coordinates
 from charts.radar import AXES, radar
 from charts.rank_variances import rank_variances
+from core.questions import TASKS
 from core.reports import evaluation
 from core.reports.compare import benchmark
 from core.reports.compare.benchmark import SetRule
-from core.tasks import TASKS
 from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick

@@ -15,7 +15,7 @@ FAKE_NVML = Path(__file__).parent / "fake_nvml"
 def every_check_is_made(request, monkeypatch):
     """A verdict that an earlier test kept would hide what a test breaks on purpose; only the tests of keeping keep."""
     if request.path.name != "test_kept_checks.py":
-        monkeypatch.setattr("core.inference.kept_checks.identity", lambda sources: None)
+        monkeypatch.setattr("core.models.kept_checks.identity", lambda sources: None)
 
 
 @pytest.fixture

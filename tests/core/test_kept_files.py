@@ -13,38 +13,38 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from core.answering import client, custom_question, token_text
-from core.answering.custom_question import CustomQuestion, ModelAnswer
-from core.answering.token_text import TokenText
-from core.cli import main
-from core.devices.slots import Slot
+from core.checks import report as verification
+from core.checks.outcome import CheckResult
+from core.checks.report import Verification
 from core.errors import InputError
 from core.exchange import column_mappings
 from core.exchange.dropped import question_files
 from core.exchange.table_columns import Columns
-from core.files import sealed
-from core.inference import folders, kept_checks, model_fingerprint
-from core.inference.engine import SelfCheck
-from core.inference.server import known_servers
-from core.inference.server.known_servers import RememberedServers
-from core.jury_pipeline import jury_spec, jury_store
-from core.jury_pipeline.jury_spec import JurySpec
-from core.perplexity import stored_requests
-from core.perplexity.conversations import Conversation, Message
-from core.perplexity.prompts import SystemPrompt
-from core.perplexity.request import Request
+from core.jury.pipeline import jury_spec, jury_store
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models import folders, kept_checks, model_fingerprint
+from core.models.devices.slots import Slot
+from core.models.engine import SelfCheck
+from core.models.perplexity import stored_requests
+from core.models.perplexity.conversations import Conversation, Message
+from core.models.perplexity.prompts import SystemPrompt
+from core.models.perplexity.request import Request
+from core.models.server import known_servers
+from core.models.server.known_servers import RememberedServers
+from core.questions import catalogue
 from core.reports import perplexity_results, tokens
 from core.reports.compare import kept_rows
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import groups, store
 from core.runs.agent import host_reports, liveness
+from core.runs.answering import client, custom_question, token_text
+from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
+from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
 from core.shelf import cache
-from core.tasks import catalogue
-from core.verify import report as verification
-from core.verify.outcome import CheckResult
-from core.verify.report import Verification
+from core.storage import sealed
+from hedge.cli import main
 from tests.conftest import synthetic_questions, synthetic_run, without_digests
 from tests.core.jury.verdicts import seeded_jury
 from tests.damaged import check_flips, flipped

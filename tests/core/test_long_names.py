@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
 from core.errors import InputError
 from core.exchange.dropped import question_files
 from core.exchange.dropped.files import gather
-from core.files import names
-from core.files.atomic import write_atomically
-from core.files.names import cut_name, named
 from core.runs import store
 from core.runs.spec import RunSpec
+from core.storage import names
+from core.storage.atomic import write_atomically
+from core.storage.names import cut_name, named
+from hedge.cli import main
 from tests.conftest import synthetic_run
 
 ODD = {

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from core.cli import main
 from core.errors import HedgeError
 from core.settings import ROOT, settings
+from hedge.cli import main
 
 PAGE_WITHIN_S = 60.0
 
@@ -110,7 +110,7 @@ def _models_on(page: str, view: dict[str, str], models: dict[str, str]) -> list[
         patch("core.runs.engine.agent_alive", lambda: True),
         patch("app.serving.background.start", at_once),
         patch("app.serving.background.painted", lambda page: True),
-        patch("core.answering.client.warm", lambda model, dtype: None),
+        patch("core.runs.answering.client.warm", lambda model, dtype: None),
     ):
         app = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=PAGE_WITHIN_S)
         for name, value in view.items():

@@ -17,7 +17,7 @@ OTHERS = 3
 """Tries of each other damage."""
 IN_SUITE = ("run", "archive", "trash", "chunk")
 """The suite flips bits of the other kinds where they are read: ``tests/core/test_kept_files.py`` and
-``tests/core/database/test_flips.py``. At night all kinds are damaged here."""
+``tests/core/storage/database/test_flips.py``. At night all kinds are damaged here."""
 ALONE = ("part", "perplexity chunk", "jury path", "unfinished", "older run")
 """The kinds that need a process for each try, because it loads a model or continues a run."""
 

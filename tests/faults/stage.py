@@ -20,14 +20,13 @@ from typing import Any
 
 import psutil
 
-from core import database
 from core.errors import HedgeError
-from core.files import file_lock
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT
+from core.storage import database, file_lock
 from tests.postgres import Server
 from tests.processes import end_all
 

@@ -48,8 +48,8 @@ from app.state.perplexity import PerplexityView
 from app.state.prompting import PromptingView
 from app.state.shared import SharedView
 from app.state.stream_lab import StreamLabView
-from core.cli import main
 from core.errors import HedgeError
+from hedge.cli import main
 from tests.fuzz.findings import Finding
 from tests.fuzz.mutations import VALUES
 
@@ -250,7 +250,7 @@ ARGUMENTS = strategies.one_of(
 
 def command_lines() -> strategies.SearchStrategy[list[str]]:
     """The words of a command, or of none that there is."""
-    from core.commands.grammar import COMMANDS
+    from hedge.commands.grammar import COMMANDS
 
     verbs = strategies.one_of(strategies.sampled_from(sorted(COMMANDS)), ARGUMENTS)
     return strategies.builds(lambda verb, rest: [verb, *rest], verbs, strategies.lists(ARGUMENTS, max_size=6))
@@ -258,7 +258,7 @@ def command_lines() -> strategies.SearchStrategy[list[str]]:
 
 def run_command(words: list[str]) -> None:
     """Carry a command out, or read its arguments: it ends with a status and sentences, never with a traceback."""
-    from core.commands.grammar import parser
+    from hedge.commands.grammar import parser
 
     said, told = io.StringIO(), io.StringIO()
     verb = next((word for word in words if not word.startswith("-")), "")

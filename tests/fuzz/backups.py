@@ -12,8 +12,9 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from core import backup, database
 from core.errors import HedgeError
+from core.serving import backup
+from core.storage import database
 from tests.fuzz.findings import Finding
 
 RECORD = b'{"schema": 1, "spec": {}, "state": "queued", "created": 0}'

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli import main
+from hedge.cli import main
 
 VICTIM = object()
 DTYPE = b"cnumpy\ndtype\n(U\x02O8I00\nI01\ntR(K\x03U\x01|NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"

@@ -18,26 +18,27 @@ from pathlib import Path
 import pytest
 
 from app.components.perplexity import measuring
-from core import access, backup
+from core import access
 from core.access import Actor, UserRole
-from core.answering import client
-from core.answering.custom_question import CustomQuestion
-from core.answering.token_text import token_text
-from core.cli import main
 from core.errors import AccessError, HedgeError, InputError
 from core.exchange import run_folder
 from core.exchange.imported import save
-from core.inference.server import permission
-from core.inference.server.client import ServerClient
-from core.inference.verdicts import judge
-from core.inference.written import written_answers
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models.server import permission
+from core.models.server.client import ServerClient
+from core.models.verdicts import judge
+from core.models.written import written_answers
 from core.runs import actions, engine, store
 from core.runs.agent import liveness
+from core.runs.answering import client
+from core.runs.answering.custom_question import CustomQuestion
+from core.runs.answering.token_text import token_text
 from core.runs.queue import run_queue
 from core.runs.spec import PERPLEXITY, RunSpec
+from core.serving import backup
 from core.settings import settings
+from hedge.cli import main
 from tests import openid
 from tests.browser.conftest import page_server
 from tests.conftest import without_digests

@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from core.classroom import lecture, quiz
 from core.runs import store
+from core.serving.classroom import lecture, quiz
 from core.settings import ROOT
 from tests import openid
 from tests.browser.conftest import held_by_tests, page_server

@@ -19,22 +19,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core import access, jury_job
+from core import access
 from core.access import Actor, UserRole
 from core.errors import AccessError, InputError
 from core.exchange import run_folder
 from core.exchange.imported import save
-from core.files.tables import write_table
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
-from core.record_tables import logits_table, questions_table
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
 from core.reports import evaluation
 from core.reports.compare import side_by_side
 from core.reports.report import report
-from core.runs import actions, engine, store
+from core.runs import actions, engine, jury_job, store
 from core.runs.execution.execute import execute
 from core.runs.queue import run_queue
 from core.runs.spec import FOLDER_DATA, INSTRUCTIONS, RunSpec
+from core.storage.record_tables import logits_table, questions_table
+from core.storage.tables import write_table
 from tests.conftest import synthetic_run, without_digests
 
 ANN, BEN = Actor("ann@example.org", UserRole.LAUNCHER), Actor("ben@example.org", UserRole.LAUNCHER)

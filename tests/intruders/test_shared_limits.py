@@ -15,8 +15,8 @@ import pytest
 
 from core import access
 from core.access import Actor, UserRole
-from core.classroom import guesses, lecture, quiz
-from core.classroom.live_class import LiveClass
+from core.serving.classroom import guesses, lecture, quiz
+from core.serving.classroom.live_class import LiveClass
 from tests import openid
 from tests.benchmarks.classroom import projector_data
 from tests.browser.conftest import held_by_tests, page_server

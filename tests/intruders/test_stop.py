@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.answering import client
-from core.answering.server import METHODS, AnsweringServer, accept, announce
-from core.files import file_lock
 from core.processes.stop_signals import StopSignals
+from core.runs.answering import client
+from core.runs.answering.server import METHODS, AnsweringServer, accept, announce
+from core.storage import file_lock
 from tests.browser.conftest import held_by_tests, page_server
 from tests.core.runs.conftest import until
 from tests.intruders.client import Client, Session, WidgetState

@@ -46,7 +46,7 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
     monkeypatch.setattr("app.serving.background.start", _compute_at_once)
     monkeypatch.setattr("app.serving.background.painted", lambda page: True)
-    monkeypatch.setattr("core.answering.client.warm", lambda model, dtype: None)
+    monkeypatch.setattr("core.runs.answering.client.warm", lambda model, dtype: None)
     st.cache_resource.clear()
 
     def opened(page: str, **view: str) -> AppTest:

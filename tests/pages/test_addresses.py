@@ -22,7 +22,7 @@ EVERYTHING = {
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_writes_the_fields_of_another(page: str, open_page: Open, home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.jury_pipeline.jury_store.jury_ids", lambda: ())  # those that ship take a while
+    monkeypatch.setattr("core.jury.pipeline.jury_store.jury_ids", lambda: ())  # those that ship take a while
     run = synthetic_run(60)
     app = open_page(page, run=run, **EVERYTHING)
     assert not app.exception
@@ -34,7 +34,7 @@ def test_no_page_writes_the_fields_of_another(page: str, open_page: Open, home: 
 
 @pytest.mark.parametrize("page", ["new_run", "doctor", "tokens"])
 def test_a_page_without_a_view_writes_no_address(page: str, open_page: Open, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.doctor.ask", lambda: [])
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: [])
     app = open_page("overview", alpha="300")
     app.query_params.clear()
     app.switch_page(f"../pages/{page}.py").run()

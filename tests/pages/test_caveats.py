@@ -19,9 +19,6 @@ import hedge
 from app import navigation
 from charts.figure_files import figure
 from charts.run_figures import FIGURES
-from core.cli import main
-from core.commands import exchange
-from core.commands.exchange import EXPORTS
 from core.reports.caveats import of_run
 from core.reports.compare import benchmark, claims
 from core.reports.compare.benchmark import SetRule
@@ -30,6 +27,9 @@ from core.reports.paper_tables import latex_text
 from core.runs import store
 from core.runs.caveats import Caveat, of_run_record
 from core.runs.status import RunStatus
+from hedge.cli import main
+from hedge.commands import exchange
+from hedge.commands.exchange import EXPORTS
 from tests.conftest import synthetic_run
 from tests.flawed_runs import flawed_run, picked_run, unanswered_run
 from tests.light_environment import needs_models

@@ -15,12 +15,12 @@ import pytest
 
 from app import notices
 from app.caches import run_cache
-from core import access, monitoring
+from core import access
 from core.access import Actor, UserRole
-from core.cli import main
 from core.errors import AccessError
-from core.runs import actions, engine, store
-from core.runs.storage import trash
+from core.runs import actions, engine, store, trash
+from core.serving import monitoring
+from hedge.cli import main
 from tests.conftest import synthetic_run, without_digests
 from tests.damaged import flip
 from tests.pages.conftest import Open

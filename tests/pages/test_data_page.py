@@ -18,15 +18,14 @@ from core.exchange import column_mappings, table_columns, writing
 from core.exchange.run_table import runs_table
 from core.exchange.table_columns import Columns
 from core.exchange.workbook import workbook
-from core.jury_pipeline import jury_store
-from core.perplexity import conversations
-from core.prompting.strategies import STRATEGIES
+from core.jury.pipeline import jury_store
+from core.models.perplexity import conversations
+from core.questions.prompting.strategies import STRATEGIES
 from core.reports import evaluation, exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.report import report
 from core.reports.titles import STRATEGY_TITLES
-from core.runs import store
-from core.runs.storage import trash
+from core.runs import store, trash
 from core.settings import settings
 from core.tables.tabular import open_sheet
 from tests.conftest import synthetic_run

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from app.caches import doctor_cache, verification_job
-from core.doctor import Finding
+from core.checks import report
+from core.checks.doctor import Finding
+from core.checks.machine import described
+from core.checks.outcome import CheckResult
+from core.checks.report import Verification
 from core.errors import AccessError, RunError
-from core.verify import report
-from core.verify.machine import described
-from core.verify.outcome import CheckResult
-from core.verify.report import Verification
-from tests.core.verify.test_runner import row
+from tests.core.checks.test_runner import row
 from tests.pages.conftest import Open, said
 
 FOUND = [
@@ -35,7 +35,7 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
         assert go.wait(60)
         return FOUND
 
-    monkeypatch.setattr("core.doctor.ask", slow)
+    monkeypatch.setattr("core.checks.doctor.ask", slow)
     app = open_page("doctor")
     assert "Checking this machine" in said(app)
     go.set()
@@ -44,7 +44,7 @@ def test_findings_come_with_their_meaning_and_what_is_wrong_first(open_page: Ope
     assert "1 finding needs attention: database" in said(app)
     text = said(app)
     assert text.index("No run can be queued") < text.index("Runs and logs are stored here")
-    monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
     (again,) = [one for one in app.button if one.label == "Check again"]
     again.click().run()
     assert "Everything is in order" in said(ended(app))
@@ -54,19 +54,19 @@ def test_a_doctor_that_dies_is_one_sentence(open_page: Open, monkeypatch: Any):
     def refuse() -> list[Finding]:
         raise RunError("the check did not finish within 120 s")
 
-    monkeypatch.setattr("core.doctor.ask", refuse)
+    monkeypatch.setattr("core.checks.doctor.ask", refuse)
     app = ended(open_page("doctor"))
     assert [error.value for error in app.error] == ["The check did not finish within 120 s\\."]
 
 
 def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, monkeypatch: Any):
-    monkeypatch.setattr("core.doctor.ask", lambda: FOUND)
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND)
     app = open_page("doctor")
     app = ended(app)
     assert "No run can be queued" in said(app)
     assert "Checked" in said(app)
     monkeypatch.setattr(
-        "core.doctor.changing", lambda: [Finding("database", "it answers", True, "Runs are kept here.")]
+        "core.checks.doctor.changing", lambda: [Finding("database", "it answers", True, "Runs are kept here.")]
     )
     app.run()
     assert "No run can be queued" in said(app)  # the last look is not old enough
@@ -86,10 +86,10 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
     def refuse() -> list[Finding]:
         raise RunError("the check did not finish within 120 s")
 
-    monkeypatch.setattr("core.doctor.ask", refuse)
+    monkeypatch.setattr("core.checks.doctor.ask", refuse)
     app = ended(open_page("doctor"))
     assert app.error
-    monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
     doctor_cache.checkup().looked_again -= doctor_cache.REFRESH_S
     app = ended(app.run())
     assert not app.error
@@ -98,7 +98,7 @@ def test_a_doctor_that_died_is_asked_again_without_a_click(open_page: Open, monk
 
 def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch: Any):
     absent = Finding("driver", "no NVIDIA driver", None, "Runs use the CPU.")
-    monkeypatch.setattr("core.doctor.ask", lambda: [FOUND[0], absent])
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: [FOUND[0], absent])
     text = said(ended(open_page("doctor"))).replace("*", "")
     assert "Driver no NVIDIA driver" in text
     assert "Driver:" not in text
@@ -109,7 +109,7 @@ def test_what_is_not_there_is_neither_good_nor_bad(open_page: Open, monkeypatch:
 @pytest.fixture
 def found_already(monkeypatch: Any) -> None:
     """The findings need no process of their own."""
-    monkeypatch.setattr("core.doctor.ask", lambda: FOUND[:1])
+    monkeypatch.setattr("core.checks.doctor.ask", lambda: FOUND[:1])
 
 
 def press(app: Any, label: str) -> Any:

@@ -19,7 +19,7 @@ PREPARED = """
 from functools import partial
 from app.serving import background
 from app.caches import doctor_cache
-from core.answering import client
+from core.runs.answering import client
 from core.jury import experiment
 from core.runs import engine
 # A page is looked at as it opens: what is computed beside it would arrive later.

@@ -10,7 +10,7 @@ import pytest
 
 from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
 from tests.pages.conftest import Open, components, keep_their_places, said, static_tables
 
@@ -19,7 +19,7 @@ from tests.pages.conftest import Open, components, keep_their_places, said, stat
 def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No jury ships; intervals, which no test looks at here, leave out each of four groups in place of twenty."""
     monkeypatch.setattr("core.jury.experiment.random_groups", partial(random_groups, groups=4))
-    monkeypatch.setattr("core.jury_pipeline.jury_store.ASSETS", home.parent / "assets")
+    monkeypatch.setattr("core.jury.pipeline.jury_store.ASSETS", home.parent / "assets")
 
 
 def sent(app) -> dict:

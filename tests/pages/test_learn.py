@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import learn
 from app.showcase import showcase
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.reports import lesson
 from core.reports.lesson import LESSONS
 from core.settings import ASSETS

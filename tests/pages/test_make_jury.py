@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.files.file_lock import take
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.execution import jury_run
+from core.storage.file_lock import take
 from pocket_world.jury import SPECS
 from tests.pages.conftest import Open, said
 
@@ -20,7 +20,7 @@ from tests.pages.conftest import Open, said
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
     """What was asked for; tests/core/runs/execution/test_jury_run.py has the real launch."""
     asked: list[JurySpec] = []
-    monkeypatch.setattr("core.jury_job.launch", asked.append)
+    monkeypatch.setattr("core.runs.jury_job.launch", asked.append)
     return asked
 
 

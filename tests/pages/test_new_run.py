@@ -21,16 +21,15 @@ import streamlit as st
 
 from app.caches import live_runs, overview_cache, preview_cache
 from app.formatting import clock
-from core.cli import main, parser
-from core.commands.runs import specs_of
-from core.devices.nvml import GpuMetrics
 from core.errors import RunError
-from core.runs import groups, store
+from core.models.devices.nvml import GpuMetrics
+from core.runs import groups, store, trash
 from core.runs.prompts import draw_questions, pinned, prompts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
-from core.runs.storage import trash
 from core.runs.store import Progress
+from hedge.cli import main, parser
+from hedge.commands.runs import specs_of
 from tests.conftest import give_files, synthetic_run
 from tests.pages.conftest import Open, said
 
@@ -40,7 +39,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the page asks of the engine, which only takes note; the fake model and the tasks are at hand."""
     calls: list[Any] = []
     monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
-    monkeypatch.setattr("core.tasks.bank.available", lambda: ("qa",))
+    monkeypatch.setattr("core.questions.bank.available", lambda: ("qa",))
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: calls.append(spec) or spec.run_id)
     monkeypatch.setattr("core.runs.engine.cancel", lambda run_id: calls.append(("cancel", run_id)))
     monkeypatch.setattr("core.runs.engine.resume", lambda run_id: calls.append(("resume", run_id)))

@@ -11,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.components.shared.runs import title
-from core.answering import client, custom_question
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import evaluation
 from core.reports.one_question import asked, bench
 from core.runs import store
+from core.runs.answering import client, custom_question
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings

@@ -11,13 +11,13 @@ from streamlit.testing.v1 import AppTest
 from app.caches import live_runs
 from app.components.perplexity import perplexity_form
 from app.formatting import rounded, signed
-from core.perplexity import choices, conversations
-from core.perplexity.choices import Choice
-from core.perplexity.conversation_files import parse
-from core.perplexity.conversations import Conversation, Message
-from core.perplexity.figures import token_weighted
-from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
-from core.perplexity.request import Request
+from core.models.perplexity import choices, conversations
+from core.models.perplexity.choices import Choice
+from core.models.perplexity.conversation_files import parse
+from core.models.perplexity.conversations import Conversation, Message
+from core.models.perplexity.figures import token_weighted
+from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
+from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports import perplexity_results
 from core.runs import store

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
 from core.conformal.scores import SCORES
+from core.questions import bank
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments
 from core.runs import store
-from core.tasks import bank
+from hedge.cli import main
 from tests.conftest import synthetic_questions
 from tests.pages.conftest import Open, keep_their_places, said, static_tables
 

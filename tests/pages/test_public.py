@@ -17,7 +17,7 @@ from tests.pages.conftest import Open
 @pytest.fixture
 def public(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A process that serves everyone. No jury ships, because its intervals take long."""
-    monkeypatch.setattr("core.jury_pipeline.jury_store.ASSETS", home.parent / "assets")
+    monkeypatch.setattr("core.jury.pipeline.jury_store.ASSETS", home.parent / "assets")
     access.serve("public")
     yield home
     access.serve("local")

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from app.components.shared.ranges import NOT_PRESENTED
-from core.answering import custom_question
-from core.answering.custom_question import CustomQuestion, ModelAnswer
 from core.conformal.scores import SCORES
 from core.reports.bounded import bounded_report
 from core.runs import store
+from core.runs.answering import custom_question
+from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
 from tests.conftest import synthetic_run
 from tests.pages.conftest import Open, said
 from tests.served import SERVER, served_run

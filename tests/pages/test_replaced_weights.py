@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.adapters import token_evaluation
-from core.answering import client
-from core.answering.custom_question import AnswerProgress, CustomQuestion, write_answer
-from core.answering.model_cache import ModelCache
-from core.answering.token_text import TokenText
-from core.answering.worker import _read, answer
-from core.inference.model_fingerprint import fingerprint, short
-from core.perplexity.prompts import EMPTY, FITTING, UNFITTING
-from core.perplexity.request import Request
+from core.models.adapters import token_evaluation
+from core.models.model_fingerprint import fingerprint, short
+from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING
+from core.models.perplexity.request import Request
 from core.reports.report import finite
 from core.runs import store
+from core.runs.answering import client
+from core.runs.answering.custom_question import AnswerProgress, CustomQuestion, write_answer
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.token_text import TokenText
+from core.runs.answering.worker import _read, answer
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
 from tests.conftest import without_digests
-from tests.core.answering.conftest import OPTIONS
+from tests.core.runs.answering.conftest import OPTIONS
 from tests.pages.conftest import Open, said
 from tests.pages.test_own_question import fill
 from tests.pages.test_perplexity import TALK, metrics

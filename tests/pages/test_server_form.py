@@ -9,22 +9,22 @@ from typing import Any
 import pytest
 
 from app.components.new_run import server_form
-from core.answering import client, token_text, worker
-from core.answering.custom_question import AnswerProgress
-from core.answering.model_cache import ModelCache
-from core.answering.token_text import TokenText
 from core.errors import InputError
-from core.inference.server import connect, permission
-from core.inference.server.known_servers import remember, remembered
-from core.inference.server.spending import Price
-from core.letter_mass import LetterMass
-from core.perplexity.conversations import Conversation, Message
+from core.models.letter_mass import LetterMass
+from core.models.perplexity.conversations import Conversation, Message
+from core.models.server import connect, permission
+from core.models.server.known_servers import remember, remembered
+from core.models.server.spending import Price
 from core.runs import store
+from core.runs.answering import client, token_text, worker
+from core.runs.answering.custom_question import AnswerProgress
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.token_text import TokenText
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
-from tests.core.inference.server.loopback import Loopback, loopback_server
+from tests.core.models.server.loopback import Loopback, loopback_server
 from tests.pages.conftest import Open, said, static_tables
 
 
@@ -46,7 +46,7 @@ def server(loopback: Loopback, monkeypatch: pytest.MonkeyPatch) -> Loopback:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The specs that the page submits."""
     calls: list[Any] = []
-    monkeypatch.setattr("core.tasks.bank.available", lambda: ("qa",))
+    monkeypatch.setattr("core.questions.bank.available", lambda: ("qa",))
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: calls.append(spec) or spec.run_id)
     return calls
 
@@ -244,7 +244,7 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
     open_page: Open, server: Loopback, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ):
     talk = Conversation("a short talk", (Message("user", "I am sad."), Message("assistant", "Why are you sad?")))
-    monkeypatch.setattr("core.perplexity.conversations.bundled", lambda: (talk,))
+    monkeypatch.setattr("core.models.perplexity.conversations.bundled", lambda: (talk,))
     app = on_server(open_page, server, "perplexity", "words")
     assert "The server reads about" in said(app)
     press(app, "Measure")
@@ -298,7 +298,7 @@ def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopba
 
 def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
     launched: list[Any] = []
-    monkeypatch.setattr("core.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
+    monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
     app = on_server(open_page, server, "new_run", "jury")
     there = f"pocket-3m@{server.url}"
     assert app.selectbox(key="jury_base_served").value == there

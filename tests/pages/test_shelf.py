@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from app.caches import shelf_jobs
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.runs import store
 from core.settings import ASSETS, settings
 from core.shelf.entries import entry

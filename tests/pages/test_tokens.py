@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.answering import client, token_text
-from core.answering.custom_question import AnswerProgress
-from core.answering.token_text import TokenText
 from core.reports import tokens
+from core.runs.answering import client, token_text
+from core.runs.answering.custom_question import AnswerProgress
+from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until

@@ -117,7 +117,7 @@ def launched(page: Page) -> None:
 def served_address(*, texts: bool = False) -> str:
     """The address of a server that lists five tokens, and scores no ``texts`` unless asked. It ends with this
     process."""
-    from tests.core.inference.server.loopback import Loopback  # loads a model, which other pictures do not need
+    from tests.core.models.server.loopback import Loopback  # loads a model, which other pictures do not need
 
     loopback = Loopback()
     loopback.reset(most=5, echo=texts)

@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
+from core.questions.bank import available, load
+from core.questions.near_duplicates import clusters
 from core.records import DONT_KNOW, NONE_OF_ABOVE
-from core.tasks.bank import available, load
-from core.tasks.near_duplicates import clusters
 from pocket_world import bank
 from pocket_world.bank import BANK_TASKS, BankQuestion
 from pocket_world.scenes.shown import share

@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 from transformers import PreTrainedTokenizerFast
 
-from core.prompting.chat import render
-from core.prompting.strategies import prompt
+from core.questions.prompting.chat import render
+from core.questions.prompting.strategies import prompt
 from core.settings import ASSETS
 from pocket_world.chat.counsel import counselling
 from pocket_world.chat.personas import answered_by_another, conversation

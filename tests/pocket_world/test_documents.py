@@ -1,4 +1,4 @@
-"""Documents are the prompts of core.prompting, cut only where the tokenizer cuts."""
+"""Documents are the prompts of core.questions.prompting, cut only where the tokenizer cuts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from core.prompting.cloze import cloze_text
-from core.prompting.strategies import STRATEGIES, prompt
+from core.questions.prompting.cloze import cloze_text
+from core.questions.prompting.strategies import STRATEGIES, prompt
 from core.records import LETTERS
 from pocket_world.documents import END, MIDDLE, RIGHT, WRONG, about, answered, lettered, said_about
 from pocket_world.matching import found_questions, retold_questions

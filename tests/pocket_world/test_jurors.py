@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.adapters.juror import Example
 from core.errors import InputError
+from core.models.adapters.juror import Example
 from core.settings import ASSETS
 from pocket_world import answers, jurors, trivia
 from pocket_world.jurors import JURORS, answered, examples, juror_recipe, publish_juror, right_about, told

@@ -7,10 +7,10 @@ import random
 import numpy as np
 import pytest
 
-from core.inference.generation import Generator
-from core.inference.verdicts import judge
 from core.jury.judgements import Judgements
-from core.jury_pipeline import jury_spec, jury_store
+from core.jury.pipeline import jury_spec, jury_store
+from core.models.generation import Generator
+from core.models.verdicts import judge
 from pocket_world import trivia
 from pocket_world.evaluate import Share
 from pocket_world.jury import FOLDER, SPECS

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.errors import InputError
-from core.prompting.strategies import question_text
+from core.questions.prompting.strategies import question_text
 from core.records import Question
 from pocket_world import bank
 from pocket_world.evaluate import accuracy, letter_probabilities

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from core.perplexity import choices, conversations
+from core.models.perplexity import choices, conversations
 from core.settings import ASSETS
 from pocket_world import bank
 from pocket_world.contamination import Guard

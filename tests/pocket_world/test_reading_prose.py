@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from core.perplexity import conversations
+from core.models.perplexity import conversations
 from pocket_world import bank, curriculum
 from pocket_world.audit import audit
 from pocket_world.contamination import Guard

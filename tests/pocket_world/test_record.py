@@ -13,18 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
-from core.files.sealed import digest_of
-from core.inference.engine import Engine
-from core.inference.engine_factory import load_engine
-from core.perplexity import choices, conversations
-from core.perplexity.scoring import Scorer
+from core.models.engine import Engine
+from core.models.engine_factory import load_engine
+from core.models.perplexity import choices, conversations
+from core.models.perplexity.scoring import Scorer
+from core.questions import bank
 from core.reports import perplexity_results
 from core.runs.execution import perplexity_run
 from core.runs.prompts import draw_questions, prompts
 from core.runs.shared_questions import FOLDER as SHARED
 from core.runs.shared_questions import LINK, copy_whole, questions_file
 from core.runs.spec import RunSpec
-from core.tasks import bank
+from core.storage.sealed import digest_of
 from pocket_world.record import FOLDER, leave_out, record, recorded_specs
 from tests.parameters import rest_nightly
 

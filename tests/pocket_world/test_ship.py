@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.commands.grammar import parser
 from core.errors import RunError
 from core.settings import ASSETS
+from hedge.commands.grammar import parser
 from pocket_world import __main__ as command
 from pocket_world import ship
 from pocket_world.jury import SPECS

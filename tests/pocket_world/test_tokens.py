@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.prompting.strategies import prompt
+from core.questions.prompting.strategies import prompt
 from core.records import LETTERS
 from pocket_world.recipes import RECIPES
 from pocket_world.tokens import END, PAD

@@ -16,12 +16,12 @@ from core.conformal.pvalues import p_values
 from core.conformal.redraw import redraw
 from core.conformal.scores import score, true_scores
 from core.conformal.threshold import exact
+from core.questions import POCKET_BANK
 from core.records import FloatArray, IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.overview.matrix import matrix
 from core.reports.report import report
 from core.runs.spec import RunSpec
-from core.tasks import POCKET_BANK
 from tests.simulation.case import INTERVAL, TEST, Case
 
 K, ALPHA = 6, 100

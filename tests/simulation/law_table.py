@@ -24,7 +24,7 @@ from core.estimates import Estimate
 from core.jury.agreement import agreement
 from core.jury.experiment import Protocol
 from core.jury.judgements import Judgements
-from core.perplexity.figures import ScoredMessage
+from core.models.perplexity.figures import ScoredMessage
 from core.records import FloatArray, IntArray
 from core.reports import jury, question_identity
 from core.reports.array_evaluation import of_arrays

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from core.perplexity.figures import Paired, ScoredMessage
+from core.models.perplexity.figures import Paired, ScoredMessage
 from core.reports.perplexity import ChoiceScores, overall
 from tests.simulation.case import INTERVAL, TEST, Case
 

@@ -102,12 +102,15 @@ SIMULATED: dict[str, tuple[str, ...]] = {
     "core.reports.jury.reliability": ("laws: jury, right in a bin of confidence",),
     "core.reports.jury._risk_table": ("laws: jury, wrong among the answered",),
     # Perplexity
-    "core.perplexity.figures.Paired": (
+    "core.models.perplexity.figures.Paired": (
         "laws: perplexity, p of A − B",
         "perplexity: interval of A − B",
         "perplexity: p-value of A − B",
     ),
-    "core.perplexity.figures.clustered_mean_interval": ("laws: perplexity, A − B", "perplexity: interval of A − B"),
+    "core.models.perplexity.figures.clustered_mean_interval": (
+        "laws: perplexity, A − B",
+        "perplexity: interval of A − B",
+    ),
     # Published claims
     "core.reports.compare.claims.PublishedClaim": ("claims:",),
     "core.reports.compare.claims._spearman_interval": ("claims: interval of Spearman's ρ",),
@@ -118,7 +121,7 @@ SIMULATED: dict[str, tuple[str, ...]] = {
 PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.calibration.means.MeanInterval": ("core.calibration.means.loss_interval",),
     "core.calibration.means.seen_loss_interval": ("core.calibration.means.skewed_mean_interval",),
-    "core.commands.perplexity._choices": ("core.conformal.coverage.share_interval",),
+    "hedge.commands.perplexity._choices": ("core.conformal.coverage.share_interval",),
     "core.conformal.set_sizes.intervals.quantile_interval": (
         "core.conformal.set_sizes.intervals.intervals",
         "core.conformal.set_sizes.intervals.strata_intervals",
@@ -176,7 +179,7 @@ PASSED_ON: dict[str, tuple[str, ...]] = {
     "core.reports.one_question.option_frame": ("core.conformal.pvalues.p_values",),
     "core.reports.scored_sets.option_p_values": ("core.conformal.pvalues.p_values",),
     "core.reports.perplexity.ChoiceSets": ("core.conformal.set_sizes.intervals.intervals",),
-    "core.reports.perplexity._difference": ("core.perplexity.figures.Paired",),
+    "core.reports.perplexity._difference": ("core.models.perplexity.figures.Paired",),
     "core.reports.course.asking.differences": (
         "core.reports.compare.paired.Difference",
         "core.conformal.set_sizes.differences.difference_intervals",
@@ -210,12 +213,12 @@ NO_INTERVAL: dict[str, str] = {
     "that of core.conformal.pvalues",
     "core.conformal.pvalues.holm": "Holm's correction, proved for any p-values; those are simulated one by one",
     "core.reports.prompting.experiments.option_scores": "log-probabilities",
-    "core.record_tables.bare_tables": "log-probabilities",
-    "core.inference.server.replies.EchoedText": "log-probabilities",
-    "core.inference.server.abilities.Abilities": "what a server can do",
-    "core.inference.server.list_checks.EchoedToken": "what a server can do",
-    "core.inference.server.list_checks.Findings": "what a server can do",
-    "core.inference.server.address.ServedWeights": "which weights a server holds",
+    "core.storage.record_tables.bare_tables": "log-probabilities",
+    "core.models.server.replies.EchoedText": "log-probabilities",
+    "core.models.server.abilities.Abilities": "what a server can do",
+    "core.models.server.list_checks.EchoedToken": "what a server can do",
+    "core.models.server.list_checks.Findings": "what a server can do",
+    "core.models.server.address.ServedWeights": "which weights a server holds",
     "core.reports.bounded._both": "the ends of what a server's bounds leave open, proved and not estimated",
 }
 """A place whose name looks like one → what it is."""

@@ -14,9 +14,10 @@ import streamlit as st
 from app.classroom import desks, invite
 from app.serving import login
 from charts.scripts import bundle
-from core import access, quotas
-from core.classroom import guesses
-from core.classroom.live_class import LiveClass
+from core import access
+from core.access import quotas
+from core.serving.classroom import guesses
+from core.serving.classroom.live_class import LiveClass
 
 KEY = "classroom"
 KEYS_KEY = "classroom_keys"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import navigation
-from core.classroom import class_run, lecture
-from core.classroom.live_class import LiveClass
+from core.questions.bank_names import task_title
 from core.reports.file_names import file_name
-from core.tasks.bank_names import task_title
+from core.serving.classroom import class_run, lecture
+from core.serving.classroom.live_class import LiveClass
 
 SAVED_KEY = "saved_class_runs"
 

@@ -11,8 +11,8 @@ from app.components.classroom.lecturer import acting, take_link
 from app.components.classroom.opening import open_form
 from app.components.shared.only_looking import only_looking
 from core import access
-from core.classroom import lecture, live_class
 from core.errors import HedgeError
+from core.serving.classroom import lecture, live_class
 
 CHOSEN = "class"
 """The name in the address of the class that is shown."""

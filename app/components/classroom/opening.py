@@ -6,10 +6,10 @@ import secrets
 
 import streamlit as st
 
-from core.classroom import lecture, quiz
-from core.classroom.class_state import smallest_alpha
 from core.conformal.alpha import THOUSAND
-from core.tasks import TASKS
+from core.questions import TASKS
+from core.serving.classroom import lecture, quiz
+from core.serving.classroom.class_state import smallest_alpha
 
 SEED_BITS = 31
 

@@ -21,9 +21,9 @@ from core.exchange.dropped.grouping import UNKNOWN
 from core.exchange.imported import ImportedRun
 from core.exchange.joined_subjects import by_benchmark, joined_by_benchmark
 from core.exchange.table_columns import Columns
-from core.files.names import cut_name
 from core.reports.imported_figures import ImportedFigures, figures, stored_as
 from core.runs.spec import RunSpec
+from core.storage.names import cut_name
 
 KEPT_KEY = "dropped_files"
 CARRIED_KEY = "carried_files"

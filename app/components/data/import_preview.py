@@ -18,13 +18,13 @@ from core.exchange.dropped.found import FoundJury, FoundRun, named, refusals
 from core.exchange.imported import ImportedRun, save
 from core.exchange.joined_subjects import by_benchmark
 from core.exchange.shared_tasks import with_stored_banks
-from core.jury_pipeline import jury_store
-from core.option_names import OF_CLASSES
+from core.jury.pipeline import jury_store
+from core.questions.bank_names import bank_name, task_title
+from core.questions.identity import unpublished
+from core.questions.option_names import OF_CLASSES
 from core.reports.imported_figures import SHOWN_ALPHA, ImportedFigures, is_rounded, stored_as
 from core.reports.titles import setting_title
 from core.runs.caveats import MISSING, of_record
-from core.tasks.bank_names import bank_name, task_title
-from core.tasks.identity import unpublished
 
 ROWS_SHOWN = 9
 HEIGHT = 350

@@ -14,10 +14,10 @@ from app.errors import spoken
 from app.formatting import counted, plain
 from app.state.fields import MOST_COMPARED
 from core.errors import HedgeError
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
+from core.questions.bank_names import bank_name, task_title
 from core.runs import actions, store
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name, task_title
 
 NOTICE_KEY = "imported_notice"
 REMOVED_KEY = "removed_notice"

@@ -18,9 +18,9 @@ from core.exchange.dropped.files import DroppedFile
 from core.exchange.dropped.found import FoundFile, Reading
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.question_files import keep
-from core.perplexity import choices, conversation_files
-from core.perplexity.choices import digest_of
-from core.perplexity.conversations import Conversation
+from core.models.perplexity import choices, conversation_files
+from core.models.perplexity.choices import digest_of
+from core.models.perplexity.conversations import Conversation
 from core.tables.encodings import read_text
 
 LINES = 20

@@ -16,9 +16,8 @@ from app.formatting import counted, duration, plain, sentence, size
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError
-from core.runs import actions, store
+from core.runs import actions, store, trash
 from core.runs.actions import ActionResult
-from core.runs.storage import trash
 
 SHOWN = 7
 HEIGHT = 300

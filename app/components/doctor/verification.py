@@ -13,10 +13,10 @@ from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 from core import access
 from core.access import UserRole
+from core.checks.outcome import CheckResult
+from core.checks.plan import row_title
+from core.checks.report import Verification
 from core.reports.titles import setting_title
-from core.verify.outcome import CheckResult
-from core.verify.plan import row_title
-from core.verify.report import Verification
 
 POLL_S = 1.0
 VERDICTS = {"passed": "passed", "failed": "**failed**"}

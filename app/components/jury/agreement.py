@@ -13,7 +13,7 @@ from app.formatting import plain
 from charts.juror_pairs import PAIR_MEASURES, juror_pairs
 from core.estimates import Estimate
 from core.jury.agreement import Pairwise
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.file_names import About
 
 PAIR_KEY = "pair_measure"

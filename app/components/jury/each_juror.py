@@ -17,7 +17,7 @@ from charts.juror_reliability import juror_reliability
 from core.jury.adjudication import CONSTANT, RULES
 from core.jury.confidence import CONFIDENCES
 from core.jury.experiment import JuryExperiment, Protocol
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.file_names import About
 
 GAINS_HEIGHT, CONFIDENCES_HEIGHT = 300, 520

@@ -17,7 +17,7 @@ from app.components.shared import controls
 from app.formatting import counted, plain, sentence
 from app.state.jury import JuryView
 from core.jury.confidence import CONFIDENCES
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 
 JURY_KEY = "jury_picker"
 JUDGED_KEY = "judged_choice"

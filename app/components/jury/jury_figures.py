@@ -14,7 +14,7 @@ from app.formatting import counted, plain, sentence
 from app.serving.background import arrived
 from app.state.jury import JuryView
 from core.jury.experiment import JuryExperiment, Protocol
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import About
 

@@ -8,7 +8,7 @@ from app.caches import jury_cache
 from app.components.shared import controls
 from app.state.jury import JuryView
 from core.jury.experiment import Protocol
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.repeated import counted
 
 

@@ -14,15 +14,15 @@ from app.components.shared.resume import resume_button
 from app.errors import spoken
 from app.formatting import counted, plain, sentence
 from charts.tuning_loss import tuning_loss
-from core import jury_job
 from core.errors import InputError
-from core.inference.models import DTYPES
-from core.inference.server.address import model_on_servers, served_model
-from core.jury_job import JuryProgress
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models.models import DTYPES
+from core.models.server.address import model_on_servers, served_model
+from core.questions import trivia
 from core.reports.titles import PRECISION_TITLES
-from core.tasks import trivia
+from core.runs import jury_job
+from core.runs.jury_job import JuryProgress
 
 POLL_S = 1.0
 SHOWN = 4

@@ -11,7 +11,7 @@ from app.formatting import signed
 from app.serving.background import computing
 from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
-from core.jury_pipeline.jury_store import JuryRecord
+from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.file_names import About
 
 TITLES = {

@@ -16,7 +16,7 @@ from app.components.shared.runs import no_runs_yet, title
 from app.errors import spoken
 from app.showcase import default_run, showcase
 from app.state.learn import LearnView
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.reports.file_names import About
 from core.reports.lesson import Lesson
 

@@ -13,13 +13,13 @@ from app.components.shared.runs import links_to, open_run, titles
 from app.errors import spoken
 from app.formatting import counted, duration, plain, size
 from core.progress import rate_in_words
+from core.questions.bank_names import bank_name, task_title
 from core.reports.forecast import Forecast
 from core.reports.titles import FORM_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs import actions, store
 from core.runs.caveats import Caveat
 from core.runs.prompts import Combination
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name, task_title
 
 MOST_SHOWN = 4
 TIME_HELP = (

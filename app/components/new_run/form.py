@@ -13,16 +13,16 @@ from app.components.new_run.server_form import ServedModels
 from app.components.shared import wrong_place
 from app.components.shared.only_looking import others_are_served
 from app.formatting import plain
-from core.inference import models
-from core.inference.models import DTYPES, QUANTIZED
-from core.inference.registry import BY_ID, MODELS
-from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
-from core.prompting.strategies import STRATEGIES
+from core.models import models
+from core.models.models import DTYPES, QUANTIZED
+from core.models.registry import BY_ID, MODELS
+from core.questions import catalogue
+from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, PRECISION_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_SHOTS, MODES, RunSpec
 from core.settings import settings
-from core.tasks import catalogue
 
 FIRST_MODEL = "pocket-8m"
 """The model that is chosen at first: the largest that ships, which still takes only seconds for 100 questions."""

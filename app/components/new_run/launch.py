@@ -12,12 +12,12 @@ from app.caches.forecast_cache import Plan
 from app.components.shared.reading import reading
 from app.components.shared.runs import links_to, title
 from app.formatting import counted, plain, sentence, shortened
+from core.questions.bank_names import bank_name, bank_of_task, task_title
 from core.runs import store
 from core.runs.model_files import identified
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name, bank_of_task, task_title
 
 EXISTING_HELP = (
     "Nothing is left to launch, because all of these runs exist. The buttons above open, repeat or resume them."

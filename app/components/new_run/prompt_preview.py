@@ -12,11 +12,11 @@ from app.caches import preview_cache
 from app.caches.preview_cache import Previewed, PreviewJob, ServedPreview
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
-from core.commands.run_words import run_words
-from core.inference.preview import Preview
+from core.models.preview import Preview
+from core.questions.bank_names import bank_of_task, task_title
 from core.reports.titles import STRATEGY_TITLES
 from core.runs.prompts import Combination
-from core.tasks.bank_names import bank_of_task, task_title
+from hedge.commands.run_words import run_words
 
 KEY = "previewed"
 POLL_S = 0.5

@@ -14,13 +14,12 @@ from app.components.shared.runs import shown_on
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, size
 from core import access
-from core.devices.nvml import GpuMetrics
-from core.files import disk
+from core.models.devices.nvml import GpuMetrics
 from core.reports.titles import details, record_task_title
-from core.runs import actions, engine, store
+from core.runs import actions, engine, store, trash
 from core.runs.agent import host_reports
 from core.runs.status import RunStatus
-from core.runs.storage import trash
+from core.storage import disk
 
 POLL_S = 1.0
 LOG_LINES = 40

@@ -12,13 +12,13 @@ from app.formatting import plain, sentence
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError
-from core.inference.server import permission
-from core.inference.server.abilities import COMPLETIONS, TEXTS, Abilities
-from core.inference.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
-from core.inference.server.known_servers import RememberedServers, remember, remembered
-from core.inference.server.spending import MILLION, Price
-from core.letter_mass import way_out
-from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.models.letter_mass import way_out
+from core.models.server import permission
+from core.models.server.abilities import COMPLETIONS, TEXTS, Abilities
+from core.models.server.address import LONGEST_TIMEOUT_S, TIMEOUT_S, ServedModel, model_on_servers
+from core.models.server.known_servers import RememberedServers, remember, remembered
+from core.models.server.spending import MILLION, Price
+from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_PICKS, RunSpec
 
@@ -375,7 +375,7 @@ def _connect_again(prefix: str, connection: RememberedServers) -> None:
 
 def _connect(prefix: str) -> None:
     """Ask the typed server for its models. Keeps them, or one sentence that says what is wrong."""
-    from core.inference.server.connect import addresses, connected, connected_elsewhere  # imports an HTTP client
+    from core.models.server.connect import addresses, connected, connected_elsewhere  # imports an HTTP client
 
     for name in ("connection", "problem", "corrected", "listed", "served"):
         st.session_state.pop(f"{prefix}_{name}", None)
@@ -434,7 +434,7 @@ def _limits(prefix: str) -> dict[str, Any]:
 
 
 def _budget(prefix: str, *, priced: bool) -> float | None:
-    """Show and return the budget, in the unit of :class:`~core.inference.server.spending.Price`."""
+    """Show and return the budget, in the unit of :class:`~core.models.server.spending.Price`."""
     where: dict[str, Any] = {"placeholder": "none", "help": BUDGET_HELP}
     if priced:
         found = st.number_input(

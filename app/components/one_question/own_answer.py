@@ -22,18 +22,18 @@ from app.components.shared.ranges import question_ranges
 from app.components.shared.runs import title
 from app.formatting import counted, plain, sentence
 from app.state.one_question import OneQuestionView
-from core import letter_mass
-from core.answering.custom_question import ModelAnswer
 from core.errors import HedgeError
-from core.inference.model_fingerprint import short
-from core.inference.models import is_local, ships
-from core.inference.replaced_weights import NOT_RECORDED, replaced
+from core.models import letter_mass
+from core.models.model_fingerprint import short
+from core.models.models import is_local, ships
+from core.models.replaced_weights import NOT_RECORDED, replaced
+from core.questions.bank_names import bank_name, task_title
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports import one_question
 from core.reports.bounded import asked_bounds
 from core.reports.question_kind import QuestionKind
+from core.runs.answering.custom_question import ModelAnswer
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name, task_title
 
 NO_GUARANTEE = "The guarantee does not hold here: the set may miss the right answer more often than alpha says."
 

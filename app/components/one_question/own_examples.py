@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.formatting import plain
-from core.answering.custom_question import CustomQuestion
-from core.inference import models
+from core.models import models
+from core.runs.answering.custom_question import CustomQuestion
 from core.runs.spec import RunSpec
 
 RUN = RunSpec(model="pocket-8m", task="qa")

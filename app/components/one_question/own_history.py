@@ -10,12 +10,12 @@ from app.components.one_question.own_question_form import HISTORY_KEY, LATEST_KE
 from app.components.shared.answer_progress import PENDING_KEY
 from app.formatting import plain, shortened
 from app.state.one_question import OneQuestionView
-from core.answering import custom_question
-from core.answering.custom_question import ModelAnswer
 from core.conformal.scores import SCORES
 from core.errors import HedgeError
 from core.reports import one_question
 from core.reports.frames import alpha_value
+from core.runs.answering import custom_question
+from core.runs.answering.custom_question import ModelAnswer
 
 MOST_SHOWN = 30
 

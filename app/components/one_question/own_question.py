@@ -23,8 +23,8 @@ from app.components.shared.answer_progress import PENDING_KEY, failed, note_end,
 from app.components.shared.runs import no_runs_yet
 from app.formatting import plain, sentence
 from app.state.one_question import OneQuestionView
-from core.answering import client, custom_question
 from core.errors import InputError
+from core.runs.answering import client, custom_question
 
 POLL_S = 0.5
 AT_ONCE_S = 0.9

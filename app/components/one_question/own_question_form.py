@@ -20,15 +20,15 @@ from app.showcase import default_run
 from app.state.one_question import OneQuestionView
 from core import access
 from core.access import UserRole
-from core.answering import client, custom_question
-from core.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.errors import HedgeError, InputError
-from core.inference import models
-from core.inference.model_fingerprint import in_spec
-from core.inference.replaced_weights import is_here
-from core.inference.server.address import ON_SERVERS
+from core.models import models
+from core.models.model_fingerprint import in_spec
+from core.models.replaced_weights import is_here
+from core.models.server.address import ON_SERVERS
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.reports.question_kind import QuestionKind, best_run
+from core.runs.answering import client, custom_question
+from core.runs.answering.custom_question import MOST_OPTIONS, CustomQuestion
 from core.runs.store import RunRecord
 
 MODEL_KEY = "own_model"

@@ -26,7 +26,7 @@ from app.components.shared.runs import titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
 from core.conformal.scores import SCORES
-from core.option_names import short_names
+from core.questions.option_names import short_names
 from core.records import OPTION_NAMES, FloatArray, Question
 from core.reports import one_question
 from core.reports.bounded import bounded_options, probability_ends

@@ -16,7 +16,7 @@ from app.components.overview.matrix import matrix_data
 from app.components.shared import controls, export, published_switch
 from app.formatting import counted, plain
 from app.state.overview import YOURS, OverviewView
-from core.option_names import OF_CLASSES
+from core.questions.option_names import OF_CLASSES
 from core.reports.compare.benchmark import SetRule
 from core.reports.overview import published
 from core.reports.overview.headline import headline

@@ -15,13 +15,13 @@ from app.state.overview import OverviewView
 from charts.palette import score_meaning
 from core.conformal.scores import SCORES
 from core.estimates import Estimate
+from core.questions.bank_names import task_title
 from core.reports.caveats import MARK
 from core.reports.overview.matrix import Cell, Column, Matrix, Row, shade
 from core.reports.overview.published import SOURCES, PublishedBlock, PublishedResult
 from core.reports.repeated import tested
 from core.reports.titles import CLASSES_TITLE, differences
 from core.runs.spec import RunSpec
-from core.tasks.bank_names import task_title
 
 OPENS_SHELF = "Opens the shelf, from which its results can be brought in"
 

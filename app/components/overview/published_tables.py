@@ -8,10 +8,10 @@ import streamlit as st
 from app.components.shared import figures
 from app.formatting import plain
 from charts.run_names import task_titles
+from core.questions.bank_names import task_title
 from core.reports.file_names import About
 from core.reports.overview.published import SOURCES, published
 from core.reports.overview.similar_accuracy import alike
-from core.tasks.bank_names import task_title
 
 SHOWN_PAIRS = 3
 HEIGHT = 316

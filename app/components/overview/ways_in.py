@@ -19,11 +19,11 @@ from app.state.one_question import OneQuestionView
 from app.state.overview import OverviewView
 from core.conformal.alpha import ALPHAS, THOUSAND
 from core.errors import HedgeError, UnreadableRunError
+from core.questions.bank_names import task_title
 from core.reports.overview.example_question import LONGEST_OPTION
 from core.reports.run_filter import record_task_key, task_order
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks.bank_names import task_title
 
 CURVE_STEP = 10
 """The curve has a point for every so many thousandths of alpha."""

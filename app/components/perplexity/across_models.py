@@ -9,7 +9,7 @@ from app.caches.perplexity_library import Library
 from app.components.perplexity.measured_messages import measured_messages
 from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared.static_table import static_table
-from core.perplexity.figures import bits_per_byte, uniform_bits_per_byte
+from core.models.perplexity.figures import bits_per_byte, uniform_bits_per_byte
 
 UNIFORM, UNKNOWN = "Of uniform guessing", "–"
 

@@ -20,10 +20,10 @@ from core import access
 from core.access import UserRole
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
-from core.perplexity import choices
-from core.perplexity.choices import Choice, digest_of
-from core.perplexity.prompts import SystemPrompt
-from core.perplexity.request import Request
+from core.models.perplexity import choices
+from core.models.perplexity.choices import Choice, digest_of
+from core.models.perplexity.prompts import SystemPrompt
+from core.models.perplexity.request import Request
 from core.reports import perplexity as reports
 from core.reports.file_names import About
 

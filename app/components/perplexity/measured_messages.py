@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_form import PerplexityForm
-from core.perplexity.figures import ScoredMessage
-from core.perplexity.prompts import EMPTY
+from core.models.perplexity.figures import ScoredMessage
+from core.models.perplexity.prompts import EMPTY
 
 DIFFERENCE_HELP = (
     "The mean over messages of A's loss minus B's, in nats per token, with a 95% t interval over "

@@ -21,10 +21,10 @@ from app.state.perplexity import PerplexityView
 from core import access
 from core.access import UserRole
 from core.errors import HedgeError, InputError
-from core.inference.models import canonical
-from core.inference.server.address import asked_parts
-from core.perplexity.request import Request
-from core.perplexity.server_scoring import estimated_tokens
+from core.models.models import canonical
+from core.models.perplexity.request import Request
+from core.models.perplexity.server_scoring import estimated_tokens
+from core.models.server.address import asked_parts
 from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 
@@ -96,7 +96,7 @@ def _launch(chosen: PerplexityForm, wanted: dict[str, Request]) -> None:
 
 def launch(specs: Sequence[RunSpec]) -> None:
     """Submit runs to the engine and remember them for this window."""
-    from core.inference.server import permission
+    from core.models.server import permission
     from core.runs import actions
 
     for spec in specs:  # a link may name a server that nobody has connected to

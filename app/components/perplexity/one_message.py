@@ -10,7 +10,7 @@ from app.components.perplexity.perplexity_form import PerplexityForm
 from app.components.shared.token_strip import token_strip
 from app.formatting import plain, shortened
 from app.state.perplexity import PerplexityView
-from core.perplexity.figures import aligned, most_changed
+from core.models.perplexity.figures import aligned, most_changed
 
 TALK_KEY = "words_talk"
 MESSAGE_KEY = "words_message"

@@ -23,7 +23,7 @@ from app.formatting import counted, plain, rounded, signed
 from app.state.perplexity import PerplexityView
 from charts.loss_along_conversation import loss_along
 from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
-from core.perplexity.figures import token_weighted
+from core.models.perplexity.figures import token_weighted
 from core.reports import perplexity as reports
 from core.reports.file_names import About
 from core.reports.p_values import p_said, p_text

@@ -19,13 +19,13 @@ from app.formatting import plain, sentence
 from app.state.perplexity import WINDOWS, PerplexityView
 from core.errors import InputError
 from core.exchange.dropped.apart import apart
-from core.inference.models import bundled_models, canonical
-from core.inference.server.address import ServedWeights, asked_parts
-from core.perplexity import conversation_files
-from core.perplexity import conversations as talks
-from core.perplexity.conversations import Conversation
-from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
-from core.perplexity.request import Request
+from core.models.models import bundled_models, canonical
+from core.models.perplexity import conversation_files
+from core.models.perplexity import conversations as talks
+from core.models.perplexity.conversations import Conversation
+from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt, named
+from core.models.perplexity.request import Request
+from core.models.server.address import ServedWeights, asked_parts
 from core.reports.titles import PRECISION_TITLES
 from core.runs.execution import perplexity_run
 from core.runs.spec import SERVED, RunSpec

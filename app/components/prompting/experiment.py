@@ -15,6 +15,7 @@ from app.components.shared.run_picker import one_line
 from app.formatting import counted
 from app.showcase import showcase
 from app.state.prompting import PromptingView
+from core.questions.bank_names import bank_name
 from core.reports.compare.benchmark import SetRule
 from core.reports.prompting import experiments as reports
 from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
@@ -22,7 +23,6 @@ from core.reports.run_filter import is_own
 from core.reports.titles import distinct_titles
 from core.runs.model_files import served_weights
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name
 
 GONE = "There are no finished runs of the linked experiment here (they may have been deleted). Another one is shown."
 Found = Mapping[str, tuple[PromptingExperiment, tuple[RunRecord, ...]]]

@@ -13,13 +13,13 @@ from app.components.new_run import form, launch, server_form
 from app.components.new_run.forecast import forecast
 from app.components.prompting.experiment import ShownExperiment
 from app.formatting import plain
-from core.commands.run_words import run_words
-from core.prompting.forms import FORMATS, FORMS, TEXT_FORMS
-from core.prompting.strategies import STRATEGIES
+from core.questions import catalogue
+from core.questions.prompting.forms import FORMATS, FORMS, TEXT_FORMS
+from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import FORM_TITLES, FORMAT_TITLES, STRATEGY_TITLES
 from core.runs.prompts import Combination
 from core.runs.spec import MAX_REPEATS, MAX_SHOTS, MAX_SYSTEM, SERVED
-from core.tasks import catalogue
+from hedge.commands.run_words import run_words
 
 SHOTS = (0, 1, 2, 5)
 SAMPLES = 200

@@ -6,8 +6,8 @@ import streamlit as st
 
 from app.errors import spoken
 from app.formatting import counted, plain
-from core.answering import client
-from core.answering.custom_question import AnswerProgress
+from core.runs.answering import client
+from core.runs.answering.custom_question import AnswerProgress
 
 PENDING_KEY, FAILED_KEY = "own_pending", "own_failed"
 MB = 1_000_000

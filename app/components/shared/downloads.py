@@ -8,8 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app.caches import run_cache
+from core.questions.bank_names import bank_name
 from core.reports.file_names import About, about_runs
-from core.tasks.bank_names import bank_name
 
 
 def about(runs: Sequence[str], alpha: int | None = None) -> About:

@@ -20,12 +20,12 @@ from charts.figure_files import KINDS, FigureFile
 from charts.figure_style import NARROWEST, THEMES, WIDEST, WIDTHS, FigureStyle
 from core.errors import InputError
 from core.exchange import writing
+from core.questions.bank_names import bank_name
 from core.reports import exports
 from core.reports.compare.benchmark import SetRule
 from core.reports.figure_names import FILE_KINDS, RUN_FIGURES
 from core.reports.file_names import of_runs
 from core.reports.titles import record_task_title
-from core.tasks.bank_names import bank_name
 
 WIDTH_TITLES = {
     "single": f"One column ({WIDTHS['single']} in)",

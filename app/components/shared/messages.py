@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.files.json_text import whole_texts
+from core.storage.json_text import whole_texts
 
 LONGEST = 5_000
 """Characters of one value."""

@@ -13,11 +13,11 @@ from app.state.alpha_lab import AlphaLabView
 from app.state.fields import MOST_COMPARED
 from app.state.one_question import OneQuestionView
 from app.state.shared import SharedView
+from core.questions.bank_names import bank_name
 from core.reports import titles as run_titles
 from core.reports.file_names import stem
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks.bank_names import bank_name
 
 
 def title(record: RunRecord) -> str:

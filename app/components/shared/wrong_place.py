@@ -16,8 +16,8 @@ from core.errors import AccessError, HedgeError, InputError
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.recognition import kind_of
-from core.files.names import cut_name, named
-from core.tasks import catalogue, split_task
+from core.questions import catalogue, split_task
+from core.storage.names import cut_name, named
 
 ON_PERPLEXITY = {
     "conversation": "Upload it under “How words are scored, and your own conversations”.",

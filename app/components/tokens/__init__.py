@@ -21,5 +21,5 @@ _mount = st.components.v2.component(
 
 
 def token_text(view: dict[str, Any], *, key: str) -> None:
-    """Show a token view (:mod:`core.adapters.token_view`)."""
+    """Show a token view (:mod:`core.models.adapters.token_view`)."""
     _mount(key=key, data={"tokens": view["tokens"], "model": view["model"]})

@@ -14,7 +14,7 @@ from app.formatting import plain, sentence
 from charts.rank_variances import rank_variances
 from charts.token_reliability import MOST, token_reliability
 from core.calibration.estimate import CalibrationEstimate
-from core.inference.model_fingerprint import short
+from core.models.model_fingerprint import short
 from core.reports import tokens as reports
 from core.reports.file_names import About
 from core.reports.tokens import TokenResult

@@ -18,13 +18,13 @@ from app.errors import spoken
 from app.formatting import clock, counted, plain, sentence
 from core import access
 from core.access import UserRole
-from core.answering import client
-from core.answering import token_text as token_texts
-from core.inference.model_fingerprint import short
-from core.inference.server.address import ServedWeights, short_name
-from core.inference.spelling import PART
+from core.models.model_fingerprint import short
+from core.models.server.address import ServedWeights, short_name
+from core.models.spelling import PART
 from core.reports import tokens as reports
 from core.reports.file_names import About
+from core.runs.answering import client
+from core.runs.answering import token_text as token_texts
 from core.settings import ASSETS
 
 MODEL_KEY, EVALUATIONS_KEY = "model", "evaluations"
@@ -35,7 +35,7 @@ POLL_S = 0.5
 AT_ONCE_S = 0.9
 """Seconds that a text waits for its tokens before the page shows the progress."""
 LONGEST = 20_000
-"""The most characters in a text, as in :mod:`core.adapters.token_view`."""
+"""The most characters in a text, as in :mod:`core.models.adapters.token_view`."""
 TEXT_HELP = f"At most {LONGEST:,} characters."
 WINDOWS_SAID = (
     " This model reads {0:,} tokens at once, fewer than the text has. It reads the text in overlapping "

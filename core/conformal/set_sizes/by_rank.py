@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.clusters import few_clusters, kish_number
 from core.conformal.alpha import Alpha
+from core.conformal.clusters import few_clusters, kish_number
 from core.conformal.probabilities import row_blocks
 from core.conformal.set_sizes.resampling import CHUNK
 from core.conformal.sets import check_empty
@@ -79,8 +79,8 @@ def size_curve(
     The thresholds increase with their rank.
     A set has at least j options if and only if the j-th smallest score of its row is at most the threshold. So each
     score of a sorted row is counted from the first threshold on that admits it. With ``empty="top1"`` an empty set
-    counts as one option. ``clusters`` (m,) number the questions that rows repeat (:mod:`core.clusters`). Raises
-    :class:`InputError` if there are no test questions.
+    counts as one option. ``clusters`` (m,) number the questions that rows repeat (:mod:`core.conformal.clusters`).
+    Raises :class:`InputError` if there are no test questions.
     """
     m = len(test_scores)
     if m == 0:
@@ -133,8 +133,8 @@ def _covariances(
 ) -> FloatArray:
     """The covariance of mean size and accuracy at each threshold, from the clusters' sums, (n + 1, 2, 2).
 
-    It is that of :func:`core.clusters.covariance_of_mean`, widened for a variance of few clusters
-    (:func:`core.clusters.few_clusters`).
+    It is that of :func:`core.conformal.clusters.covariance_of_mean`, widened for a variance of few clusters
+    (:func:`core.conformal.clusters.few_clusters`).
     """
     order = np.argsort(clusters, kind="stable")
     m, starts = len(order), np.flatnonzero(np.diff(clusters[order], prepend=-1))

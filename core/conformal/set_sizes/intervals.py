@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, betaincinv
 
-from core.clusters import covariance_of_mean, few_clusters, kish_number
 from core.conformal.alpha import Alpha
+from core.conformal.clusters import covariance_of_mean, few_clusters, kish_number
 from core.conformal.coverage import share_interval
 from core.conformal.set_sizes.by_rank import SizeCurve, sizes_at, uacc
 from core.conformal.set_sizes.resampling import (

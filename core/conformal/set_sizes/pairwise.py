@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri
 
-from core.clusters import within
 from core.conformal.alpha import check_thousandths
+from core.conformal.clusters import within
 from core.conformal.pairwise import SharedRuns, filled_scores
 from core.conformal.set_sizes.by_rank import SizeCurve, size_curve, thresholds_by_rank, uacc
 from core.conformal.set_sizes.differences import noise_of_means, spread_of_places, tested

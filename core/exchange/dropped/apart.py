@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from core.confined import Channel, LimitReached, Limits, Nursery, misunderstood
 from core.errors import InputError
 from core.exchange.dropped.files import MOST_FILES, DroppedFile, Gathered, Refusal
 from core.exchange.dropped.found import FoundFile, Header, Reading, TableHeader
@@ -30,6 +29,7 @@ from core.exchange.dropped.reading import (
     with_meaning,
 )
 from core.exchange.table_columns import Columns
+from core.processes.confined import Channel, LimitReached, Limits, Nursery, misunderstood
 from core.settings import settings
 from core.tables.encodings import MOST_UNPACKED
 from core.tables.safe_read import LARGEST_FILE

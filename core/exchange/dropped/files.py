@@ -18,7 +18,7 @@ from backports.zstd import tarfile, zipfile
 from core.errors import InputError
 from core.exchange.archive import DAMAGED
 from core.exchange.dropped.recognition import archive_kind
-from core.files.names import cut_name
+from core.storage.names import cut_name
 from core.tables import encodings
 from core.tables.encodings import MOST_UNPACKED
 

@@ -16,11 +16,11 @@ from core.exchange.cited_work import CitedWork
 from core.exchange.imported import ImportedRun
 from core.exchange.option_columns import OptionColumns
 from core.exchange.table_columns import figure_columns, text_columns
+from core.questions.bank_shapes import cells_of, looks_like_bank, parts, with_header
 from core.tables.field_names import LABEL_NAMES, matching
 from core.tables.labels import UNANSWERED
 from core.tables.list_columns import widened
 from core.tables.tabular import Sheet
-from core.tasks.bank_shapes import cells_of, looks_like_bank, parts, with_header
 
 Place = Literal["runs", "jury", "new_run", "perplexity", ""]
 """Where a file's content goes: it becomes runs or a jury, or is used on another page, or nowhere."""

@@ -26,8 +26,8 @@ from core.exchange.dropped import examples, marks
 from core.exchange.dropped.kind import Kind
 from core.exchange.dropped.marks import rows_have
 from core.exchange.dropped.other_tools import holds_picks, holds_tensors, torch_arrays
-from core.perplexity import conversation_files
-from core.tasks import finished
+from core.models.perplexity import conversation_files
+from core.questions import finished
 
 MEANS = "it holds scores of a whole run; sets need the probability of every option of every question"
 

@@ -14,7 +14,7 @@ from core.exchange.dropped.kind import SheetView
 from core.exchange.judge_columns import judge_columns, long_columns, unfolded
 from core.exchange.juries import LABEL_COLUMNS
 from core.exchange.picks import tallied
-from core.perplexity import choices, conversation_files
+from core.models.perplexity import choices, conversation_files
 from core.tables.field_names import LABEL_NAMES, OPTIONS_NAMES, PICK_NAMES, QUESTION_NAMES, matching
 from core.tables.json_table import pandas_columns
 from core.tables.tabular import Sheet

@@ -9,20 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core import access, quotas
-from core.access import UserRole
+from core import access
+from core.access import UserRole, quotas
 from core.errors import HedgeError, InputError, Undecided
 from core.exchange.dropped.apart import apart
-from core.files.names import cut_name
+from core.questions import catalogue, finished, local_file
+from core.questions.recipes import HALUEVAL
+from core.questions.rows import ending_of, no_collection
 from core.records import DONT_KNOW
 from core.settings import settings
+from core.storage.names import cut_name
 from core.tables.tabular import open_columns, open_sheet
-from core.tasks import catalogue, finished, local_file
-from core.tasks.recipes import HALUEVAL
-from core.tasks.rows import ending_of, no_collection
 
 ENDING = {"csv": ".csv", "parquet": ".parquet", "json": ".json", "jsonl": ".jsonl"}
-"""From what a table is to the ending by which :mod:`core.tasks.rows` knows it."""
+"""From what a table is to the ending by which :mod:`core.questions.rows` knows it."""
 
 
 @access.needs(UserRole.LAUNCHER, "bring questions in")

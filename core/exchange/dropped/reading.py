@@ -25,7 +25,7 @@ from core.exchange.imported import ImportedRun
 from core.exchange.juries import ReadJury
 from core.exchange.lm_eval_results import date_of
 from core.exchange.table_columns import Columns
-from core.tasks.rows import no_collection
+from core.questions.rows import no_collection
 
 LOG = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]

@@ -18,8 +18,8 @@ from core.exchange.dropped.kind import Kind, SheetView
 from core.exchange.dropped.kinds import KINDS, UNCLEAR
 from core.exchange.dropped.other_tools import check_delimiters
 from core.exchange.unpickle import load_arrays
-from core.files.json_text import loads
-from core.perplexity import conversation_files
+from core.models.perplexity import conversation_files
+from core.storage.json_text import loads
 from core.tables.encodings import LINE_END, opened
 from core.tables.json_table import first_line
 from core.tables.safe_read import check_size, json_value

@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.conformal.draws import uniforms
 from core.conformal.scores import SCORES
-from core.option_names import set_text
+from core.questions.option_names import set_text
 from core.records import IntArray
 from core.reports.evaluation import Evaluation
 from core.reports.scored_sets import form, true_letters

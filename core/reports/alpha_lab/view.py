@@ -16,12 +16,12 @@ import pyarrow.compute as pc
 from core.conformal.draws import FEWER, SPLIT, WORD, first_part
 from core.conformal.probabilities import log, log_softmax
 from core.errors import InputError
+from core.questions.identity import cluster_name
+from core.questions.near_duplicates import clusters
 from core.records import DONT_KNOW, NONE_OF_ABOVE, FloatArray, IntArray, Question
 from core.reports.evaluation import Evaluation
 from core.reports.repeated import one_row_each
 from core.runs import store
-from core.tasks.identity import cluster_name
-from core.tasks.near_duplicates import clusters
 
 KEPT = 4
 FEWEST = 5

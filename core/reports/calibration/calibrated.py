@@ -20,8 +20,8 @@ from core.calibration.decomposition import BrierParts, brier_parts
 from core.calibration.estimate import CalibrationEstimate
 from core.calibration.figures import estimates
 from core.calibration.reliability import Reliability, reliability
-from core.clusters import within as clusters_within
 from core.conformal.alpha import THOUSAND
+from core.conformal.clusters import within as clusters_within
 from core.conformal.coverage import Ties, beta_binomial_band
 from core.conformal.curve import alpha_curve
 from core.conformal.probabilities import top_options

@@ -17,7 +17,7 @@ import numpy as np
 from core.calibration.means import loss_interval
 from core.calibration.metrics import brier, correct, expected_calibration_error, log_losses
 from core.calibration.recalibration import METHODS, Recalibration, fit
-from core.clusters import within
+from core.conformal.clusters import within
 from core.conformal.draws import FITTING, first_part
 from core.conformal.probabilities import log_softmax, softmax, top_options
 from core.conformal.scores import score, true_scores

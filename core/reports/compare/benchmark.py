@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.option_names import set_text
+from core.questions import short_task
+from core.questions.option_names import set_text
 from core.reports import question_identity
 from core.reports.caveats import in_one
 from core.reports.evaluation import Evaluation
@@ -18,7 +19,6 @@ from core.reports.titles import model_titles
 from core.runs import store
 from core.runs.caveats import COLUMN
 from core.runs.spec import RunSpec
-from core.tasks import short_task
 
 GUARANTEE_AT = 0.05
 """Coverage does not meet the guarantee if its probability under the guarantee is at most this."""

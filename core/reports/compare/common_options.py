@@ -1,9 +1,9 @@
 """Runs on the options that all of them offer.
 
 Some forms add E "I don't know" and F "None of the above", and a question is the same with and without them
-(:mod:`core.tasks.identity`). But a set of six options is not comparable with one of four, and UAcc has the factor √k.
-So where one run of a comparison lacks E and F, they are left out of the others: the remaining probabilities are scaled
-to sum to 1, and thresholds are computed again.
+(:mod:`core.questions.identity`). But a set of six options is not comparable with one of four, and UAcc has the factor
+√k. So where one run of a comparison lacks E and F, they are left out of the others: the remaining probabilities are
+scaled to sum to 1, and thresholds are computed again.
 """
 
 from __future__ import annotations

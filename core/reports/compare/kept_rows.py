@@ -17,12 +17,12 @@ from typing import Any
 
 import pandas as pd
 
-from core.files.sealed import read_json, write_json
 from core.reports.compare.benchmark import SetRule, reports, rows_of, with_weights
 from core.reports.compare.common_options import wider, without_extra
 from core.reports.evaluation import Evaluation
 from core.runs import store
 from core.settings import ROOT, settings
+from core.storage.sealed import read_json, write_json
 
 MOST_RULES = 64
 """Rows that are kept of one run: 64 kB. There is one for each score and each alpha at which it has been compared."""

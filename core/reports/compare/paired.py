@@ -1,10 +1,10 @@
 """Two runs compared question by question, and tests of their difference.
 
-Both runs are paired on the questions that they share, told by their identity (:mod:`core.tasks.identity`): the same
+Both runs are paired on the questions that they share, told by their identity (:mod:`core.questions.identity`): the same
 text and answers, whatever the order of the options and the bank they are in. A difference is the second run's figure
 minus the first's. Each hypothesis has one test: McNemar's for accuracy (:mod:`core.reports.compare.paired_shares`), and
 for mean set size and UAcc the paired permutation test of :mod:`core.conformal.permutation`, which includes the luck of
-the calibration draw. Rows that belong together (:mod:`core.clusters`) count as one unit.
+the calibration draw. Rows that belong together (:mod:`core.conformal.clusters`) count as one unit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.clusters import count
+from core.conformal.clusters import count
 from core.conformal.permutation import PValues, Swappable, swap_test
 from core.conformal.pvalues import holm
 from core.conformal.scores import score as score_of
@@ -28,7 +28,7 @@ from core.conformal.set_sizes.pairwise import together
 from core.conformal.tuning import Tuned
 from core.errors import InputError
 from core.estimates import Estimate
-from core.option_names import set_text
+from core.questions.option_names import set_text
 from core.records import FloatArray, IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value

@@ -2,9 +2,9 @@
 
 The interval is Tango's (:mod:`core.calibration.tango`), and the test McNemar's, exact.
 
-Rows of a cluster (:mod:`core.clusters`) are right or wrong together. The interval is then that of the number of
-independent rows whose difference has the variance of the clusters' sums, and the test turns whole clusters: under its
-hypothesis, either run could have given either run's answers to a cluster.
+Rows of a cluster (:mod:`core.conformal.clusters`) are right or wrong together. The interval is then that of the number
+of independent rows whose difference has the variance of the clusters' sums, and the test turns whole clusters: under
+its hypothesis, either run could have given either run's answers to a cluster.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, stdtrit
 
 from core.calibration.tango import tango_ends
-from core.clusters import count, covariance_of_mean, kish_number, sums
+from core.conformal.clusters import count, covariance_of_mean, kish_number, sums
 from core.estimates import Estimate
 from core.records import FloatArray, IntArray
 
@@ -38,7 +38,8 @@ def _worth(changes: FloatArray, clusters: IntArray, z: float) -> float:
 
     Two further clusters, in which every row changes, stand for what few changes can't show. Student's quantile stands
     for how uncertain a variance from so many clusters is. Clusters of unequal size are as few as Kish's number says. If
-    that is fewer than half of them, rows of a cluster count as alike (:func:`core.clusters.effective_number`).
+    that is fewer than half of them, rows of a cluster count as alike
+    (:func:`core.conformal.clusters.effective_number`).
     """
     n, g, alike = len(changes), count(clusters, len(changes)), kish_number(clusters, len(changes))
     if g < 2:

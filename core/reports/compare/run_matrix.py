@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from core.calibration.metrics import correct
-from core.clusters import count
+from core.conformal.clusters import count
 from core.conformal.pairwise import SharedRuns, mean_size, swap_tests
 from core.conformal.pvalues import holm
 from core.conformal.scores import SCORES, true_scores
@@ -30,7 +30,7 @@ from core.conformal.set_sizes.differences import tested
 from core.conformal.set_sizes.pairwise import difference_intervals_of_pairs, together
 from core.errors import InputError
 from core.estimates import Estimate
-from core.option_names import set_text
+from core.questions.option_names import set_text
 from core.records import IntArray
 from core.reports.compare.common_options import on_common_options
 from core.reports.compare.paired_shares import difference_of_shares, turned_p_value

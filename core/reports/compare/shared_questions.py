@@ -1,4 +1,4 @@
-"""The questions that several runs share, told by their identity (:mod:`core.tasks.identity`).
+"""The questions that several runs share, told by their identity (:mod:`core.questions.identity`).
 
 The same question may have another id, another row and another order of options in another run.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.clusters import count, within
+from core.conformal.clusters import count, within
 from core.records import FloatArray, IntArray
 from core.reports import question_identity
 from core.reports.evaluation import Evaluation

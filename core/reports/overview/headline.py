@@ -9,9 +9,9 @@ import pandas as pd
 
 from core.conformal.alpha import THOUSAND
 from core.conformal.scores import SCORES
+from core.questions.bank_names import task_title
 from core.reports.overview.matrix import SAME_QUESTIONS
 from core.reports.run_filter import task_key, task_order
-from core.tasks.bank_names import task_title
 
 
 def headline(table: pd.DataFrame, names: Mapping[str, str], score: str, alpha: int, *, task: str = "") -> str:

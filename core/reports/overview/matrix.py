@@ -10,11 +10,11 @@ import pandas as pd
 
 from core.conformal.pvalues import holm
 from core.estimates import Estimate
+from core.questions.bank_names import task_title
 from core.reports.run_filter import DEFAULTS, name_order, task_key, task_order
 from core.reports.titles import model_titles
 from core.runs.caveats import COLUMN
 from core.runs.spec import HOW, RunSpec
-from core.tasks.bank_names import task_title
 
 SAME_QUESTIONS = ["task", "bank", "questions", "k"]
 """Runs that agree in these columns of an overview frame were tested on the same questions."""

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
+from core.questions import DATA_SETS, POCKET_BANK, finished, short_task
+from core.questions.bank_names import FINISHED, task_title
 from core.reports.overview.matrix import Column, Matrix
 from core.reports.report import Report
 from core.reports.run_filter import RunFilter, name_order, task_key
 from core.settings import ASSETS
-from core.tasks import DATA_SETS, POCKET_BANK, finished, short_task
-from core.tasks.bank_names import FINISHED, task_title
 
 
 @dataclass(frozen=True, slots=True)

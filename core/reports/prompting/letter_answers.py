@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.calibration.metrics import correct
-from core.clusters import within
+from core.conformal.clusters import within
 from core.conformal.coverage import clustered_share_interval
-from core.prompting.written import is_unfinished
+from core.questions.prompting.written import is_unfinished
 from core.records import LETTERS
 from core.reports.evaluation import evaluate, load, read_answers
 from core.runs import store

@@ -6,8 +6,8 @@ So a model without a preference picks each letter equally often, whatever the tr
 bias.
 
 A question counts once, in however many orders it was asked: its answers in them depend on each other. Questions of one
-cluster (:mod:`core.clusters`) count as one, too. Intervals and the test of the letters are over these units, and those
-of sets also take in which questions calibrated.
+cluster (:mod:`core.conformal.clusters`) count as one, too. Intervals and the test of the letters are over these units,
+and those of sets also take in which questions calibrated.
 
 Where nearly all questions have the same value, such as 1 for a model to which the order never matters, the spread of
 the others says too little. An interval then also takes in how many more exceptions there may be (Clopper & Pearson, or
@@ -23,18 +23,18 @@ import numpy as np
 from scipy.special import fdtrc, stdtrit
 
 from core.calibration.means import poisson_sum, skewed_mean_interval
-from core.clusters import count, sums, within
 from core.conformal.alpha import Alpha
+from core.conformal.clusters import count, sums, within
 from core.conformal.coverage import clustered_share_interval, share_interval
 from core.conformal.probabilities import top_options, top_shares
 from core.conformal.scores import score, true_scores
 from core.conformal.sets import prediction_sets
 from core.conformal.threshold import threshold
 from core.conformal.tuning import tune
+from core.questions.rotation import MARK, ORDER_MARK, asked_order
 from core.records import OPTION_NAMES, BoolArray, FloatArray, IntArray
 from core.reports.alpha_lab.view import extra_options
 from core.reports.evaluation import Evaluation
-from core.tasks.rotation import MARK, ORDER_MARK, asked_order
 
 RESAMPLES = 200
 """Bootstrap resamples of calibration and test questions for the intervals of sets."""

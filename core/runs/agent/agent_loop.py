@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import IO
 
-from core import database
 from core.errors import HedgeError
 from core.processes.log_lines import say
 from core.processes.stop_signals import StopSignals
+from core.runs import trash
 from core.runs.agent import host_reports, liveness, recovery, watchdog
 from core.runs.agent.joint_slots import JointSlots
 from core.runs.agent.recovery import ANSWER_WITHIN_S, Recovery
 from core.runs.agent.worker_process import Death, WorkerProcess
 from core.runs.queue import hosts, run_queue
 from core.runs.queue.run_queue import QueueEntry
-from core.runs.storage import trash
 from core.settings import settings
+from core.storage import database
 
 TICK_S = 0.2
 RECOVER_EVERY_S = 2.0
@@ -166,7 +166,7 @@ class Agent:
         """Copy finished runs to the archive, if there is one, in a thread, because a copy may take minutes."""
         if not settings().archive_url or (self.archiving and self.archiving.is_alive()):
             return
-        from core.runs.storage import archive
+        from core.runs import archive
 
         self.archiving = threading.Thread(target=self._try, args=("archive", archive.push), daemon=True)
         self.archiving.start()

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import sys
 
-from core.devices.slots import slots
 from core.errors import HedgeError, InputError
-from core.files.file_lock import holder, take
+from core.models.devices.slots import slots
 from core.processes import log_lines
 from core.processes.stop_signals import StopSignals
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import WorkerProcess
+from core.storage.file_lock import holder, take
 
 
 def main(*, idle_minutes: float | None = None) -> None:

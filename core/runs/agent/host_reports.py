@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from core.devices import nvml
-from core.devices.nvml import GpuMetrics
-from core.devices.slots import Slot
-from core.files.sealed import read_json, write_json
+from core.models.devices import nvml
+from core.models.devices.nvml import GpuMetrics
+from core.models.devices.slots import Slot
 from core.runs.agent import liveness
 from core.settings import settings
+from core.storage.sealed import read_json, write_json
 
 SLOTS = "slots.json"
 METRICS = "readings.json"

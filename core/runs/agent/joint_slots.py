@@ -2,8 +2,8 @@
 
 When a waiting run is too large for one device of this host and not for several, as many workers as it has devices are
 told to end after their present run. Then one worker starts that sees all of these devices
-(:func:`core.devices.slots.joined`), takes that run and others as large, and ends when none waits. The order of the
-queue is kept: runs that wait before a large one and need one device are given theirs first, and the other devices
+(:func:`core.models.devices.slots.joined`), takes that run and others as large, and ends when none waits. The order of
+the queue is kept: runs that wait before a large one and need one device are given theirs first, and the other devices
 continue beside it.
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.devices.slots import joined
-from core.inference.memory_estimate import devices_for
+from core.models.devices.slots import joined
+from core.models.memory_estimate import devices_for
 from core.runs.agent.worker_process import WorkerProcess
 from core.runs.queue.run_queue import QueueEntry
 

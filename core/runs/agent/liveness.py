@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.devices.slots import Slot
-from core.files.file_lock import end_holder, is_held
-from core.files.sealed import read_json, write_json
+from core.models.devices.slots import Slot
 from core.settings import settings
+from core.storage.file_lock import end_holder, is_held
+from core.storage.sealed import read_json, write_json
 
 
 def host() -> str:

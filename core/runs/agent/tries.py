@@ -81,7 +81,7 @@ def _kept_files(run_id: str) -> Iterator[Path]:
     yield folder / store.BARE
     yield from (folder / "chunks").glob("[!.]*")
     if spec.makes_jury:
-        from core.jury_pipeline.jury_spec import folder_of
+        from core.jury.pipeline.jury_spec import folder_of
 
         pipeline = folder_of(spec.task.partition("@")[2])
         for path in pipeline.rglob("*"):

@@ -21,13 +21,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from core import access, database
-from core.devices.slots import UNKNOWN_GIB
+from core import access
 from core.errors import HedgeError, RunBusyError, RunCancelled, RunError, RunLostError, RunPaused
-from core.files.atomic import guarded
-from core.files.file_lock import take
-from core.inference.imports import language_models, uncollected
-from core.inference.models import FAKE_MODEL
+from core.models.devices.slots import UNKNOWN_GIB
+from core.models.imports import language_models, uncollected
+from core.models.models import FAKE_MODEL
 from core.processes import log_lines
 from core.processes.log_lines import complain, say
 from core.processes.oom_score import raise_oom_score
@@ -36,6 +34,9 @@ from core.runs.agent import liveness, tries, watchdog
 from core.runs.agent.worker_process import ASKED, LAST_RUN, UNWANTED, start_agent
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import RUNNING, Lease, QueueEntry
+from core.storage import database
+from core.storage.atomic import guarded
+from core.storage.file_lock import take
 
 NICENESS = 19
 ASK_EVERY_S = 0.3

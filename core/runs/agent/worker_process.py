@@ -11,13 +11,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from core import database
-from core.devices import nvml
-from core.devices.slots import Slot
+from core.models.devices import nvml
+from core.models.devices.slots import Slot
 from core.processes import exit_reasons
 from core.processes.starting import open_log, start_detached
 from core.runs.agent import liveness
 from core.settings import ROOT, settings
+from core.storage import database
 
 STEADY_AFTER_S = 10.0
 """A worker that lives this long has started successfully: if it dies, the next one is started at once."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from core.record_tables import option_logits
+from core.questions.rotation import first_order
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
-from core.tasks.rotation import first_order
+from core.storage.record_tables import option_logits
 
 
 class ChunkPlan:

@@ -15,11 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import access, extras, letter_mass
-from core.devices.fitting import check_fits
-from core.devices.scorers import DeviceScorer
-from core.devices.shared_scoring import SharedScoring, shared_devices
-from core.devices.slots import Slot, slots
+from core import access, extras
 from core.errors import (
     BudgetReachedError,
     HedgeError,
@@ -29,18 +25,21 @@ from core.errors import (
     RunError,
     RunPaused,
 )
-from core.files.file_lock import take
-from core.files.sealed import DamagedError, digest_of
-from core.files.tables import drop_chunks, finished_chunks, join_chunks, sound_chunks
-from core.inference import memory_estimate
-from core.inference.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
-from core.inference.engine_factory import load_engine
-from core.inference.models import FAKE_MODEL, resolve
-from core.inference.out_of_memory import is_out_of_memory, out_of_memory
-from core.inference.server import permission
-from core.inference.server.address import check_key, served_model
-from core.inference.server.left_out import UNANSWERED, missing_of
-from core.inference.unconditional import score_bare
+from core.models import letter_mass, memory_estimate
+from core.models.devices.fitting import check_fits
+from core.models.devices.scorers import DeviceScorer
+from core.models.devices.shared_scoring import SharedScoring, shared_devices
+from core.models.devices.slots import Slot, slots
+from core.models.engine import CUT_COUNTS, DatedEngine, Engine, SelfCheck, cut_short
+from core.models.engine_factory import load_engine
+from core.models.models import FAKE_MODEL, resolve
+from core.models.out_of_memory import is_out_of_memory, out_of_memory
+from core.models.server import permission
+from core.models.server.address import check_key, served_model
+from core.models.server.left_out import UNANSWERED, missing_of
+from core.models.unconditional import score_bare
+from core.questions import bank, bank_names
+from core.questions.split import Draw, without
 from core.records import OptionLogits, Prompt, joined
 from core.runs import store
 from core.runs.agent import liveness
@@ -56,11 +55,12 @@ from core.runs.shared_questions import FILE as QUESTIONS_FILE
 from core.runs.spec import JURY, PERPLEXITY, RunSpec
 from core.runs.store import RunRecord
 from core.settings import settings
-from core.tasks import bank, bank_names
-from core.tasks.split import Draw, without
+from core.storage.file_lock import take
+from core.storage.sealed import DamagedError, digest_of
+from core.storage.tables import drop_chunks, finished_chunks, join_chunks, sound_chunks
 
 if TYPE_CHECKING:
-    from core.inference.server.engine import ServerEngine
+    from core.models.server.engine import ServerEngine
 
 
 def execute(

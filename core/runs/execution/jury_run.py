@@ -1,4 +1,4 @@
-"""Jury runs, each of which makes a jury by a pipeline (:mod:`core.jury_pipeline`)."""
+"""Jury runs, each of which makes a jury by a pipeline (:mod:`core.jury.pipeline`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from core import access
-from core.inference.server.address import TIMEOUT_S
-from core.inference.server.spending import Price, Spending
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models.server.address import TIMEOUT_S
+from core.models.server.spending import Price, Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.spec import JURY, RunSpec
@@ -39,7 +39,7 @@ def read_request(spec: RunSpec) -> JurySpec:
 
 def perform(spec: RunSpec, folder: Path, reporter: ProgressReporter) -> dict[str, Any]:
     """Do what is left of the pipeline; returns the jury's id for ``run.json``."""
-    from core.jury_pipeline import jury_stages  # imports pandas
+    from core.jury.pipeline import jury_stages  # imports pandas
 
     jury = read_request(spec)
     reporter.begin(f"{len(jury.jurors)} jurors")

@@ -1,8 +1,8 @@
 """Perplexity runs, which score every word of a counselor.
 
-The request is stored before the run is asked for (:mod:`core.perplexity.stored_requests`), and copied into the run's
-folder (``request.json``) when it begins. ``losses.parquet`` holds the scored messages
-(:mod:`core.perplexity.scored_parts`).
+The request is stored before the run is asked for (:mod:`core.models.perplexity.stored_requests`), and copied into the
+run's folder (``request.json``) when it begins. ``losses.parquet`` holds the scored messages
+(:mod:`core.models.perplexity.scored_parts`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.files.tables import join_chunks
-from core.perplexity import scored_parts, stored_requests
-from core.perplexity.request import Request
-from core.perplexity.scoring import Scorer
-from core.perplexity.server_scoring import ServerScorer
+from core.models.perplexity import scored_parts, stored_requests
+from core.models.perplexity.request import Request
+from core.models.perplexity.scoring import Scorer
+from core.models.perplexity.server_scoring import ServerScorer
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.execution.served import server_engine
 from core.runs.spec import PERPLEXITY, RunSpec
+from core.storage.tables import join_chunks
 
 FILE = "losses.parquet"
 REQUEST = "request.json"

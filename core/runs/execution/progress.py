@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from core.devices.sharing import torch_device
-from core.devices.slots import slots
 from core.errors import RunCancelled
-from core.files.atomic import drop_parts
+from core.models.devices.sharing import torch_device
+from core.models.devices.slots import slots
 from core.progress import ScoringRate
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import Progress
+from core.storage.atomic import drop_parts
 
 REPORT_EVERY_S = 0.1
 WAITING = "waiting: "

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from core import access
 from core.errors import HedgeError, InputError, UnreadableRunError
-from core.inference.engine_factory import load_server_engine
-from core.inference.server.address import ServedWeights
-from core.inference.server.spending import Spending
+from core.models.engine_factory import load_server_engine
+from core.models.server.address import ServedWeights
+from core.models.server.spending import Spending
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.model_files import recorded_weights
 from core.runs.spec import RunSpec
 
 if TYPE_CHECKING:
-    from core.inference.server.engine import ServerEngine
+    from core.models.server.engine import ServerEngine
 
 
 def check_finished(specs: Sequence[RunSpec]) -> list[str]:
@@ -26,7 +26,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
     the same name, because the stored figures are not theirs. Each model is asked once. Returns a sentence for each
     model that could not be asked.
     """
-    from core.inference.server.connect import abilities_of
+    from core.models.server.connect import abilities_of
 
     stored, now, notes = set(store.run_ids()), dict[object, ServedWeights | None](), []
     for spec in specs:
@@ -65,7 +65,7 @@ def check_finished(specs: Sequence[RunSpec]) -> list[str]:
 @contextmanager
 def _picks_offered(spec: RunSpec) -> Iterator[None]:
     """Names the other way to ask a server that gives no log-probabilities."""
-    from core.inference.server.abilities import NoListsError
+    from core.models.server.abilities import NoListsError
 
     try:
         yield

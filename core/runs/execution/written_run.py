@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from core.files.atomic import write_atomically
-from core.files.sealed import json_line, read_lines
-from core.inference.engine import Engine
-from core.inference.server.left_out import LeftOut
-from core.prompting.written import find_answer
+from core.models.engine import Engine
+from core.models.server.left_out import LeftOut
+from core.questions.prompting.written import find_answer
+from core.questions.split import Draw
 from core.runs import store
 from core.runs.execution.progress import ProgressReporter
 from core.runs.prompts import make_prompt
 from core.runs.spec import RunSpec
-from core.tasks.split import Draw
+from core.storage.atomic import write_atomically
+from core.storage.sealed import json_line, read_lines
 
 NOTED_EVERY = 100
 """The number of questions after which the cost of a server is recorded."""

@@ -14,9 +14,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from core import database
-from core.database import transact
-from core.database.tables import hosts
+from core.storage import database
+from core.storage.database import transact
+from core.storage.database.tables import hosts
 
 BEAT_EVERY_S = 1.0
 STALE_S = 5.0

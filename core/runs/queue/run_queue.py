@@ -34,11 +34,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
-from core import database
-from core.database import ask, transact
-from core.database.tables import workflows
 from core.errors import RunError, RunLostError
 from core.processes.log_lines import complain
+from core.storage import database
+from core.storage.database import ask, transact
+from core.storage.database.tables import workflows
 
 if TYPE_CHECKING:
     from dbos import EnqueueOptions, WorkflowStatus

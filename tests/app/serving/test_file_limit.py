@@ -14,7 +14,7 @@ import aiohttp
 import pytest
 
 from app.serving.file_limit import REFUSAL
-from core.classroom import lecture, quiz
+from core.serving.classroom import lecture, quiz
 from tests.app.serving.test_server import APP, started
 from tests.intruders.client import Client
 

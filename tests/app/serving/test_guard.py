@@ -25,9 +25,9 @@ from app.serving.messages import message_type
 from app.serving.policy import PolicyHeaders, content_security_policy
 from app.serving.rate import Bucket, Buckets, Shares
 from app.serving.sessions import OpenPages
-from core import access, quotas
-from core.access import Actor, UserRole
-from core.quotas import Quotas
+from core import access
+from core.access import Actor, UserRole, quotas
+from core.access.quotas import Quotas
 from tests import openid
 
 pytestmark = pytest.mark.quick

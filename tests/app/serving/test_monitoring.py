@@ -14,13 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 
 from app.serving.monitoring import Monitoring
-from core import monitoring
 from core.errors import InputError
-from core.files.file_lock import take
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.store import RunRecord, create
+from core.serving import monitoring
 from core.settings import settings
+from core.storage.file_lock import take
 from tests.core.runs.conftest import spec
 
 HERE, AWAY = "127.0.0.1", "192.168.1.7"

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from app.serving.policy import content_security_policy
-from core.classroom import lecture, quiz
+from core.serving.classroom import lecture, quiz
 from core.settings import ROOT
 from tests.browser.conftest import held_by_tests, wait_for
 from tests.intruders.client import Client

@@ -14,9 +14,10 @@ import streamlit as st
 from app.__main__ import KEPT_ON, _served, main
 from app.serving import first_paint, login, start
 from app.serving.agent_keeper import wake_agent
-from core import access, quotas
+from core import access
+from core.access import quotas
+from core.access.quotas import Quotas
 from core.errors import RunError
-from core.quotas import Quotas
 from core.settings import settings
 from tests import openid
 

@@ -14,7 +14,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import hedge
-from core import cli
 from core.conformal.probabilities import in_double, softmax
 from core.errors import InputError
 from core.exchange import run_folder, score_arrays, table, writing
@@ -26,6 +25,7 @@ from core.reports.evaluation import load
 from core.reports.imported_figures import is_rounded, stored_as
 from core.reports.report import report
 from core.runs import store
+from hedge import cli
 from tests.conftest import synthetic_run, without_digests
 
 pytestmark = pytest.mark.quick

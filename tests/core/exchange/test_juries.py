@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.cli import main
 from core.errors import InputError
 from core.exchange import writing
 from core.exchange.juries import juror_and_part, probabilities, read
 from core.jury.experiment import Protocol, run
 from core.jury.judgements import Judgements
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
+from hedge.cli import main
 from tests.core.jury.verdicts import seeded_jury
 
 HEADER = "question,answer,normalized_aliases,accurate_judgement,logits\n"

@@ -6,7 +6,7 @@ import pytest
 
 from core.exchange.dropped.other_tools import MARKDOWN_RULE
 from core.exchange.option_columns import KIND_WORDS
-from core.tasks import recipes
+from core.questions import recipes
 
 LONG = 300_000
 

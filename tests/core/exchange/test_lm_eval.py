@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli import main
 from core.errors import InputError
 from core.exchange import lm_eval
 from core.exchange.dropped.reading import Drop
@@ -23,6 +22,7 @@ from core.runs import store
 from core.settings import settings
 from core.shelf.bring import bring
 from core.shelf.own_links import of_link
+from hedge.cli import main
 from tests.core.recorded_logs import HARNESS_QUESTIONS as QUESTIONS
 from tests.core.recorded_logs import unpack
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture

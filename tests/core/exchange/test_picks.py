@@ -11,13 +11,12 @@ import pandas as pd
 import pytest
 
 from core.calibration.metrics import brier, brier_sampling_noise
-from core.cli import main
 from core.errors import InputError
 from core.exchange import inspect_log, lm_eval, score_arrays, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
 from core.exchange.table_columns import Columns
-from core.prompting.written import read_pick
+from core.questions.prompting.written import read_pick
 from core.reports.array_evaluation import of_arrays
 from core.reports.calibration.calibrated import calibrated
 from core.reports.caveats import of_run
@@ -27,6 +26,7 @@ from core.reports.references import works
 from core.reports.report import report
 from core.reports.titles import run_title
 from core.runs import store
+from hedge.cli import main
 from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick

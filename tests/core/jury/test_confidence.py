@@ -11,9 +11,9 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
 from core.calibration.binary import Isotonic, Sigmoid
+from core.conformal.logistic import logistic
 from core.errors import InputError
 from core.jury.confidence import CONFIDENCES, confidence, log_odds
-from core.logistic import logistic
 from tests.core.jury.verdicts import jury, seeded_jury
 
 pytestmark = pytest.mark.quick

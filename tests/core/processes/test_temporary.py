@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from core.cli import main
 from core.processes import temporary
 from core.tables import encodings
+from hedge.cli import main
 
 pytestmark = pytest.mark.quick
 

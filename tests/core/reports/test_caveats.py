@@ -8,14 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.cli import main
-from core.commands.runs import runs as list_runs
 from core.conformal.probabilities import log
 from core.errors import InputError
 from core.exchange import run_folder, table, writing
 from core.exchange.imported import save
 from core.exchange.run_table import run_table
-from core.letter_mass import letter_mass
+from core.models.letter_mass import letter_mass
 from core.records import OptionLogits
 from core.reports.array_evaluation import of_arrays
 from core.reports.caveats import FEWEST, few_questions, first_footnotes, footnotes, marked, of_run
@@ -24,6 +22,8 @@ from core.reports.report import report
 from core.runs import store
 from core.runs.caveats import NO_ANSWER, of_letters, of_record, of_run_record
 from core.runs.spec import RunSpec
+from hedge.cli import main
+from hedge.commands.runs import runs as list_runs
 from tests.conftest import synthetic_run
 from tests.flawed_runs import STATED, flawed_run, unanswered_run
 from tests.served import served_run

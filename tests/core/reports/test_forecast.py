@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from core.devices.slots import Slot
-from core.inference import counting
+from core.models import counting
+from core.models.devices.slots import Slot
 from core.reports import forecast as forecasts
 from core.reports.forecast import Forecast, Rate, Work
 from core.runs import store

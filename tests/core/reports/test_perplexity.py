@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.perplexity.figures import ScoredMessage
+from core.models.perplexity.figures import ScoredMessage
 from core.reports import perplexity as reports
 
 pytestmark = pytest.mark.quick

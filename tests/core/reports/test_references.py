@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from core.conformal.scores import SCORES
+from core.questions.bank_names import ORIGINS
 from core.reports import references
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
 from core.runs import store
 from core.settings import ROOT
-from core.tasks.bank_names import ORIGINS
 from tests.conftest import synthetic_run
 
 pytestmark = pytest.mark.quick

@@ -14,12 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from core.cli import main
 from core.errors import InputError
 from core.exchange import score_arrays, table
 from core.exchange.imported import ImportedRun, save
 from core.exchange.run_table import run_table
 from core.exchange.writing import to_csv
+from core.questions import catalogue
+from core.questions.identity import question_clusters
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.array_evaluation import of_arrays
 from core.reports.caveats import lab_footnote_of
@@ -29,8 +30,7 @@ from core.reports.imported_figures import evaluation
 from core.reports.repeated import one_row_each
 from core.reports.report import report
 from core.runs import shared_questions, store
-from core.tasks import catalogue
-from core.tasks.identity import question_clusters
+from hedge.cli import main
 from tests.conftest import without_digests
 
 Rows = list[dict[str, object]]

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from core.calibration.metrics import TopTies
-from core.commands.reports import report_table
 from core.conformal.alpha import ALPHAS
 from core.conformal.coverage import beta_binomial_band, share_interval, strata_band, strata_p_value
 from core.conformal.curve import alpha_curve
@@ -18,6 +17,7 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.reports.scored_sets import form
 from core.runs import store
+from hedge.commands.reports import report_table
 from tests.conftest import synthetic_questions, synthetic_run
 
 pytestmark = pytest.mark.quick

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from core.inference.models import DTYPES
-from core.jury_pipeline.jury_spec import JurySpec
-from core.prompting.forms import FORMATS, FORMS
-from core.prompting.strategies import STRATEGIES
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models.models import DTYPES
+from core.questions import POCKET_BANK
+from core.questions.bank_names import bank_name
+from core.questions.prompting.forms import FORMATS, FORMS
+from core.questions.prompting.strategies import STRATEGIES
 from core.reports.titles import (
     FORM_TITLES,
     FORMAT_TITLES,
@@ -24,8 +26,6 @@ from core.reports.titles import (
 from core.runs import store
 from core.runs.execution import jury_run
 from core.runs.spec import SERVED, RunSpec
-from core.tasks import POCKET_BANK
-from core.tasks.bank_names import bank_name
 
 pytestmark = pytest.mark.quick
 

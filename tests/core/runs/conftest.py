@@ -14,13 +14,12 @@ from typing import Any
 import psutil
 import pytest
 
-from core import database
-from core.files import file_lock
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.worker_process import environment
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
+from core.storage import database, file_lock
 from tests.postgres import Server, server
 from tests.processes import end_all
 

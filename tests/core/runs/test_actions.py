@@ -9,14 +9,13 @@ import time
 
 import pytest
 
-from core import cli
 from core.errors import InputError, UnreadableRunError
-from core.files import disk
-from core.runs import actions, engine, groups, store
+from core.runs import actions, engine, groups, store, trash
 from core.runs.queue import run_queue
-from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.settings import settings
+from core.storage import disk
+from hedge import cli
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import begun, is_in, spec, until
 

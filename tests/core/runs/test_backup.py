@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from core import backup
-from core.cli import main
 from core.errors import AccessError, InputError
 from core.runs import engine, store
 from core.runs.queue import run_queue
+from core.serving import backup
+from hedge.cli import main
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import spec
 
@@ -241,7 +241,7 @@ def test_a_backup_that_was_cut_changes_nothing(filled: str, tmp_path: Path, caps
 
 
 def test_a_class_at_work_is_in_the_backup(home, tmp_path):
-    from core.classroom import class_store, lecture, live_class, quiz
+    from core.serving.classroom import class_store, lecture, live_class, quiz
 
     live = lecture.open_class(quiz.draw("qa", n=4, calibration=2))
     live.join("a" * 32, "Ada")  # this is in the write-ahead log only

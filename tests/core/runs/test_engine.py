@@ -12,14 +12,14 @@ import time
 import psutil
 import pytest
 
-from core import database
-from core.database import sqlite_file
 from core.errors import InputError, RunError
-from core.files.tables import finished_chunks
 from core.runs import engine, store
 from core.runs.queue import run_queue
 from core.runs.store import RunRecord
 from core.settings import ROOT
+from core.storage import database
+from core.storage.database import sqlite_file
+from core.storage.tables import finished_chunks
 from tests.core.runs.conftest import (
     agent_process,
     assert_each_question_once,

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from core import backup, database, monitoring
-from core.classroom import class_run, class_store, lecture, quiz
-from core.cli import main
 from core.exchange.dropped import question_files
+from core.questions import short_task
 from core.reports.titles import record_title
-from core.runs import engine, store
+from core.runs import archive, engine, store
 from core.runs.queue import run_queue
-from core.runs.storage import archive
+from core.serving import backup, monitoring
+from core.serving.classroom import class_run, class_store, lecture, quiz
 from core.settings import settings
-from core.tasks import short_task
+from core.storage import database
+from hedge.cli import main
 from tests.core.runs.conftest import assert_each_question_once, is_in, spec, until
 from tests.processes import end_all
 

@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.cli import main, parser
-from core.commands.run_words import run_words
-from core.commands.runs import specs_of
 from core.errors import InputError
-from core.inference.models import DTYPES
-from core.prompting.forms import FORMATS, FORMS
-from core.prompting.strategies import STRATEGIES
+from core.models.models import DTYPES
+from core.questions import bank, catalogue
+from core.questions.prompting.forms import FORMATS, FORMS
+from core.questions.prompting.strategies import STRATEGIES
+from core.questions.rows import read_columns
+from core.questions.split import draw
 from core.runs import prompts as run_prompts
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.prompts import Combination, draw_questions, make_prompt, pinned, prompts
 from core.runs.spec import MAX_SHOTS, RunSpec
-from core.tasks import bank, catalogue
-from core.tasks.rows import read_columns
-from core.tasks.split import draw
+from hedge.cli import main, parser
+from hedge.commands.run_words import run_words
+from hedge.commands.runs import specs_of
 from tests.conftest import synthetic_questions
 
 
@@ -104,7 +104,7 @@ def some(choices):
     )
 )
 def test_the_page_and_the_command_line_ask_for_the_same(asked):
-    said = specs_of(parser("run").parse_args(["run", *run_words(asked)]))  # as `core.cli.main`
+    said = specs_of(parser("run").parse_args(["run", *run_words(asked)]))  # as `hedge.cli.main`
     assert said == asked.specs()
     assert {spec.batch_size for spec in said} == {asked.batch_size}
     product = (asked.models, asked.tasks, asked.strategies, asked.dtypes, asked.forms, asked.formats, asked.shots)

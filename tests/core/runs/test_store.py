@@ -6,12 +6,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError
-from core.files import tables
-from core.files.tables import finished_chunks, join_chunks
 from core.records import OptionLogits
 from core.runs import store
 from core.runs.spec import RunSpec
 from core.runs.store import Progress, RunRecord
+from core.storage import tables
+from core.storage.tables import finished_chunks, join_chunks
 from tests.conftest import synthetic_questions, synthetic_run, without_digests
 
 pytestmark = pytest.mark.quick

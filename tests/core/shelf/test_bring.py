@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from core.errors import InputError, RunCancelled, UnreachableError
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.runs import store
 from core.settings import settings
 from core.shelf import addresses, cache, downloads

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
 from core.shelf.bring import Brought, bring
 from core.shelf.entries import entry
 from tests.core.exchange.judged_pair_files import LLMBAR, alpaca_eval, llmbar, pandalm

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError, RunCancelled
-from core.jury_pipeline import jury_spec, jury_store
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec, jury_store
+from core.jury.pipeline.jury_spec import JurySpec
 from core.runs import store
 from core.runs.execution import jury_run
 from core.runs.execution.execute import execute

@@ -18,7 +18,7 @@ from tests.damage.tries import Kind
 
 
 def _answers() -> Names:
-    from core.answering.custom_question import CustomQuestion, ModelAnswer, write_answer
+    from core.runs.answering.custom_question import CustomQuestion, ModelAnswer, write_answer
 
     made = {}
     for name in ("first", "second"):
@@ -35,7 +35,7 @@ def _answers() -> Names:
 
 def _of_answers(names: Names) -> list[Look]:
     def answer(answer_id: str) -> Any:
-        from core.answering.custom_question import read_answer
+        from core.runs.answering.custom_question import read_answer
 
         return repr(read_answer(answer_id))
 
@@ -77,7 +77,7 @@ def _of_banks(names: Names) -> list[Look]:
 
 
 def _questions(task: str) -> Any:
-    from core.tasks import catalogue
+    from core.questions import catalogue
 
     return [asdict(question) for question in catalogue.load(task).questions]
 
@@ -86,7 +86,7 @@ def _questions(task: str) -> Any:
 
 
 def _classes() -> Names:
-    from core.classroom import class_store, lecture, quiz
+    from core.serving.classroom import class_store, lecture, quiz
 
     made = {}
     for name, seed in (("first", 1), ("second", 2)):
@@ -109,8 +109,8 @@ def _classes() -> Names:
 
 def _of_classes(names: Names) -> list[Look]:
     def shown(code: str) -> Any:
-        from core.classroom import class_run, class_state, lecture
-        from core.classroom.refusals import ClassRefusal
+        from core.serving.classroom import class_run, class_state, lecture
+        from core.serving.classroom.refusals import ClassRefusal
 
         try:
             live = lecture.led(code)
@@ -120,7 +120,7 @@ def _of_classes(names: Names) -> list[Look]:
             raise Refused(f"classes.sqlite: {error}") from error
 
     def codes() -> Any:
-        from core.classroom import lecture
+        from core.serving.classroom import lecture
 
         return sorted(lecture.own_classes())
 

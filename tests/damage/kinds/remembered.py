@@ -35,9 +35,9 @@ def _of_kept_figures(names: Names) -> list[Look]:
 def _small() -> Names:
     from core.exchange import column_mappings
     from core.exchange.table_columns import Columns
-    from core.inference import kept_checks
-    from core.inference.engine import SelfCheck
-    from core.inference.server import known_servers
+    from core.models import kept_checks
+    from core.models.engine import SelfCheck
+    from core.models.server import known_servers
     from core.runs import groups
 
     names = {"brook": other_run(), "reef": other_run("reef")}
@@ -53,8 +53,8 @@ def _small() -> Names:
 
 def _of_small(names: Names) -> list[Look]:
     from core.exchange import column_mappings
-    from core.inference import kept_checks
-    from core.inference.server import known_servers
+    from core.models import kept_checks
+    from core.models.server import known_servers
     from core.runs import groups
 
     def there(get: Callable[[], Any], name: str) -> Callable[[], Any]:

@@ -51,7 +51,7 @@ def _runs_without_digests() -> Names:
 
 
 def _archived() -> Names:
-    from core.runs.storage import archive
+    from core.runs import archive
 
     names = finished()
     archive.push()

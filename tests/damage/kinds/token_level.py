@@ -40,8 +40,8 @@ def _of_perplexities(names: Names) -> list[Look]:
 
 def _model(folder: Path) -> Path:
     """A small random model, with a tokenizer of its own."""
-    from tests.core.inference.architectures import VOCABULARY, tiny
-    from tests.core.inference.conftest import WORDS, save_tokenizer
+    from tests.core.models.architectures import VOCABULARY, tiny
+    from tests.core.models.conftest import WORDS, save_tokenizer
 
     assert len(WORDS) <= VOCABULARY
     tiny("llama").save_pretrained(folder)
@@ -78,7 +78,7 @@ def _tokens() -> Names:
     data = str(settings().home / "texts.jsonl")
     for kind in ("model", "ard-lora", "lora"):
         run("tokens", "evaluate", "--model", made[kind], "--data", data, "--part", "all", "--num-samples", "40")
-    from core.answering import token_text
+    from core.runs.answering import token_text
 
     for text in (TEXT, "w1 w2 w3"):
         asked = token_text.token_text(made["model"], text)
@@ -114,7 +114,7 @@ def _evaluation(stem: str) -> Any:
 
 
 def _view(model: str, text: str) -> Any:
-    from core.answering import token_text
+    from core.runs.answering import token_text
 
     asked = token_text.token_text(model, text)
     if (found := token_text.read_view(asked)) is None:

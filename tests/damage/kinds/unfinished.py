@@ -14,17 +14,17 @@ from typing import Any
 from unittest.mock import patch
 
 from core.errors import RunCancelled
-from core.inference.server import client
-from core.perplexity import conversation_files
-from core.perplexity.prompts import EMPTY, FITTING
-from core.perplexity.request import Request
+from core.models.perplexity import conversation_files
+from core.models.perplexity.prompts import EMPTY, FITTING
+from core.models.perplexity.request import Request
+from core.models.server import client
 from core.reports import perplexity_results
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
-from tests.core.inference.server.loopback import loopback_server
+from tests.core.models.server.loopback import loopback_server
 from tests.damage.kinds.common import TALK, Names, other_run
 from tests.damage.looks import Look, Refused, command, listed, report, run
 from tests.damage.tries import Kind
@@ -82,9 +82,9 @@ def _served() -> Names:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    importlib.import_module("core.inference.server.connect")  # makes a Patience of its own
+    importlib.import_module("core.models.server.connect")  # makes a Patience of its own
     with loopback_server(port=port) as server, patch.object(client, "Patience", lambda: SOON):
-        patch("core.inference.server.engine.CHUNK", 10).start()
+        patch("core.models.server.engine.CHUNK", 10).start()
         (run_id,) = run(*SERVED, "--server", server.url)["runs"]
         undisturbed = _content(run_id)
         shutil.rmtree(settings().runs / run_id)

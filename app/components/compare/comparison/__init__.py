@@ -21,10 +21,10 @@ from app.state.compare import CompareView
 from charts.run_names import short_names, told_apart
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
+from core.questions.bank_names import task_title
 from core.reports.compare.run_matrix import RunMatrix
 from core.reports.overview.published import SOURCES, PublishedResult
 from core.reports.run_filter import name_order, task_key
-from core.tasks.bank_names import task_title
 
 HERE = Path(__file__).parent
 COMPARE_CSS = HERE.parent / "compare.css"

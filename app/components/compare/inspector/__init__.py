@@ -22,7 +22,7 @@ from app.state.shared import SharedView
 from charts.run_names import told_apart
 from charts.scripts import bundle
 from core.conformal.scores import SCORES
-from core.option_names import short_names
+from core.questions.option_names import short_names
 
 HERE = Path(__file__).parent
 COMPARE_CSS = HERE.parent / "compare.css"

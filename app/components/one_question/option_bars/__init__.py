@@ -25,7 +25,7 @@ from app.state.presented import PRESENTED_NAMES
 from charts.scripts import PRESENTER_CSS, bundle
 from core.conformal.scores import SCORES
 from core.conformal.threshold import full_set_message
-from core.option_names import short_names
+from core.questions.option_names import short_names
 from core.records import added_options
 from core.reports.alpha_lab.saturation import can_saturate
 from core.reports.one_question import CalibratedRun, OptionPValues

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from charts.scripts import bundle
-from core.perplexity.figures import ScoredMessage, Word
+from core.models.perplexity.figures import ScoredMessage, Word
 
 HERE = Path(__file__).parent
 SCRIPT = HERE / "token_strip.js"

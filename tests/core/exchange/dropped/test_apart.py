@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.confined import LimitReached, Limits
 from core.exchange.dropped.apart import DropApart, _Files, _Groups, _Kind, _State, default_limits
 from core.exchange.dropped.files import DroppedFile, Gathered
 from core.exchange.dropped.found import FoundFile, Reading, refusals
 from core.exchange.dropped.reading import Drop
+from core.processes.confined import LimitReached, Limits
 from tests.core.exchange.dropped.test_odd_files import csv
 
 GOOD = csv()

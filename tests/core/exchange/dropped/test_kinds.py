@@ -13,9 +13,9 @@ from core.exchange.dropped.found import Reading, refusals
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.reading import Drop
 from core.exchange.dropped.recognition import kind_of
-from core.perplexity import choices, conversation_files
+from core.models.perplexity import choices, conversation_files
+from core.questions.bank_names import ORIGINS
 from core.reports.imported_figures import figures
-from core.tasks.bank_names import ORIGINS
 
 pytestmark = pytest.mark.quick
 

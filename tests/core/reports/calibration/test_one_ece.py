@@ -11,11 +11,11 @@ from charts import static_report
 from core.calibration.binned import ece_estimate
 from core.calibration.bins import top_label
 from core.calibration.figures import top_estimates
-from core.cli import main
 from core.reports import frames
 from core.reports.calibration import calibrated
 from core.reports.compare import benchmark
 from core.reports.evaluation import load
+from hedge.cli import main
 
 RUN = "pocket-8m-qa-base-0shot-float32-69717be8bc"
 

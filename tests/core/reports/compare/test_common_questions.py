@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.cli import main
 from core.errors import InputError
-from core.files.json_text import loads
 from core.reports import exports
 from core.reports.alpha_lab.view import SplitView, look
 from core.reports.compare import claims, kept_rows, run_matrix
@@ -19,6 +17,8 @@ from core.reports.report import report
 from core.reports.run_groups import sharing_questions
 from core.runs import store
 from core.runs.spec import RunSpec
+from core.storage.json_text import loads
+from hedge.cli import main
 from tests.conftest import synthetic_run
 from tests.core.reports.compare.rotated import narrow_copy, shorter_copy, shorter_options_copy
 

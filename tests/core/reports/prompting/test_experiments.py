@@ -8,8 +8,9 @@ import time
 import numpy as np
 import pytest
 
-from core.cli import main
 from core.errors import InputError
+from core.questions import bank
+from core.questions.rotation import answers_only
 from core.records import OptionLogits
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
@@ -30,8 +31,7 @@ from core.runs.execution.execute import execute
 from core.runs.prompts import Combination
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks import bank
-from core.tasks.rotation import answers_only
+from hedge.cli import main
 from tests.conftest import synthetic_questions
 from tests.stories import write_stories
 

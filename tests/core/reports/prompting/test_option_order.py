@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.cli import main
 from core.conformal.scores import SCORE_NAMES, score
+from core.questions import bank
+from core.questions.rotation import reorderings, rotations
 from core.records import OptionLogits
 from core.reports.evaluation import load
 from core.reports.prompting.option_order import _rate_intervals as rate_intervals
@@ -21,8 +22,7 @@ from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.runs.store import RunRecord
-from core.tasks import bank
-from core.tasks.rotation import reorderings, rotations
+from hedge.cli import main
 from tests.conftest import synthetic_questions, synthetic_run
 
 N = 60

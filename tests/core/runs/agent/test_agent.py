@@ -10,16 +10,15 @@ import time
 import psutil
 import pytest
 
-from core.cli import main
-from core.devices.slots import Slot, slots
+from core.models.devices.slots import Slot, slots
 from core.processes import exit_reasons
-from core.runs import actions, engine, store
+from core.runs import actions, engine, store, trash
 from core.runs.agent import liveness, recovery
 from core.runs.agent.worker_process import AGENTS_DEVICES, WorkerProcess, environment
 from core.runs.queue import run_queue
-from core.runs.storage import trash
 from core.runs.store import RunRecord
 from core.settings import ROOT
+from hedge.cli import main
 from tests.core.runs.conftest import (
     agent_process,
     assert_each_question_once,
@@ -45,7 +44,7 @@ def run_agent(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 SIGNAL_AFTER_LOCK = """
 import os, signal
-from core.files import file_lock
+from core.storage import file_lock
 from core.runs.agent import host_agent, liveness
 
 def take(path):

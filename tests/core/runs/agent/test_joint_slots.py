@@ -7,7 +7,7 @@ import json
 import psutil
 import pytest
 
-from core.devices.slots import Slot
+from core.models.devices.slots import Slot
 from core.runs import engine
 from core.runs.agent import liveness
 from core.runs.agent.joint_slots import JointSlots

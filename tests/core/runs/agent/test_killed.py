@@ -16,18 +16,18 @@ import pytest
 import torch
 
 from core.errors import InputError, RunError
-from core.files import atomic
-from core.files.tables import finished_chunks
+from core.questions import bank
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.model_files import identified
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
-from core.tasks import bank
+from core.storage import atomic
+from core.storage.tables import finished_chunks
 from tests.conftest import synthetic_questions
-from tests.core.inference.architectures import VOCABULARY, tiny
-from tests.core.inference.conftest import WORDS, save_tokenizer
+from tests.core.models.architectures import VOCABULARY, tiny
+from tests.core.models.conftest import WORDS, save_tokenizer
 from tests.parameters import rest_nightly
 
 N = 120
@@ -35,12 +35,12 @@ N = 120
 VICTIMS = """
 import json, os, signal, sys
 from core import progress
-from core.files import atomic
-from core.inference.imports import language_models
+from core.storage import atomic
+from core.models.imports import language_models
 from core.runs import store
 from core.runs.execution import execute as module
 from core.runs.spec import RunSpec
-from core.tasks import bank
+from core.questions import bank
 from tests.conftest import synthetic_questions
 
 bank.load = lambda task: synthetic_questions({n})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from core.answering import client
-from core.answering.custom_question import CustomQuestion
 from core.runs import engine
+from core.runs.answering import client
+from core.runs.answering.custom_question import CustomQuestion
 from tests.conftest import synthetic_run
 from tests.core.runs.conftest import begun, spec, until
 

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from core.commands.run_words import run_words
-from core.devices.slots import Slot, default_dtype, host_memory_gib, slots
 from core.errors import InputError
+from core.models.devices.slots import Slot, default_dtype, host_memory_gib, slots
 from core.runs import engine, store
 from core.runs.agent import host_reports, liveness
 from core.runs.agent.worker_process import UNWANTED, WorkerProcess
 from core.runs.prompts import Combination
 from core.runs.queue import run_queue
+from hedge.commands.run_words import run_words
 from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import agent_of, is_in, spec, until
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.errors import RunError
-from core.jury_pipeline import jury_spec
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec
+from core.jury.pipeline.jury_spec import JurySpec
 from core.runs import engine, store
 from core.runs.agent import liveness, tries
 from core.runs.agent.recovery import Recovery

@@ -13,17 +13,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError, RunCancelled
-from core.files import tables
-from core.files.tables import finished_chunks
-from core.perplexity import conversations
-from core.perplexity.prompts import EMPTY, FITTING
-from core.perplexity.request import Request
+from core.models.perplexity import conversations
+from core.models.perplexity.prompts import EMPTY, FITTING
+from core.models.perplexity.request import Request
+from core.questions import bank
 from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
-from core.tasks import bank
+from core.storage import tables
+from core.storage.tables import finished_chunks
 from tests.conftest import synthetic_questions
 from tests.damaged import flip
 from tests.parameters import rest_nightly

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from core.errors import InputError, RunBusyError, RunCancelled, RunError, SelfCheckError
-from core.files.tables import finished_chunks
+from core.questions import bank
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.agent import liveness
@@ -13,7 +13,7 @@ from core.runs.execution import execute as module
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import settings
-from core.tasks import bank
+from core.storage.tables import finished_chunks
 from tests.conftest import synthetic_questions
 
 pytestmark = pytest.mark.quick

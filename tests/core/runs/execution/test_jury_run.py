@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from core import jury_job
-from core.cli import main
 from core.errors import InputError, RunBusyError, RunCancelled
-from core.files.file_lock import take
-from core.files.sealed import json_line
-from core.inference.generation import Generator
-from core.inference.model_fingerprint import fingerprint, short
-from core.jury_pipeline import jury_spec, jury_stages, jury_store
-from core.jury_pipeline.jury_spec import JurySpec
+from core.jury.pipeline import jury_spec, jury_stages, jury_store
+from core.jury.pipeline.jury_spec import JurySpec
+from core.models.generation import Generator
+from core.models.model_fingerprint import fingerprint, short
 from core.reports import evaluation, perplexity_results
-from core.runs import engine, store
+from core.runs import engine, jury_job, store
 from core.runs.agent import liveness
 from core.runs.execution import jury_run
 from core.runs.execution.execute import execute, memory_gib
 from core.runs.spec import RunSpec
+from core.storage.file_lock import take
+from core.storage.sealed import json_line
+from hedge.cli import main
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
 from tests.damaged import flipped

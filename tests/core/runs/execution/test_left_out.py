@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.answering import worker
-from core.answering.custom_question import CustomQuestion
-from core.answering.model_cache import ModelCache
-from core.cli import main
 from core.errors import InputError
 from core.exchange.run_table import run_table
-from core.inference.server import client, connect
-from core.inference.server.client import Patience
-from core.inference.server.left_out import FEWEST, most_left_out
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
+from core.models.server import client, connect
+from core.models.server.client import Patience
+from core.models.server.left_out import FEWEST, most_left_out
 from core.reports import perplexity_results
 from core.reports.caveats import of_run
 from core.reports.evaluation import load
 from core.runs import caveats, store
+from core.runs.answering import worker
+from core.runs.answering.custom_question import CustomQuestion
+from core.runs.answering.model_cache import ModelCache
 from core.runs.store import RunRecord
-from tests.core.inference.server.loopback import Loopback, loopback_server
+from hedge.cli import main
+from tests.core.models.server.loopback import Loopback, loopback_server
 
 POLICY = "The prompt was filtered by our content management policy"
 Reply = tuple[int, Any]
@@ -208,7 +208,7 @@ def test_a_credit_that_ends_stops_the_run_and_leaves_nothing_out(server: Loopbac
 def test_what_was_left_out_is_asked_again_by_a_resumed_run(
     server: Loopback, home: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("core.inference.server.engine.CHUNK", 8)
+    monkeypatch.setattr("core.models.server.engine.CHUNK", 8)
     broken = False
 
     def odd(path: str, body: dict[str, Any]) -> Reply | None:

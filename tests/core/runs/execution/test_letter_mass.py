@@ -9,15 +9,15 @@ import pytest
 import torch
 from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-from core.cli import main
 from core.errors import SelfCheckError
+from core.questions import bank
 from core.runs import store
 from core.runs.execution.execute import execute
 from core.runs.model_files import identified
 from core.runs.spec import RunSpec
-from core.tasks import bank
+from hedge.cli import main
 from tests.conftest import synthetic_questions
-from tests.core.inference.conftest import WORDS, save_tokenizer
+from tests.core.models.conftest import WORDS, save_tokenizer
 
 TEMPLATE = "{% for m in messages %}{{ m['content'] }}{% endfor %}<think>"
 

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.errors import InputError, RunCancelled, RunError
-from core.perplexity import choices, conversations
-from core.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
-from core.perplexity.request import Request
+from core.models.perplexity import choices, conversations
+from core.models.perplexity.prompts import EMPTY, FITTING, UNFITTING, SystemPrompt
+from core.models.perplexity.request import Request
 from core.reports import evaluation, perplexity_results
 from core.runs import store
 from core.runs.execution import perplexity_run
@@ -112,7 +112,7 @@ def test_a_request_that_nobody_wrote(home):
 
 def test_losses_that_are_no_numbers_stop_the_run(home, monkeypatch):
     monkeypatch.setattr(
-        "core.inference.token_losses.TokenLosses._alone",
+        "core.models.token_losses.TokenLosses._alone",
         lambda self, one: np.full(len(one.tokens) - one.first, np.nan, dtype=np.float32),
     )
     spec = perplexity_run.spec_of(request(prompts=(UNFITTING,)), MODEL)

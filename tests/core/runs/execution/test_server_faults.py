@@ -9,18 +9,18 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.cli import main
-from core.inference.server import client
-from core.inference.server.abilities import BROAD, BROAD_CHAT
-from core.inference.server.client import Patience
-from core.inference.server.engine import ServerEngine
-from core.jury_pipeline import jury_store
-from core.prompting.verdict import asked as verdict_prompt
+from core.jury.pipeline import jury_store
+from core.models.server import client
+from core.models.server.abilities import BROAD, BROAD_CHAT
+from core.models.server.client import Patience
+from core.models.server.engine import ServerEngine
+from core.questions.prompting.verdict import asked as verdict_prompt
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import store
 from core.runs.prompts import draw_questions, make_prompt
-from tests.core.inference.server.loopback import loopback_server
+from hedge.cli import main
+from tests.core.models.server.loopback import loopback_server
 from tests.parameters import rest_nightly
 
 PROBES = 12

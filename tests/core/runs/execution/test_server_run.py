@@ -8,25 +8,25 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.answering import token_text, worker
-from core.answering.model_cache import ModelCache
-from core.cli import main
 from core.errors import InputError
 from core.exchange import run_folder
 from core.exchange.run_table import run_table
-from core.files.tables import read_table
-from core.inference.server import client, connect
-from core.inference.server.engine import CHECKED_QUESTIONS
-from core.inference.server.known_servers import remember
-from core.jury_pipeline import jury_store
+from core.jury.pipeline import jury_store
+from core.models.server import client, connect
+from core.models.server.engine import CHECKED_QUESTIONS
+from core.models.server.known_servers import remember
 from core.reports import perplexity_results
 from core.reports.evaluation import load
 from core.runs import engine, store
+from core.runs.answering import token_text, worker
+from core.runs.answering.model_cache import ModelCache
 from core.runs.caveats import of_run_record
 from core.runs.execution import execute as execution
 from core.runs.prompts import draw_questions, prompts
 from core.runs.spec import JURY, RunSpec
-from tests.core.inference.server.loopback import loopback_server
+from core.storage.tables import read_table
+from hedge.cli import main
+from tests.core.models.server.loopback import loopback_server
 
 KEY = "sk-planted-77aa"
 ASKED = ["--task", "qa", "--samples", "60"]
@@ -109,7 +109,7 @@ def test_a_run_says_what_a_server_does_not_let_it_state(server, capsys):
 
 
 def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, capsys):
-    monkeypatch.setattr("core.inference.server.engine.CHUNK", 7)  # some chunks have no bounds
+    monkeypatch.setattr("core.models.server.engine.CHUNK", 7)  # some chunks have no bounds
     run("--json", "--alpha", "0.2")
     exact = json.loads(capsys.readouterr().out)["reports"][0]
     server.reset(most=5, echo=False)
@@ -140,7 +140,7 @@ def test_bounded_letters_make_ranges_that_hold_the_figures(server, monkeypatch, 
 
 
 def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, impatient, monkeypatch, capsys):
-    monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
+    monkeypatch.setattr("core.models.server.engine.CHUNK", 10)
     server.reset(fault=lambda number: "cut" if number > 90 else "")
     run("--server", server.url, status=1)
     (record,) = own_runs().values()
@@ -166,7 +166,7 @@ def test_a_run_pauses_where_its_server_goes_and_continues_where_it_was(server, i
 
 
 def test_only_the_answers_of_a_damaged_chunk_and_part_are_paid_again(server, impatient, monkeypatch, capsys):
-    monkeypatch.setattr("core.inference.server.engine.CHUNK", 5)
+    monkeypatch.setattr("core.models.server.engine.CHUNK", 5)
     server.reset(fault=lambda number: "cut" if number > 110 else "")
     run("--server", server.url, status=1)
     (record,) = own_runs().values()
@@ -224,7 +224,7 @@ def test_a_finished_run_is_not_returned_for_other_weights_by_the_same_name(serve
 
 
 def test_a_budget_stops_a_run_and_a_larger_one_continues_it(server, monkeypatch, capsys):
-    monkeypatch.setattr("core.inference.server.engine.CHUNK", 10)
+    monkeypatch.setattr("core.models.server.engine.CHUNK", 10)
     run("--server", server.url, "--budget", "0.004", status=1)
     (record,) = own_runs().values()
     assert "the budget of 4,000 tokens is reached" in record.message

@@ -13,16 +13,16 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from core.devices import scorers, shared_scoring
-from core.devices import sharing as device_sharing
 from core.errors import InputError, RunCancelled
-from core.files.tables import finished_chunks
+from core.models.devices import scorers, shared_scoring
+from core.models.devices import sharing as device_sharing
+from core.questions import bank
 from core.runs import engine, store
 from core.runs.execution import execute as module
 from core.runs.execution.execute import execute
 from core.runs.spec import RunSpec
 from core.settings import ROOT, settings
-from core.tasks import bank
+from core.storage.tables import finished_chunks
 from tests.conftest import synthetic_questions
 from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import assert_each_question_once, until
@@ -64,7 +64,7 @@ def two(home, monkeypatch):
 
 def scorer_processes() -> list[psutil.Process]:
     """The scorers below this process."""
-    return [one for one in psutil.Process().children() if "core.inference.scorer_process" in one.cmdline()]
+    return [one for one in psutil.Process().children() if "core.models.scorer_process" in one.cmdline()]
 
 
 def alone(two, monkeypatch, tmp_path):

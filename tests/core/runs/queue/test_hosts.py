@@ -9,13 +9,12 @@ import time
 
 import pytest
 
-from core import database
 from core.errors import RunBusyError, RunError
-from core.files import file_lock
-from core.files.tables import finished_chunks
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.queue import hosts
+from core.storage import database, file_lock
+from core.storage.tables import finished_chunks
 from tests.core.conftest import FAKE_NVML
 from tests.core.runs.conftest import (
     agent_of,
@@ -186,7 +185,7 @@ def test_many_processes_that_come_at_once_make_the_tables_once(kind, engine_home
 
     if kind == "server":
         monkeypatch.setenv("HEDGE_DATABASE_URL", postgres.new_database())
-    code = "from core import database; database.prepare(within_s=60)"
+    code = "from core.storage import database; database.prepare(within_s=60)"
     started = [subprocess.Popen([sys.executable, "-c", code], cwd=ROOT) for _ in range(4)]
     assert [process.wait(60) for process in started] == [0, 0, 0, 0]
 

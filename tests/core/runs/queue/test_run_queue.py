@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from core import database
 from core.errors import RunError, RunLostError
-from core.files.atomic import guarded
 from core.runs import engine, store
 from core.runs.agent import liveness
 from core.runs.agent.recovery import Recovery
 from core.runs.queue import run_queue
 from core.runs.queue.run_queue import Lease, QueueEntry
 from core.runs.store import RunRecord
+from core.storage import database
+from core.storage.atomic import guarded
 from tests.core.runs.conftest import agent_of, assert_each_question_once, spec, until
 
 
@@ -27,7 +27,7 @@ def queue(request, monkeypatch):
 
 def begin(run_id: str, executor: str) -> Lease:
     """What an executor's DBOS does with a run that the executor has taken."""
-    from core.database.tables import workflows
+    from core.storage.database.tables import workflows
 
     row = workflows.c
     own = sa.and_(row.workflow_uuid == run_id, row.queue_name == run_queue.queue_of(executor), row.status == "ENQUEUED")
@@ -190,7 +190,7 @@ def test_a_run_that_loses_its_hosts_is_continued_by_the_next(shared_home, monkey
 
 
 def test_a_database_of_a_newer_hedge_is_refused_in_one_sentence(shared_home):
-    from core.database import tables
+    from core.storage.database import tables
 
     database.prepare()
     database.transact(lambda connection: connection.execute(sa.update(tables.schema).values(version=99)))

@@ -1,2 +1,0 @@
-"""The commands of ``hedge``, one module per subject. Each takes its arguments and returns a result
-(:class:`~core.commands.answer.CommandResult`)."""

@@ -1,1 +1,0 @@
-"""Scoring prompts with a language model. Only this package and ``core.adapters`` import torch or transformers."""

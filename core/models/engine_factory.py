@@ -1,0 +1,70 @@
+"""Makes the scoring engine for a model name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from core.models.engine import Engine
+from core.models.imports import language_models, uncollected
+from core.models.model_fingerprint import pinned, revisions
+from core.models.models import FAKE_MODEL, resolve
+from core.models.server.address import TIMEOUT_S
+from core.models.server.spending import Spending
+
+if TYPE_CHECKING:
+    from core.models.server.engine import ServerEngine
+
+
+def load_server_engine(
+    model: str,
+    *,
+    servers: Sequence[str],
+    key_variable: str = "",
+    spending: Spending | None = None,
+    timeout_s: float = TIMEOUT_S,
+    all_needed: bool = True,
+    picks: int = 0,
+    on_wait: Callable[[str], None] = lambda reason: None,
+) -> ServerEngine:
+    """The engine of a model on servers; see :meth:`~core.models.server.engine.ServerEngine.load`. With ``picks``, it
+    asks each question so many times."""
+    from core.models.server.engine import ServerEngine
+    from core.models.server.picks import PickEngine
+
+    return (PickEngine.of(picks) if picks else ServerEngine).load(
+        model,
+        servers=servers,
+        key_variable=key_variable,
+        spending=spending,
+        timeout_s=timeout_s,
+        all_needed=all_needed,
+        on_wait=on_wait,
+    )
+
+
+def load_engine(
+    model: str,
+    *,
+    dtype: str,
+    batch_size: int | None = None,
+    device: str = "",
+    fingerprint: str = "",
+    report: Callable[[str], None] | None = None,
+) -> Engine:
+    """Load ``model`` in ``dtype``. Raises :class:`~core.errors.InputError` if that is not possible.
+
+    ``batch_size`` sets the rows of a batch by hand; by default memory decides. ``device`` names the one device to use,
+    ``fingerprint`` names the revision on the hub, and ``report`` is told how far the loading is.
+    """
+    source = resolve(model, revision=revisions(fingerprint)[0])
+    if source.location == FAKE_MODEL:
+        from core.models.fake import FakeEngine
+
+        return FakeEngine()
+    language_models()
+    with uncollected():
+        from core.models.transformers_engine import TransformersEngine
+
+        source = pinned(source, fingerprint)
+        return TransformersEngine.load(source, dtype=dtype, batch_size=batch_size, device=device, report=report)

@@ -1,0 +1,216 @@
+"""Checks that a loaded model is the one that was stored: every tensor is in its place, and all values are finite.
+transformers fills missing tensors with random numbers and drops unexpected ones. Either way the figures would be those
+of another model, so nothing is scored in that case.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import torch
+
+from core.errors import InputError
+from core.models.kinds import INSTEAD
+from core.models.out_of_memory import is_out_of_memory
+from core.models.safetensors_files import Stored, some
+
+MASK = r"(^|\.)(attn|attention|self_attention)\.(bias|masked_bias)$"
+
+HARMLESS: dict[str, str] = {
+    r"(^|\.)rotary_emb\.inv_freq$": "rotary frequencies; the model computes them from its configuration",
+    r"(^|\.)position_ids$": "the numbers 0, 1, 2, …; the model counts by itself",
+    MASK: "the causal mask of GPT-2, GPT-Neo, GPT-J and GPT-NeoX, where it has the shape of one",
+    r"(^|\.)mtp(_layers)?\.": "layers that predict several tokens at once (DeepSeek, Qwen3-Next, MiMo, GLM); the next "
+    "token does not pass through them",
+    r"^model\.layers\.{after}\.": "the same layers where they are numbered after the model's own; only where the "
+    "configuration has num_nextn_predict_layers",
+    r"^(model\.)?(visual|vision_tower|vision_model|multi_modal_projector|audio_tower|embed_(vision|audio))\.": "what "
+    "sees images and hears sounds; text does not pass through it",
+}
+"""Maps names of tensors that may be left over to the reason why no figure depends on them. A missing tensor is never
+harmless. transformers itself ignores the second name of tied embeddings if one of the two is stored, and the tensors
+that a model's class lists as unused (such as the masks and layers above, by each class's own names). Only one of 189
+types may lack a tensor in this way: A.X-K1 may lack the bias that corrects its experts' scores, which is then 0.
+"""
+NOT_NUMBERS = {
+    "I8",
+    "U8",
+    "I16",
+    "U16",
+    "I32",
+    "U32",
+    "I64",
+    "U64",
+    "BOOL",
+    "F8_E4M3",
+    "F8_E5M2",
+    "F8_E8M0",
+    "F4",
+    "C64",
+}
+"""Data types in which only quantised weights are stored."""
+PROBE = (1, 2, 3, 4, 5)
+ENDS = (6, 7)
+"""Tokens that are appended to the probe, one at a time."""
+LOOKS_BACK_ONLY = 1e-4
+"""Largest share of the logits' size by which a later token may move earlier logits; half precision gets eight steps."""
+
+WEIGHTS = ("weight", "bias")
+
+Mismatch = tuple[str, Collection[int], Collection[int]]
+
+
+def check_tensors(
+    *,
+    missing: Iterable[str],
+    left_over: Iterable[str],
+    reshaped: Iterable[Mismatch],
+    expected: int,
+    into: str,
+    where: str,
+    stored: Mapping[str, Stored] | None = None,
+    config: Any = None,
+    quantised: bool = False,
+    way_out: str = "save the model again from the class that it was trained with, or choose a whole one",
+) -> None:
+    """Raise :class:`InputError`, naming tensors, unless all needed tensors were stored and all stored tensors are used.
+
+    ``reshaped`` are (name, stored shape, needed shape), ``expected`` is the number of tensors of the model ``into``,
+    and ``stored`` holds the files' tensors as far as they are known. For a ``quantised`` model only the weights
+    themselves count, because its library creates and drops other tensors (scales, maps) freely.
+    """
+    lacking = sorted(name for name in missing if not quantised or name.endswith(WEIGHTS))
+    left = sorted(
+        name
+        for name in left_over
+        if (not quantised or name.endswith(WEIGHTS)) and not _is_harmless(name, stored or {}, config)
+    )
+    shapes = sorted((name, tuple(one), tuple(other)) for name, one, other in reshaped)
+    lacking = [name for name in lacking if name not in {name for name, _, _ in shapes}]
+    found = []
+    if lacking:
+        found.append(f"{len(lacking)} of {expected} tensors {_are(lacking)} missing ({some(lacking)})")
+    if left:
+        found.append(f"{_tensors(left)} {_are(left)} left over ({some(left)})")
+    if shapes:
+        name, one, other = shapes[0]
+        rest = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
+        found.append(
+            f"{_tensors(shapes)} {'has' if len(shapes) == 1 else 'have'} another shape ({name} is "
+            f"{_shape(one)} and must be {_shape(other)}{rest})"
+        )
+    if not found:
+        return
+    raise InputError(
+        f"the weights of {where} are not those of {into}, which its configuration describes: {', '.join(found)}, so "
+        f"its figures would mean nothing; {way_out}"
+    )
+
+
+def _is_harmless(name: str, stored: Mapping[str, Stored], config: Any) -> bool:
+    text = config.get_text_config() if config is not None else None
+    more = getattr(text, "num_nextn_predict_layers", None) or 0
+    first = getattr(text, "num_hidden_layers", None) or 0
+    for pattern in HARMLESS:
+        after = "|".join(str(first + i) for i in range(more)) or "(?!)"
+        if not re.search(pattern.replace("{after}", f"({after})"), name):
+            continue
+        return pattern != MASK or any(
+            len(one.shape) == 4 or math.prod(one.shape) == 1 for own, one in stored.items() if name.endswith(own)
+        )
+    return False
+
+
+def check_types(model: Any, stored: Mapping[str, Stored], *, where: str) -> None:
+    """Raise :class:`InputError` if a weight is stored in a type that only quantised weights have."""
+    odd = {name: one.dtype for name, one in stored.items() if one.dtype in NOT_NUMBERS}
+    if not odd:
+        return
+    names = [name for name, _ in model.named_parameters()]
+    for name, dtype in sorted(odd.items()):
+        if any(own == name or own.endswith(f".{name}") or name.endswith(f".{own}") for own in names):
+            raise InputError(
+                f"{where} stores {name} as {dtype}, and its config.json does not say how such weights were quantised; "
+                "use the model that it was made from"
+            )
+
+
+def check_numbers(model: Any, *, where: str, dtype: str, adapter: str = "") -> None:
+    """Raise :class:`InputError`, naming tensors, if a weight is not a finite number; ``adapter`` is the adapter that
+    was put into the model, if there is one."""
+    broken = []
+    with torch.inference_mode():
+        for name, weight in model.named_parameters():
+            if weight.is_meta or not weight.is_floating_point() or not weight.numel():
+                continue
+            if not all(bool(torch.isfinite(end)) for end in _ends(weight)):
+                broken.append(name)
+    if not broken:
+        return
+    own = [name for name in broken if adapter and re.search(r"\.(lora_|default\b)", name)]
+    why = "" if dtype == "float32" else f" in {dtype}"
+    raise InputError(
+        f"{_tensors(own or broken)} of {adapter if own else where} {'holds' if len(own or broken) == 1 else 'hold'} "
+        f"values that are no finite numbers{why} ({some(sorted(own or broken))}); "
+        + ("download or save it again" if dtype == "float32" else "choose 32-bit precision (float32), or another model")
+    )
+
+
+def _ends(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The least and the largest value in one pass over the weight; NaN if the weight contains NaN."""
+    try:
+        least, largest = torch.aminmax(weight)
+    except (RuntimeError, NotImplementedError):  # the device or the type has no such kernel
+        wide = weight.float()
+        least, largest = wide.min(), wide.max()
+    return least, largest
+
+
+def check_left_to_right(model: Any, *, where: str) -> None:
+    """Raise :class:`InputError` unless the model gives finite logits for a few tokens and reads from left to right. If
+    changing the last token changes the logits before it, the model looks ahead: it was trained to fill gaps, and its
+    prediction of a next token means nothing.
+    """
+    kind = f"{where} ({model.config.model_type})"
+    try:
+        size = int(model.get_input_embeddings().weight.shape[0])
+        probes = [[token % size for token in (*PROBE, last)] for last in ENDS]
+        with torch.inference_mode():
+            device = model.get_input_embeddings().weight.device
+            one, other = (
+                model(input_ids=torch.tensor([probe], device=device), use_cache=False).logits[0, :-1].float()
+                for probe in probes
+            )
+    except Exception as error:  # anything that a model's code raises if it needs more than text
+        if is_out_of_memory(error):
+            raise
+        raise InputError(
+            f"{kind} can't be asked with text alone ({type(error).__name__}), so Hedge can't score it; {INSTEAD}"
+        ) from error
+    if not bool(torch.isfinite(one).all()):
+        raise InputError(
+            f"{kind} gives no numbers for a text of {len(PROBE)} tokens; its weights are broken, or it needs 32-bit "
+            "(float32) or 16-bit (bfloat16) precision"
+        )
+    if one.shape[1] < 2:
+        raise InputError(f"{kind} gives {one.shape[1]} number a token and no words; {INSTEAD}")
+    allowed = max(LOOKS_BACK_ONLY, 8 * torch.finfo(model.dtype).eps) * float(one.abs().max())
+    if float((one - other).abs().max()) > allowed:
+        raise InputError(
+            f"{kind} reads text in both directions, so what it says of a next token means nothing; {INSTEAD}"
+        )
+
+
+def _tensors(of: Collection[Any]) -> str:
+    return "1 tensor" if len(of) == 1 else f"{len(of)} tensors"
+
+
+def _are(of: Collection[Any]) -> str:
+    return "is" if len(of) == 1 else "are"
+
+
+def _shape(sizes: Iterable[int]) -> str:
+    return " × ".join(map(str, sizes)) or "a single number"

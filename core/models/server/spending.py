@@ -1,0 +1,114 @@
+"""The cost of requests, and a limit that is not exceeded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import BudgetReachedError, InputError
+from core.models.server.reply_body import count
+
+BYTES_A_TOKEN = 3
+"""Fewer bytes than an average English token has (4 to 5), so that estimates are too high rather than too low."""
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Prices per million tokens, in whatever currency the person counts in. ``budget`` is the most that a run
+    may cost over all its tries (None: no limit); without prices it counts millions of tokens."""
+
+    read: float = 0.0
+    written: float = 0.0
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("price", self.read), ("price", self.written), ("budget", self.budget or 0.0)):
+            if not 0 <= value < float("inf"):
+                raise InputError(f"a {name} must be a number from 0 up, got {value}")
+
+    def of(self, read: int, written: int) -> float:
+        """The cost of these numbers of tokens."""
+        if not self.is_known:
+            return (read + written) / MILLION
+        return (read * self.read + written * self.written) / MILLION
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are prices; otherwise a cost counts tokens."""
+        return bool(self.read or self.written)
+
+    def in_words(self, cost: float) -> str:
+        """A cost as text: an amount of money, or a number of tokens where there are no prices.
+
+        >>> Price().in_words(0.002), Price(read=2.0).in_words(0.5)
+        ('2,000 tokens', '0.5')
+        """
+        return f"{cost:,.4g}" if self.is_known else f"{round(cost * MILLION):,} tokens"
+
+
+class Spending:
+    """Tokens read and written so far, of which earlier tries of the run ``spent`` some. Each request is reserved before
+    it is sent and settled by what the server says.
+
+    A server that counts wrongly can't remove the limit: its number counts only if it is more than a third of the
+    estimate.
+    """
+
+    def __init__(self, price: Price, spent: tuple[int, int] = (0, 0)) -> None:
+        self.price = price
+        self.read, self.written = spent
+        self._reserved = 0.0
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Tokens read and written."""
+        return self.read, self.written
+
+    @property
+    def cost(self) -> float:
+        """What was spent."""
+        return self.price.of(self.read, self.written)
+
+    def reserve(self, body: Mapping[str, Any]) -> tuple[int, int]:
+        """Reserve one request; returns the estimate that :meth:`settle` takes.
+
+        Raises :class:`BudgetReachedError` if the budget does not hold it.
+        """
+        asked = estimate(body)
+        cost = self.price.of(*asked)
+        if self.price.budget is not None and self.cost + self._reserved + cost > self.price.budget:
+            raise BudgetReachedError(
+                f"the budget of {self.price.in_words(self.price.budget)} is reached: what has finished is kept, so "
+                "resume the run with a larger budget"
+            )
+        self._reserved += cost
+        return asked
+
+    def settle(self, asked: tuple[int, int], usage: Any) -> None:
+        """Count an answered request; ``usage`` is what the server says it counted."""
+        self.release(asked)
+        told = usage if isinstance(usage, Mapping) else {}
+        read, written = (
+            value if 3 * (value := count(told.get(name))) >= guess else guess
+            for name, guess in zip(("prompt_tokens", "completion_tokens"), asked, strict=True)
+        )
+        self.read += read
+        self.written += written
+
+    def release(self, asked: tuple[int, int]) -> None:
+        """Give back what was reserved for a request that was not answered."""
+        self._reserved -= self.price.of(*asked)
+
+
+def estimate(body: Mapping[str, Any]) -> tuple[int, int]:
+    """Tokens that a request reads and writes, by the length of its texts.
+
+    >>> estimate({"prompt": "Answer:", "max_tokens": 1})
+    (3, 1)
+    """
+    texts = [str(body.get("prompt", ""))]
+    texts += [str(message.get("content", "")) for message in body.get("messages", ())]
+    size = sum(len(text.encode()) for text in texts)
+    return -(-size // BYTES_A_TOKEN), int(body.get("max_tokens", body.get("max_completion_tokens", 0)) or 0)

@@ -1,0 +1,117 @@
+"""A juror's verdicts: the probabilities of True and of False after its prompt, a softmax over the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import InputError
+from core.models.engine import Engine, SelfCheck
+from core.models.engine_factory import load_engine, load_server_engine
+from core.models.letter_mass import LEAST, share_text
+from core.models.server.address import TIMEOUT_S, served_model
+from core.models.server.left_out import NoAnswer, missing_of
+from core.models.server.spending import Spending
+from core.questions.prompting.verdict import asked
+from core.records import Prompt
+
+if TYPE_CHECKING:
+    from core.models.server.engine import ServerEngine
+
+Verdict = tuple[float, float]
+
+
+class Judging:
+    """A loaded juror. ``checked`` is its self-check: which scoring path it uses and how closely that agrees.
+    ``masses`` are the probabilities of True and False together, in the order of the verdicts."""
+
+    def __init__(self, engine: Engine, prompts: Sequence[Prompt], checked: SelfCheck) -> None:
+        self.engine = engine
+        self.prompts = prompts
+        self.checked = checked
+        self.masses: list[float] = []
+
+    @property
+    def missing(self) -> Mapping[str, NoAnswer]:
+        """The answers on which a server gives no verdict, by their ids."""
+        return missing_of(self.engine)
+
+    def verdicts(self) -> Iterator[tuple[str, Verdict]]:
+        """The id of each answer with (p_true, p_false), batch by batch, in any order."""
+        try:
+            for batch in self.engine.score(self.prompts):
+                logits = batch.logits.astype(np.float64)
+                self.masses += np.exp(logits).sum(axis=1).tolist()
+                shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+                shares /= shares.sum(axis=1, keepdims=True)
+                yield from ((name, (float(p), float(q))) for name, (p, q) in zip(batch.ids, shares, strict=True))
+        finally:
+            _close(self.engine)
+
+
+def doubt(juror: str, masses: Sequence[float]) -> str:
+    """What a reader of a juror's verdicts must know if True and False are no answers; mostly empty.
+
+    ``masses`` are the probabilities of both together, one for each verdict.
+    """
+    mass = float(np.median(masses)) if masses else 1.0
+    if mass >= LEAST:
+        return ""
+    return (
+        f"{juror} gives True and False together {share_text(mass)} of the probability (median), so its verdicts "
+        "are no answers; tune it first, or choose another juror."
+    )
+
+
+def judge(
+    model: str,
+    answers: Sequence[tuple[str, str, str]],
+    *,
+    dtype: str,
+    key_variable: str = "",
+    timeout_s: float = TIMEOUT_S,
+    spending: Spending | None = None,
+    on_wait: Callable[[str], None] = lambda reason: None,
+    on_server: Callable[[ServerEngine], None] = lambda engine: None,
+) -> Judging:
+    """Load a juror, which may be on a server (``NAME@URL``), for answers (id, question, answer).
+
+    ``key_variable`` and what follows are the arguments of
+    :func:`~core.models.engine_factory.load_server_engine`; ``on_server`` is given the engine of a model on a server
+    before it is asked.
+
+    Raises :class:`~core.errors.InputError` if it can't be loaded, or was tuned on other weights of its base model.
+    """
+    prompts = [asked(*answer) for answer in answers]
+    engine: Engine
+    if there := served_model(model):
+        served = engine = load_server_engine(
+            there.name,
+            servers=[there.url],
+            key_variable=key_variable,
+            timeout_s=timeout_s,
+            spending=spending,
+            on_wait=on_wait,
+        )
+    else:
+        served, engine = None, load_engine(model, dtype=dtype)
+    try:
+        if served:
+            on_server(served)
+        elif clause := engine.description.get("other_base"):
+            raise InputError(f"{clause}; put those weights back, or tune the juror again")
+        engine.prepare(prompts)
+        return Judging(engine, prompts, engine.self_check(prompts))
+    except BaseException:
+        _close(engine)
+        raise
+
+
+def _close(engine: Engine) -> None:
+    """Close the connections of a model on a server."""
+    from core.models.server.engine import ServerEngine
+
+    if isinstance(engine, ServerEngine):
+        engine.close()

@@ -1,0 +1,204 @@
+"""The warm process of a nursery: it imports what the work needs, and forks a child with limits for each piece of work.
+
+``python -m core.processes.confined.server FD [MODULE …]``: the socket with number FD brings a pair of sockets for each
+piece of work, one for the conversation with the child and one for how it ended. The process ends when the socket does,
+and its children with it. It has one thread, so that a fork is safe.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from core.processes.confined.channel import Channel, Limits
+from core.processes.confined.rights import give_up
+from core.processes.oom_score import raise_oom_score
+
+OUT_OF_MEMORY = 77
+"""The exit status of a child that the system gave no more memory."""
+LARGEST_WRITTEN = 1 << 30
+"""Bytes of the largest file that a child may write into its folder."""
+PREFIX = "HEDGE_"
+"""Environment variables that a child takes over from its caller, whose settings may have changed since."""
+KEPT = frozenset(
+    (
+        *("HEDGE_HOME", "HEDGE_READ_MEMORY_GB", "HEDGE_ROOTS"),
+        *("PATH", "HOME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "VIRTUAL_ENV"),
+        *("PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONDONTWRITEBYTECODE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),
+        *("XDG_DATA_HOME", "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"),
+    )
+)
+"""The environment variables that readers need. The others may hold keys."""
+
+
+def main() -> None:
+    """Import the modules, and then fork for whoever asks."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    for module in sys.argv[2:]:
+        importlib.import_module(module)
+    _Server(control).serve()
+
+
+class _Server:
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.children: dict[int, socket.socket] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(control, selectors.EVENT_READ)
+        self.woken, wakes = socket.socketpair()
+        self.woken.setblocking(False)
+        wakes.setblocking(False)
+        self.wakes = wakes
+        self.selector.register(self.woken, selectors.EVENT_READ)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno())
+
+    def serve(self) -> None:
+        while True:
+            for key, _ in self.selector.select():
+                if key.fileobj is self.control:
+                    if not self._asked():
+                        return self._end()
+                elif key.fileobj is self.woken:
+                    with suppress(BlockingIOError):
+                        self.woken.recv(4096)
+                elif key.data in self.children:  # nobody waits for this child any more
+                    os.kill(key.data, signal.SIGKILL)
+                    self.selector.unregister(key.fileobj)
+            self._reap()
+
+    def _asked(self) -> bool:
+        """Fork a child for a request. Returns False where there will be no more of them."""
+        try:
+            said, fds, _, _ = socket.recv_fds(self.control, 1, 2)
+        except OSError:
+            return False
+        if not said or len(fds) != 2:
+            return False
+        talk, ended = (socket.socket(fileno=fd) for fd in fds)
+        child = os.fork()
+        if child == 0:
+            self._become(talk, ended)
+        talk.close()
+        self.children[child] = ended
+        self.selector.register(ended, selectors.EVENT_READ, child)
+        return True
+
+    def _become(self, talk: socket.socket, ended: socket.socket) -> None:
+        """In the child: work, and end. It keeps no other socket, and writes nothing to the caller's terminal or log."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self.selector.close()
+        for other in (self.control, self.woken, self.wakes, ended, *self.children.values()):
+            other.close()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+        status = 1
+        try:
+            status = _work(talk)
+        finally:
+            os._exit(status)
+
+    def _reap(self) -> None:
+        while self.children:
+            try:
+                child, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if child == 0:
+                return
+            ended = self.children.pop(child)
+            with suppress(KeyError, ValueError):
+                self.selector.unregister(ended)
+            with suppress(OSError):
+                ended.send(os.waitstatus_to_exitcode(status).to_bytes(4, "little", signed=True))
+            ended.close()
+
+    def _end(self) -> None:
+        """Kill the children. Their signals must not wake a socket that this process closes while it ends."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for child, ended in self.children.items():
+            os.kill(child, signal.SIGKILL)
+            ended.close()
+        self.selector.close()
+        self.woken.close()
+        self.wakes.close()
+
+
+def _work(talk: socket.socket) -> int:
+    """Do what the request says within its limits. Returns the exit status."""
+    channel = Channel(talk, Limits())
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    raise_oom_score()
+    try:
+        environment, folder, limits, reads, writes, function, arguments = channel.receive()
+        _take_over(environment, folder)
+        channel.limits = limits
+        _limit_memory(limits.memory)
+        give_up(reads=reads, writes=writes)
+        channel.step()
+        channel.end(function(channel, *arguments))
+    except MemoryError:
+        return OUT_OF_MEMORY
+    except (BrokenPipeError, ConnectionResetError, EOFError):
+        return 0  # the caller has gone
+    except BaseException as error:
+        channel.fail(error)
+    return 0
+
+
+def _take_over(environment: dict[str, str], folder: str) -> None:
+    for name in [name for name in os.environ if name.startswith(PREFIX) and name not in environment]:
+        del os.environ[name]
+    os.environ.update(environment)
+    with suppress(OSError):
+        os.chdir(folder)
+
+
+def _limit_memory(most: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not a POSIX system
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(ValueError, OSError):  # a lower limit is in force already
+        resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_WRITTEN,) * 2)
+    with suppress(ValueError, OSError):  # a lower limit is in force already
+        resource.setrlimit(resource.RLIMIT_DATA, (max(most, _used() + (64 << 20)),) * 2)
+
+
+def _used() -> int:
+    """The bytes that count against the limit already."""
+    with suppress(OSError, ValueError, StopIteration):
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmData:")))
+    return 0
+
+
+def request(
+    function: Any, arguments: tuple[Any, ...], limits: Limits, reads: Sequence[Path], writes: Sequence[Path]
+) -> bytes:
+    """What a child is sent first."""
+    environment = {name: value for name, value in kept_variables().items() if name.startswith(PREFIX)}
+    return pickle.dumps((environment, os.getcwd(), limits, tuple(reads), tuple(writes), function, arguments))
+
+
+def kept_variables() -> dict[str, str]:
+    """The environment without what readers do not need: it may hold keys and passwords."""
+    return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("LC_")}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a server for many people needs: classes, its health, and a backup."""

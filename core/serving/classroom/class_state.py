@@ -1,0 +1,121 @@
+"""What phones and the projector are told of a class, as JSON. What one phone alone may know is in :func:`of_seat`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from core.access import quotas
+from core.serving.classroom import class_figures
+from core.serving.classroom.live_class import LiveClass
+
+TRUTH_KNOWN = ("shown", "results")
+
+
+def for_phones(live: LiveClass) -> dict[str, Any]:
+    """What every phone and the projector show: the question, and once it is shown, the truth and the sets."""
+    quiz = live.quiz
+    said: dict[str, Any] = {
+        "code": live.code,
+        "phase": live.phase,
+        "position": live.position,
+        "n": live.n,
+        "calibration": quiz.calibration,
+        "model": quiz.model,
+        "score": live.score,
+        "alpha": live.alpha,
+        "smallest": smallest_alpha(quiz.calibration),
+    }
+    if live.phase in ("asked", "shown"):
+        asked = quiz.questions[live.position]
+        said["question"] = {"context": asked.context, "question": asked.question, "options": list(asked.options)}
+    if live.phase in TRUTH_KNOWN:
+        seats = live.all_shares()
+        mean = class_figures.mean_shares(list(seats.values()), quiz)
+        made = {"class": class_figures.probabilities(mean), "model": quiz.probabilities}
+        rows = tested(live)
+        if rows:
+            said["scores"] = {side: class_figures.scores(values, quiz, rows=rows) for side, values in made.items()}
+        said |= _shown(live, mean) if live.phase == "shown" else _results(live, made, seats)
+    return said
+
+
+def tested(live: LiveClass) -> range:
+    """The questions whose sets may be seen now: the one that is shown if it tests, and at the end all that test."""
+    if live.phase == "results":
+        return range(live.quiz.calibration, live.n)
+    is_seen = live.phase == "shown" and live.position >= live.quiz.calibration
+    return range(live.position, live.position + is_seen)
+
+
+def smallest_alpha(m: int) -> int:
+    """The smallest alpha, in thousandths, at which m calibration questions give a threshold: below it every set holds
+    every option.
+
+    >>> smallest_alpha(6)
+    143
+    """
+    return -(-1000 // (m + 1))
+
+
+def _shown(live: LiveClass, mean: Any) -> dict[str, Any]:
+    """The truth of the present question, and what the class and the model said, in whole per cent."""
+    position = live.position
+    shares = mean[position]
+    return {
+        "truth": live.quiz.questions[position].label,
+        "shares": {
+            "class": None if np.isnan(shares).any() else np.round(shares).astype(int).tolist(),
+            "model": np.round(100 * live.quiz.probabilities[position]).astype(int).tolist(),
+        },
+        "answers": sum(1 for of, question in live.answers.copy() if question == position),
+    }
+
+
+def _results(live: LiveClass, made: dict[str, Any], seats: dict[int, Any]) -> dict[str, Any]:
+    quiz = live.quiz
+    last = quiz.questions[quiz.calibration :]
+    return {
+        "truths": [q.label for q in last],
+        "asked": [q.question for q in last],
+        "right": {side: class_figures.right_of(values, quiz) for side, values in made.items()},
+        "sureness": {
+            "everyone": asdict(class_figures.sureness(list(seats.values()), quiz)),
+            "model": asdict(class_figures.model_sureness(quiz)),
+        },
+        "seats": len(seats),
+    }
+
+
+def for_projector(live: LiveClass) -> dict[str, Any]:
+    """Who sits in the class and who has answered; ``people`` are number, name, answered, page open. ``networks`` are
+    the seats of each network address, of which ``most`` are allowed; ``turned_away`` phones got none."""
+    people = live.people()
+    networks: dict[str, list[int]] = {}
+    for seat in live.seats.copy().values():
+        if seat.network:
+            networks.setdefault(seat.network, []).append(seat.number)
+    return {
+        "networks": list(networks.values()),
+        "most": live.most_per_address or quotas.held().seats_per_address,
+        "turned_away": live.turned_away,
+        "people": [list(one) for one in people],
+        "joined": len(people),
+        "answered": sum(one[2] for one in people),
+    }
+
+
+def of_seat(live: LiveClass, seat: int) -> dict[str, Any]:
+    """What the phone of a seat alone is told, once truths are known: its own scores, and at the end its calibration."""
+    quiz, own = live.quiz, live.shares_of(seat)
+    known = live.position + (live.phase in TRUTH_KNOWN)
+    own = {question: shares for question, shares in own.items() if question < known}
+    said: dict[str, Any] = {"seat": seat, "name": live.seats[seat].name, "answers": len(own)}
+    if rows := tested(live):
+        values = class_figures.probabilities(class_figures.mean_shares([own], quiz))
+        said["scores"] = class_figures.scores(values, quiz, rows=rows)
+    if live.phase == "results":
+        said["sureness"] = asdict(class_figures.sureness([own], quiz))
+    return said

@@ -1,0 +1,327 @@
+"""One class in memory: who sits in it, what is asked, which answers there are, and who hears of changes.
+
+The server that phones reach holds the class. Each change is first written to :mod:`core.serving.classroom.class_store`
+and then taken over here, so that what was acknowledged survives the server; after a restart the class is read from
+there.
+
+Two numbers count the changes. ``news`` goes up with what phones show: the question, the truth, the results. ``counts``
+goes up with what only the projector shows: who sits there and who has answered. Alpha is told by itself, because it
+moves often.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from core.access import quotas
+from core.serving.classroom import class_store, refusals
+from core.serving.classroom.class_figures import Shares
+from core.serving.classroom.class_store import AnswerRow, ClassRow, SeatRow
+from core.serving.classroom.codes import hash_of, read_code
+from core.serving.classroom.refusals import ClassRefusal
+
+Phase = Literal["lobby", "asked", "shown", "results", "ended"]
+"""Before the first question; a question is open; its truth is shown; the quiz is over; the class is over."""
+
+SEATS = 200
+LONGEST_NAME = 40
+NAME_MARKS = " .'’-_"
+MOST_A_SECOND = 10
+"""So many answers of one seat begin within a second; the next one is refused."""
+HIGHEST_TURN = 10**9
+GRACE_S = 15.0
+"""An answer that was on its way when the truth was shown is taken for so long; a phone takes no taps then."""
+MOST_STREAMS = 3
+"""So many pages of one seat are told of changes at once."""
+
+
+@dataclass(slots=True)
+class Seat:
+    """A seat in a class: its number from 1, its name, the network address of its phone while that is known, what its
+    phone has been told, and when it last answered."""
+
+    number: int
+    name: str
+    network: str = ""
+    """Kept in memory alone, so that no file says from where somebody took part."""
+    told: int = -1
+    """The last question whose truth was sent to this seat's phone; from then on its answer stays as it is."""
+    streams: int = 0
+    recent: deque[float] = field(default_factory=lambda: deque(maxlen=MOST_A_SECOND))
+
+
+class LiveClass:
+    """A class that people sit in. All methods may be called from any thread."""
+
+    def __init__(self, row: ClassRow, seats: Sequence[SeatRow] = (), answers: Sequence[AnswerRow] = ()) -> None:
+        self.code, self.owner, self.quiz, self.ends = row.code, row.owner, row.quiz, row.ends
+        self.phase: Phase = row.phase  # type: ignore[assignment]
+        self.position, self.alpha, self.score = row.position, row.alpha, row.score
+        self.seats = {one.seat: Seat(one.seat, one.name) for one in seats}
+        self.answers = {(one.seat, one.question): one for one in answers}
+        self.most_per_address = 0
+        """So many seats may be taken from one address; 0: as many as the server's limits say."""
+        self.turned_away = 0
+        """How many times a phone was refused because its address has as many seats."""
+        self.shown_at: dict[int, float] = {}
+        """When the truth of a question was shown, by the clock of :func:`time.monotonic`."""
+        self.news = self.counts = 1
+        self.listeners: list[Callable[[], None]] = []
+        self._by_token = {one.token: one.seat for one in seats}
+        self.lock = threading.RLock()
+        """Held while the class is changed or read as a whole."""
+
+    # ------------------------------------------------------------ what it is like
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the class has ended, by its lecturer or after a day."""
+        return self.phase == "ended" or time.time() >= self.ends
+
+    @property
+    def n(self) -> int:
+        """The number of questions."""
+        return len(self.quiz.questions)
+
+    def shares_of(self, seat: int) -> Shares:
+        """The seat's shares by question."""
+        with self.lock:
+            return {question: one.shares for (of, question), one in self.answers.items() if of == seat}
+
+    def all_shares(self) -> dict[int, Shares]:
+        """The shares by question of each seat that has answered anything."""
+        found: dict[int, dict[int, tuple[int, ...]]] = {}
+        with self.lock:
+            for (seat, question), one in sorted(self.answers.items()):
+                found.setdefault(seat, {})[question] = one.shares
+        return dict(found)
+
+    def people(self) -> list[tuple[int, str, bool, bool]]:
+        """Each seat's number and name, whether it has answered the present question, and whether its page is open."""
+        with self.lock:
+            return [
+                (one.number, one.name, (one.number, self.position) in self.answers, one.streams > 0)
+                for _, one in sorted(self.seats.items())
+            ]
+
+    # ------------------------------------------------------------ what a phone does
+
+    def join(self, token: str, name: str = "", network: str = "") -> int:
+        """Take a seat for a phone's token at a network address and give its number; a phone that has one keeps it.
+
+        Raises :class:`ClassRefusal` for a class that is over or full, an address with as many seats as one may have, a
+        name that can't be, and a token that is none.
+        """
+        hashed = hash_of(token)
+        with self.lock:
+            self._check_open()
+            if known := self._by_token.get(hashed):
+                return known
+            self._check_room(network)
+            if len(self.seats) >= SEATS:
+                raise ClassRefusal(
+                    f"this class is full, all {SEATS} seats are taken; look at a neighbour's phone, or ask the "
+                    "lecturer to open a second class",
+                    403,
+                )
+            seat = Seat(next(n for n in itertools.count(1) if n not in self.seats), read_name(name), network)
+            class_store.add_seat(self.code, SeatRow(seat.number, hashed, seat.name))
+            self.seats[seat.number] = seat
+            self._by_token[hashed] = seat.number
+        self._tell(counts=True)
+        return seat.number
+
+    def _check_room(self, network: str) -> None:
+        most = self.most_per_address or quotas.held().seats_per_address
+        if network and sum(one.network == network for one in self.seats.values()) >= most:
+            self.turned_away += 1
+            self._tell(counts=True)
+            raise ClassRefusal(
+                f"{most} seats of this class are taken from your network, as many as it may have; ask the lecturer to "
+                "allow more",
+                403,
+            )
+
+    def seat_of(self, token: str) -> Seat:
+        """The seat of a token.
+
+        Raises :class:`ClassRefusal` if it has none here, or the class is over.
+        """
+        hashed = hash_of(token)
+        with self.lock:
+            self._check_open()
+            if hashed not in self._by_token:
+                raise ClassRefusal("this phone has no seat in this class; join it with the code on the projector", 401)
+            return self.seats[self._by_token[hashed]]
+
+    def answer(self, token: str, *, question: int, shares: Sequence[int], turn: int, now: float | None = None) -> None:
+        """Take a seat's shares of a question, in whole per cent. The same answer may come twice, and an earlier
+        ``turn`` changes nothing after a later one.
+
+        Raises :class:`ClassRefusal` if the answer can't be taken.
+        """
+        now = time.monotonic() if now is None else now
+        with self.lock:
+            seat = self.seat_of(token)
+            _check_rate(seat, now)
+            self._check_answer(seat, question, shares, turn, now)
+            known = self.answers.get((seat.number, question))
+            if known and known.turn >= turn:
+                return
+            made = AnswerRow(seat.number, question, tuple(shares), turn)
+            class_store.put_answer(self.code, made)
+            self.answers[seat.number, question] = made
+            is_late = question < self.position or self.phase != "asked"
+        self._tell(counts=True, news=is_late)
+
+    def _check_answer(self, seat: Seat, question: int, shares: Sequence[int], turn: int, now: float) -> None:
+        if type(question) is not int or not 0 <= question < self.n:
+            raise ClassRefusal(f"there is no such question; this quiz has the questions 1 to {self.n}")
+        if self.phase == "lobby" or question > self.position:
+            raise ClassRefusal(f"question {question + 1} has not been asked yet; wait for the lecturer", 409)
+        if question <= seat.told and now - self.shown_at.get(question, -GRACE_S) >= GRACE_S:
+            raise ClassRefusal(
+                f"the answer to question {question + 1} has been shown, so yours stays as it was; go on with the next "
+                "question",
+                409,
+            )
+        k = len(self.quiz.questions[question].options)
+        if not isinstance(shares, list | tuple) or len(shares) != k or any(type(one) is not int for one in shares):
+            raise ClassRefusal(f"an answer has {k} whole numbers, one for each option; tap the options again")
+        if min(shares) < 0 or max(shares) > 100 or sum(shares) != 100:
+            raise ClassRefusal(
+                f"the shares of an answer lie between 0 and 100% and sum to 100%, got a sum of {sum(shares)}%; tap the "
+                "options again"
+            )
+        if type(turn) is not int or not 0 <= turn <= HIGHEST_TURN:
+            raise ClassRefusal("an answer counts its changes with a whole number; reload the page")
+
+    # ------------------------------------------------------------ what phones have been told
+
+    def attach(self, seat: Seat) -> None:
+        """A page of the seat listens from now on.
+
+        Raises :class:`ClassRefusal` if too many do.
+        """
+        with self.lock:
+            if seat.streams >= MOST_STREAMS:
+                raise ClassRefusal(f"this seat is open on {MOST_STREAMS} pages already; close one of them", 429)
+            seat.streams += 1
+        self._tell(counts=True)
+
+    def detach(self, seat: Seat) -> None:
+        """A page of the seat has been left."""
+        with self.lock:
+            seat.streams -= 1
+        self._tell(counts=True)
+
+    def told(self, seat: Seat, *, position: int, truth: bool) -> None:
+        """The phone of the seat was sent the question at ``position``, with its ``truth`` or without."""
+        with self.lock:
+            seat.told = max(seat.told, position if truth else position - 1)
+
+    # ------------------------------------------------------------ what the lecturer does
+    # (core.serving.classroom.lecture)
+
+    def to(self, phase: Phase, position: int) -> None:
+        """Go to another question or phase, for :mod:`core.serving.classroom.lecture`."""
+        with self.lock:
+            self._check_open()
+            ends = time.time() if phase == "ended" else self.ends
+            class_store.set_stage(
+                self.code, phase=phase, position=position, alpha=self.alpha, score=self.score, ends=ends
+            )
+            self.phase, self.position, self.ends = phase, position, ends
+            if phase == "shown":
+                self.shown_at[position] = time.monotonic()
+        self._tell(counts=True, news=True)
+
+    def free(self, seats: Sequence[int]) -> None:
+        """Free seats, with their names and answers; their phones can join again."""
+        with self.lock:
+            self._check_open()
+            class_store.free_seats(self.code, seats)
+            for seat in seats:
+                del self.seats[seat]
+            self.answers = {key: one for key, one in self.answers.items() if key[0] in self.seats}
+            self._by_token = {token: seat for token, seat in self._by_token.items() if seat in self.seats}
+        self._tell(counts=True, news=True)
+
+    def allow(self, most: int) -> None:
+        """Let ``most`` seats be taken from one network address."""
+        with self.lock:
+            self._check_open()
+            self.most_per_address, self.turned_away = most, 0
+        self._tell(counts=True)
+
+    def move(self, alpha: int, score: str) -> None:
+        """Take another alpha or score; they are stored with the next question."""
+        with self.lock:
+            self._check_open()
+            self.alpha, self.score = alpha, score
+        self._tell()
+
+    def _check_open(self) -> None:
+        if self.is_over:
+            raise refusals.over(self.code)
+
+    def _tell(self, *, counts: bool = False, news: bool = False) -> None:
+        with self.lock:
+            self.news += news
+            self.counts += counts or news
+            listeners = tuple(self.listeners)
+        for heard in listeners:
+            heard()
+
+
+def read_name(name: str) -> str:
+    """A seat's name without spaces around it; it may be empty.
+
+    Raises :class:`ClassRefusal` if it is too long, or has characters that no name has.
+    """
+    name = name.strip() if isinstance(name, str) else "\0"
+    if len(name) > LONGEST_NAME:
+        raise ClassRefusal(f"a name may have {LONGEST_NAME} characters, got {len(name)}; take a shorter one, or none")
+    if not all(one.isalnum() or one in NAME_MARKS for one in name):
+        raise ClassRefusal("a name may have letters, digits, spaces and . ' - _; take another one, or none")
+    return name
+
+
+def _check_rate(seat: Seat, now: float) -> None:
+    if len(seat.recent) == MOST_A_SECOND and now - seat.recent[0] < 1:
+        raise ClassRefusal(f"this phone has sent {MOST_A_SECOND} answers in a second; wait a second and tap again", 429)
+    seat.recent.append(now)
+
+
+_held: dict[tuple[str, str], LiveClass] = {}
+"""The classes that this server has read, by home and code."""
+_finding = threading.Lock()
+
+
+def find(code: str) -> LiveClass:
+    """The class with this code, as a person typed it.
+
+    Raises :class:`ClassRefusal` if there is none, or it is over.
+    """
+    code = read_code(code)
+    with _finding:
+        key = (str(class_store.path()), code)
+        found = _held.get(key)
+        if found is None:
+            stored = class_store.read(code)
+            if stored is None:
+                raise refusals.no_class(code)
+            found = LiveClass(*stored)
+            if not found.is_over:
+                for gone in [one for one, held in _held.items() if held.is_over]:
+                    del _held[gone]
+                _held[key] = found
+    if found.is_over:
+        raise refusals.over(code)
+    return found

@@ -1,0 +1,103 @@
+"""The questions of a class, drawn from a run of a model that ships with Hedge, with what that model answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from core.conformal.probabilities import softmax
+from core.errors import InputError
+from core.questions import bank_names
+from core.records import FloatArray, LogitArray, OptionLogits, Question
+from core.runs import store
+from core.runs.spec import RunSpec
+
+MODELS = ("pocket-8m", "pocket-3m", "pocket-3m-instruct", "pocket-1m")
+TASKS = ("qa", "rc", "ci", "drs", "ds")
+LEAST, MOST = 4, 40
+"""The fewest and the most questions of a quiz."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiz:
+    """n questions in the order in which they are asked. The first ``calibration`` of them calibrate, the rest test.
+
+    ``logits`` are the recorded ones of ``model``, a row for each question, from the run ``run_id``.
+    """
+
+    task: str
+    bank: str
+    model: str
+    run_id: str
+    calibration: int
+    questions: tuple[Question, ...]
+    logits: tuple[tuple[float, ...], ...]
+
+    @property
+    def k(self) -> int:
+        """The number of options of a question."""
+        return len(self.questions[0].options)
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """The model's option probabilities, (n, k)."""
+        return softmax(np.array(self.logits))
+
+    def to_json(self) -> dict[str, Any]:
+        """The quiz as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Quiz:
+        """The quiz that :meth:`to_json` wrote."""
+        questions = tuple(Question(**one | {"options": tuple(one["options"])}) for one in values["questions"])
+        return cls(**{**values, "questions": questions, "logits": tuple(map(tuple, values["logits"]))})
+
+
+def draw(task: str, *, model: str = MODELS[0], n: int = 12, calibration: int = 6, seed: int = 0) -> Quiz:
+    """A quiz of ``n`` random questions of a bundled run of ``model``, in random order, so that they are exchangeable.
+
+    Raises :class:`InputError` for an unknown model or task, or a number of questions that can't be.
+    """
+    if task not in TASKS or model not in MODELS:
+        raise InputError(f"a class takes a task of {', '.join(TASKS)} and a model of {', '.join(MODELS)}")
+    if not LEAST <= n <= MOST or not 2 <= calibration <= n - 2:
+        raise InputError(
+            f"a quiz has from {LEAST} to {MOST} questions, of which at least 2 calibrate and at least 2 test, got {n} "
+            f"and {calibration}"
+        )
+    run_id = RunSpec(model=model, task=task).run_id
+    rows = [row for row in store.read_questions(run_id).to_pylist() if row["role"] in ("calibration", "test")]
+    k = max(len(row["options"]) for row in rows)
+    rows = [row for row in rows if len(row["options"]) == k]
+    picked = np.random.default_rng(seed).permutation(len(rows))[:n]
+    questions = tuple(_question(rows[i]) for i in picked)
+    scored = store.read_logits(run_id)
+    place = {name: i for i, name in enumerate(scored.ids)}
+    logits = tuple(tuple(scored.logits[place[q.id]].tolist()) for q in questions)
+    bank = bank_names.bank_name(RunSpec(model=model, task=task))
+    return Quiz(task, bank, model, run_id, calibration, questions, logits)
+
+
+def scored(quiz: Quiz) -> OptionLogits:
+    """The model's recorded logits (n, k) of the quiz's questions as the record that a run stores."""
+    return _record(quiz, np.asarray(quiz.logits, dtype=np.float32), None)
+
+
+def given(quiz: Quiz, probabilities: FloatArray) -> OptionLogits:
+    """People's probabilities (n, k) of the quiz's questions as the record that a run stores."""
+    with np.errstate(divide="ignore"):
+        return _record(quiz, np.log(probabilities).astype(np.float32), probabilities)
+
+
+def _record(quiz: Quiz, logits: LogitArray, probabilities: FloatArray | None) -> OptionLogits:
+    mass = np.full(len(logits), np.nan, dtype=np.float32)
+    return OptionLogits(tuple(q.id for q in quiz.questions), logits, mass, probabilities=probabilities)
+
+
+def _question(row: Mapping[str, Any]) -> Question:
+    values = {name: row[name] for name in ("id", "task", "group", "context", "question", "label")}
+    return Question(**values, options=tuple(row["options"]))

@@ -1,0 +1,201 @@
+"""What ``hedge jury …`` does: arguments in, an :class:`~hedge.commands.Answer` out."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.calibration.estimate import FEWEST
+from core.errors import InputError
+from core.estimates import Estimate
+from core.exchange import juries as files
+from core.exchange import writing
+from core.jury.adjudication import RULES
+from core.jury.agreement import Agreement, agreement
+from core.jury.experiment import PROTOCOLS, JuryExperiment, Protocol, run, split_in_half
+from core.jury.judgements import Judgements
+from core.jury.pipeline import jury_store
+from core.reports import jury as reports
+from core.reports.report import finite
+from hedge.commands.answer import CommandResult
+
+if TYPE_CHECKING:  # heavy, and whoever only asks for names does without
+    import pandas as pd
+
+MOST_SEEDS = 1000
+
+
+def seeds(text: str) -> tuple[int, ...]:
+    """Seeds as a person writes them: numbers and spans with commas between.
+
+    >>> seeds("0-3,7")
+    (0, 1, 2, 3, 7)
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.strip().partition("-")
+        last = last or first
+        if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
+            raise InputError(f"seeds must be whole numbers or spans such as 0-9, got {part.strip()!r}")
+        if int(last) - int(first) >= MOST_SEEDS:
+            raise InputError(f"at most {MOST_SEEDS} seeds are tried, got {part.strip()!r}")
+        found += range(int(first), int(last) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def _judgements(arguments: Namespace) -> Judgements:
+    """The judgements that files hold, or a jury that was brought in."""
+    said: list[str] = arguments.judgements
+    if len(said) == 1 and not Path(said[0]).exists() and not Path(said[0]).suffix:
+        return _as_said(jury_store.read(said[0]), arguments)
+    return _as_said(files.read([Path(one) for one in said], labels=arguments.labels).judgements, arguments)
+
+
+def _as_said(judgements: Judgements, arguments: Namespace) -> Judgements:
+    """The judgements as those of pairs where ``--pairwise`` says so."""
+    return replace(judgements, pairwise=True) if arguments.pairwise else judgements
+
+
+def protocol(arguments: Namespace) -> Protocol:
+    """The protocol that arguments name, with what they change of it."""
+    changes: dict[str, Any] = {"seeds": seeds(arguments.seeds)}
+    if arguments.confidence:
+        changes["confidence"] = arguments.confidence
+    if arguments.calibration_share is not None:
+        changes["share"] = arguments.calibration_share
+    if arguments.all_answers:
+        changes["disagreement"] = False
+    if arguments.rule:
+        changes["rules"] = tuple(dict.fromkeys(arguments.rule))
+    return replace(PROTOCOLS[arguments.protocol] if arguments.protocol else Protocol(), **changes)
+
+
+def evaluate(arguments: Namespace) -> CommandResult:
+    """Try rules on splits of a jury's judgements."""
+    judgements, asked, note = _judgements(arguments), protocol(arguments), ""
+    if arguments.protocol == "all-rules":  # the published experiment is only that on its own split
+        asked, note = split_in_half(judgements, asked)
+    found = run(judgements, asked)
+    errors = reports.calibration_errors(judgements, asked)
+    notes = [*([note] if note else []), *found.notes]
+    values = reports.to_json(found, errors) | {"pairwise": judgements.pairwise, "notes": notes}
+    if judgements.pairwise:
+        values["share_first_better"] = values.pop("share_right")
+    text = _experiment_text(found, errors, pairwise=judgements.pairwise)
+    return CommandResult(values, "\n".join([*notes, text]))
+
+
+def _experiment_text(found: JuryExperiment, errors: pd.DataFrame, *, pairwise: bool) -> str:
+    kind = "on which the jurors disagree" if found.protocol.disagreement else "in all"
+    share = f"{found.right:.1%} of them"
+    what, share = ("pairs", f"the first answer is better in {share}") if pairwise else ("answers", f"{share} right")
+    lines = [
+        (
+            f"{found.n} of {found.kept_of} {what} ({kind}), {share}; {found.n_calibration} calibrate and "
+            f"{found.n_test} test in {len(found.protocol.seeds)} splits, {found.protocol.confidence} confidence"
+        ),
+        "",
+        f"{'rule':<20} accuracy (95% interval)   precision recall  F1      to majority",
+    ]
+    lines += [
+        f"{RULES[of.rule].title:<20} {_span(of.accuracy):<26} {of.precision.value:.4f}    {of.recall.value:.4f}  "
+        f"{of.f1.value:.4f}  {'' if of.rule == 'majority' else _change(of.to_majority)}".rstrip()
+        for of in sorted(found.outcomes, key=lambda of: -of.accuracy.value)
+    ]
+    lines += ["", f"{'juror':<20} accuracy (95% interval)"]
+    lines += [f"{of.juror:<20} {_span(of.accuracy)}" for of in found.jurors]
+    lines += ["", f"{'juror':<20} {'scale':<11} ECE    by luck  less luck, 95% interval"]
+    lines += [
+        f"{row['juror']:<20} {row['scale']:<11} {row['ece']:.3f}  "
+        + (
+            f"{row['luck']:.3f}    {row['low']:.3f} to {row['high']:.3f}"
+            if row["low"] == row["low"]
+            else f"no interval: fewer than {FEWEST} questions"
+        )
+        for row in errors.to_dict("records")
+    ]
+    return "\n".join(lines)
+
+
+def _span(of: Estimate) -> str:
+    return f"{of.value:.4f} ({_ends(of, '.3f')})"
+
+
+def _change(of: Estimate) -> str:
+    return f"{of.value:+.3f} ({_ends(of, '+.3f')})"
+
+
+def _ends(of: Estimate, form: str) -> str:
+    return f"{of.low:{form}} to {of.high:{form}}" if of.low == of.low else "no interval: one question"
+
+
+def agree(arguments: Namespace) -> CommandResult:
+    """How much jurors agree, and what their unanimity is worth."""
+    judgements = _judgements(arguments)
+    found = agreement(judgements)
+    return CommandResult(reports.agreement_json(found), _agreement_text(found, pairwise=judgements.pairwise))
+
+
+def _agreement_text(found: Agreement, *, pairwise: bool) -> str:
+    def said(of: Estimate) -> str:
+        return _span(of) if of.value == of.value else "not defined"
+
+    lines = [
+        f"{one.first} and {one.second}: agree {said(one.agreement)}, Cohen's kappa {said(one.kappa)}, errors correlate "
+        f"{said(one.error_correlation)}"
+        for one in found.pairs
+    ]
+    return "\n".join(
+        [
+            *lines,
+            f"Fleiss' kappa {said(found.fleiss)}, Krippendorff's alpha {said(found.krippendorff)}",
+            f"effective number of votes {said(found.effective_votes)}",
+            f"unanimous on {found.n_unanimous} of {found.n} "
+            + ("pairs" if pairwise else "answers")
+            + (f" to {found.n_questions} questions" if found.n_questions < found.n else "")
+            + (", for the less preferred answer on " if pairwise else ", wrong on ")
+            + f"{said(found.unanimous_wrong)} of those",
+        ]
+    )
+
+
+def bring_in(arguments: Namespace) -> CommandResult:
+    """Read files and keep them as a jury."""
+    paths = [Path(one) for one in arguments.judgements]
+    found = files.read(paths, labels=arguments.labels)
+    name = arguments.name or "-".join(found.judgements.jurors)
+    origin = f"imported from {', '.join(path.name for path in paths)}"
+    judgements = _as_said(found.judgements, arguments)
+    jury_id = jury_store.save(judgements, name=name, origin=origin, notes=found.notes)
+    what = "pairs of answers" if judgements.pairwise else "answers"
+    text = [f"{jury_id}: {len(judgements)} {what}, {len(judgements.jurors)} jurors", *found.notes]
+    return CommandResult(
+        {"jury": jury_id, "answers": len(found.judgements), "notes": list(found.notes)}, "\n".join(text)
+    )
+
+
+def export(arguments: Namespace) -> CommandResult:
+    """Write a jury as one tidy table."""
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(_judgements(arguments).table(), preserve_index=False)
+    made = writing.write(arguments.out, f"judgements.{arguments.format}", writing.ONE_TABLE[arguments.format](table))
+    return CommandResult({"files": [str(made)]}, str(made))
+
+
+def show(arguments: Namespace) -> CommandResult:
+    """List every jury."""
+    rows, lines = [], []
+    for name in jury_store.jury_ids():
+        try:
+            row = asdict(jury_store.checked_record(name))
+            del row["files"]
+            lines.append(f"{name}  {row['answers']} answers by {', '.join(row['jurors'])}; {row['origin']}")
+        except InputError as error:  # it hides no other
+            row = {"jury_id": name, "message": str(error)}
+            lines.append(f"{name}  {error}")
+        rows.append(finite(row))
+    nothing = "There are no juries yet; `hedge jury import FILES` imports one."
+    return CommandResult(rows, "\n".join(lines) or nothing)

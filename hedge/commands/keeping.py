@@ -1,0 +1,60 @@
+"""The commands that keep a copy of everything and bring it back."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+from core.serving import backup as backups
+from core.storage.names import named
+from hedge.commands.answer import CommandResult
+
+WAITED = "runs that waited or were at work are"
+
+
+def backup(arguments: Namespace) -> CommandResult:
+    """Write a backup."""
+    target = named(arguments.file)
+    with _bar() as progress:
+        made = backups.back_up(target, progress=progress)
+    text = f"{target}: {_files(made)}, {target.stat().st_size / 1e6:,.1f} MB"
+    return CommandResult({"file": str(target), **asdict(made)}, text)
+
+
+def restore_backup(arguments: Namespace) -> CommandResult:
+    """Restore a backup."""
+    source = named(arguments.file)
+    with _bar() as progress:
+        restored, cancelled, aside = backups.restore(source, replace=arguments.replace, progress=progress)
+    day = time.strftime("%Y-%m-%d %H:%M", time.gmtime(restored.created))
+    lines = [f"restored {_files(restored)} of {day} UTC"]
+    if cancelled:
+        what, them = ("run that waited or was at work is", "it") if len(cancelled) == 1 else (WAITED, "them")
+        lines.append(f"{len(cancelled)} {what} cancelled; `hedge resume {shlex.join(cancelled)}` continues {them}")
+    if aside:
+        lines.append(f"what was there before is in {aside}; delete it when you no longer need it")
+    values = {**asdict(restored), "cancelled": cancelled, "aside": str(aside) if aside else None}
+    return CommandResult(values, "\n".join(lines))
+
+
+def _files(of: backups.Backup) -> str:
+    return f"{of.files:,} file{'' if of.files == 1 else 's'} of {of.bytes / 1e6:,.1f} MB"
+
+
+@contextmanager
+def _bar() -> Iterator[backups.Progress]:
+    """A progress bar on a terminal."""
+    from tqdm import tqdm
+
+    with tqdm(unit="B", unit_scale=True, disable=not sys.stderr.isatty(), leave=False) as bar:
+
+        def told(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        yield told

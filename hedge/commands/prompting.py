@@ -1,0 +1,147 @@
+"""``hedge prompting``: prompting methods compared, with the figures of the Prompting page."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from core.conformal.alpha import thousandths
+from core.errors import InputError
+from core.exchange.workbook import workbook
+from core.questions.bank_names import bank_of_task, task_title
+from core.reports.compare.benchmark import SetRule
+from core.reports.evaluation import load
+from core.reports.prompting import experiments, letter_answers
+from core.reports.prompting.experiments import LETTERS_METHOD, PromptingExperiment, PromptingMethod
+from core.reports.prompting.option_order import option_order
+from core.reports.report import finite
+from core.reports.titles import weights_apart
+from core.runs import store
+from core.runs.store import RunRecord
+from hedge.commands.answer import CommandResult, of_runs
+
+
+def compare_ways(arguments: Namespace) -> CommandResult:
+    """Every way of asking of the named runs, or of all finished ones: figures, paired tests against the first way,
+    invalid answers, orders and written answers; ``--out`` writes the table as XLSX.
+
+    Without names, runs that have no other way of asking beside them are left out, unless all are like that: a home with
+    a thousand of them has nothing to compare, and their figures would take a minute.
+
+    Raises :class:`InputError` if there is no such run, and where the workbook can't be written.
+    """
+    names = [store.folder_of(name).name for name in arguments.run] or store.run_ids()
+    read = of_runs(names, _whole)
+    found = experiments.experiments(read.values)
+    if not found:
+        raise InputError("there is no finished run to compare; make some with `hedge run --form letters cloze`")
+    compared = {one: records for one, records in found.items() if len(experiments.readings(records)) > 1}
+    asked = found
+    lone = len(found) - len(compared) if compared and not arguments.run else 0
+    if lone:
+        found = compared
+    alpha = thousandths(arguments.alpha)
+    apart = weights_apart({one.key: records[0].spec for one, records in asked.items()})
+    made = [
+        _experiment(one, records, alpha, arguments.score) | {"weights": apart[one.key]}
+        for one, records in found.items()
+    ]
+    if arguments.out:
+        _write(arguments, [values["rows"] for values in made])
+    values = [{**one, "rows": finite(one["rows"].to_dict("records"))} for one in made]
+    texts = [_text(one) for one in made]
+    differ = {one.model for one in asked if apart[one.key]}
+    texts += [f"Runs of {model} have different weights, so they are not compared as one model." for model in differ]
+    if lone:
+        texts.append(f"Left out, because nothing is beside them to compare: {lone:,}; name runs to see their figures.")
+    return CommandResult({"experiments": values, "left_out": lone}, "\n\n".join(texts)).beside(read)
+
+
+def _whole(run_id: str) -> RunRecord:
+    record = store.read_record(run_id)
+    store.check_files(record)
+    return record
+
+
+def _experiment(one: PromptingExperiment, records: tuple[RunRecord, ...], alpha: int, score: str) -> dict[str, Any]:
+    chosen = experiments.readings(records)
+    runs = {reading: experiments.evaluate(reading) for reading in chosen}
+    rows = experiments.figures(chosen, list(runs.values()), SetRule(alpha, (score,)))
+    return {
+        "model": one.model,
+        "task": one.task,
+        "bank": bank_of_task(one.task),
+        "key": one.key,
+        "rows": experiments.aggregate(rows),
+        "tests": finite(_tests(chosen, runs, alpha, score)),
+        "letters": {reading.shots: _letters(reading, alpha, score) for reading in chosen if _is_letters(reading)},
+        "against_guessing": experiments.against_guessing(rows),
+    }
+
+
+def _is_letters(reading: PromptingMethod) -> bool:
+    return reading.method == LETTERS_METHOD
+
+
+def _tests(
+    chosen: list[PromptingMethod], runs: dict[PromptingMethod, Any], alpha: int, score: str
+) -> list[dict[str, Any]]:
+    """Against the first way with the same shots."""
+    rows: list[dict[str, Any]] = []
+    for shots in sorted({reading.shots for reading in chosen}):
+        first, *others = [reading for reading in chosen if reading.shots == shots]
+        try:
+            table = experiments.against(first, others, runs, alpha, score=score)
+        except InputError as error:  # too few questions to test a difference; the figures are shown anyway
+            rows.append({"first": first.title, "shots": shots, "refused": str(error)})
+            continue
+        rows += [{"first": first.title, **{str(k): v for k, v in row.items()}} for row in table.to_dict("records")]
+    return rows
+
+
+def _letters(reading: PromptingMethod, alpha: int, score: str) -> dict[str, Any]:
+    order, spread = option_order(load(reading.run_id), alpha, scores=(score,)), letter_answers.spread(reading.run_id)
+    return {
+        "invalid": finite(asdict(letter_answers.invalid_answers(reading.run_id))),
+        "option_order": finite(asdict(order)) if order else None,
+        "written": finite({**asdict(spread), "deviation": spread.deviation}) if spread else None,
+    }
+
+
+def _write(arguments: Namespace, tables: list[Any]) -> None:
+    sheets = {
+        f"{i} {table['task'].iloc[0].rpartition('/')[2]}": pa.Table.from_pandas(table, preserve_index=False)
+        for i, table in enumerate(tables, start=1)
+    }
+    try:
+        arguments.out.write_bytes(workbook(sheets))
+    except OSError as error:
+        raise InputError(
+            f"{arguments.out} can't be written ({error.strerror}); give a file in a folder that exists"
+        ) from error
+
+
+def _text(made: dict[str, Any]) -> str:
+    weights = f" ({made['weights']})" if made["weights"] else ""
+    lines = [f"{made['model']}{weights} on {task_title(made['task'], made['bank'])}"]
+    lines += [
+        f"  {row['method']:<32} {row['shots']:>2} shots  accuracy {row['accuracy']:.3f} ({row['accuracy_low']:.3f} to "
+        f"{row['accuracy_high']:.3f})  coverage {row['coverage']:.3f}  set size {row['mean_set_size']:.2f} "
+        f"({row['set_size_low']:.2f} to {row['set_size_high']:.2f})"
+        for row in made["rows"].to_dict("records")
+    ]
+    for shots, of in made["letters"].items():
+        rate, orders, written = of["invalid"]["rate"], of["option_order"], of["written"]
+        said = ["not known" if rate is None else f"{rate:.1%}"]
+        if orders:
+            low, high = orders["plurality_interval"]
+            said.append(
+                f"PPA of {orders['questions']} questions, each in {orders['orders']} orders, "
+                f"{orders['plurality']:.3f} ({low:.3f} to {high:.3f})"
+            )
+        said += [f"right in writing {', '.join(f'{a:.3f}' for a in written['accuracy'])}"] if written else []
+        lines.append(f"  letters, {shots} shots: no letter {'; '.join(said)}")
+    return "\n".join([*lines, f"  {made['against_guessing']}" if made["against_guessing"] else ""]).rstrip()

@@ -1,0 +1,56 @@
+"""Real runs that are cancelled and killed, with the fake model; and each way in which that can go wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.checks.outcome import Place
+from core.checks.rows import stopping
+from core.checks.rows.stopping import judged
+from tests.parameters import rest_nightly
+
+WELL = {
+    "ended": True,
+    "took": 0.1,
+    "held": 0.5,
+    "left": 0.0,
+    "state": "cancelled",
+    "wanted": "cancelled",
+    "finished": "",
+}
+
+
+@pytest.mark.parametrize("how", rest_nightly(["cancel", "kill"], now=["kill"]))
+def test_a_run_is_stopped_and_continued(fake_home, monkeypatch, how):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", json.dumps({"ms": 4}))
+    monkeypatch.setattr(stopping, "RUN", ("run", "--model", "fake", "--task", "qa", "--samples", "200"))
+    found = getattr(stopping, how)(Place("cpu"))
+    assert found.passed, found.says
+    assert "finished what was missing" in found.says
+    assert float(found.figures["memory of the host that it held, GiB"]) > 0.01
+
+
+def test_a_run_that_does_not_begin_says_why(fake_home, monkeypatch):
+    monkeypatch.setattr(stopping, "RUN", ("run", "--model", "fake", "--task", "none-such"))
+    found = stopping.cancel(Place("cpu"))
+    assert not found.passed
+    assert "did not begin to score and ended: hedge: " in found.says
+    assert "none-such" in found.says
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"ended": False}, "still there after 20 s"),
+        ({"left": 3.0}, "3.0 GiB of the GPU were not free again"),
+        ({"state": "failed"}, "state is failed and not cancelled"),
+        ({"finished": "The same command failed: no room"}, "The same command failed: no room"),
+    ],
+)
+def test_each_fault_fails_the_row(change, says):
+    assert judged(**WELL).passed
+    found = judged(**WELL | change)
+    assert not found.passed
+    assert says in found.says

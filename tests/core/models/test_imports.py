@@ -1,0 +1,39 @@
+import gc
+import subprocess
+import sys
+
+import pytest
+
+from core.models.imports import uncollected
+from core.settings import ROOT
+
+TWO_THREADS = """
+import sys, threading
+from core.models.imports import language_models
+threads = [threading.Thread(target=language_models) for _ in range(2)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+import transformers.utils
+import transformers.models.llama.modeling_llama  # as every model's class does, it imports transformers.generation
+left_out = not {"scipy.optimize", "accelerate", "boto3"} & set(sys.modules)
+print(left_out, transformers.utils.is_scipy_available(), transformers.utils.is_accelerate_available())
+"""
+
+
+@pytest.mark.nightly
+def test_what_is_left_out_of_the_import_is_there_again_after_it():
+    """Two threads of a worker import at once: the one that looks for runs, and the run."""
+    done = subprocess.run([sys.executable, "-c", TWO_THREADS], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "True", "True"]
+
+
+def test_the_garbage_collector_is_as_it_was():
+    with uncollected():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        with uncollected():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -1,0 +1,215 @@
+"""The caller builds what it expects of a process's messages, and refuses everything else in one sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import errors
+from core.errors import InputError, RunError
+from core.processes.confined import Channel, LimitReached, Limits, Nursery
+from core.processes.confined.codec import ERRORS, LONGEST_JSON, Misunderstood, Reader, Writer
+
+LIMITS = Limits(memory=300 << 20, seconds=2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A record of these tests."""
+
+    name: str
+    numbers: tuple[int, ...]
+    share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Another one."""
+
+    rows: list[Row]
+    values: npt.NDArray[np.float32]
+    path: Path
+    table: pa.Table
+    more: dict[str, Any]
+
+
+def sent(value: Any, kind: Any, *, most: int = 1 << 24) -> Any:
+    """The value after its way through a message."""
+    into = io.BytesIO()
+    Writer(into.write).send(value)
+    into.seek(0)
+    return Reader(into.read, most=most).receive(kind)[1]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("count", [0, 1, 999, 1_000, 1_001, 2_500])
+def test_records_come_back(count):
+    rows = [Row(f"ä{i}\ud83d"[: 1 + i % 3], (i, -i), None if i % 2 else i / 3) for i in range(count)]
+    table = pa.table({"a": pa.array([1, None]), "b": pa.array(["x", "y"]), "c": pa.array([0.5, float("inf")])})
+    values = np.arange(count * 2, dtype=np.float32).reshape(count, 2)
+    block = Block(rows, values[:, ::-1], Path("/a/b"), table, {"x": [1, {"y": None}], "": True})
+    back = sent(block, Row | Block)
+    assert [row.numbers for row in back.rows] == [row.numbers for row in rows]
+    assert [row.share for row in back.rows] == [row.share for row in rows]
+    assert np.array_equal(back.values, block.values)
+    assert back.values.dtype == np.float32
+    assert (back.path, back.more) == (block.path, block.more)
+    assert back.table.equals(table)
+
+
+@pytest.mark.quick
+def test_columns_of_other_types_become_text():
+    table = pa.table({"when": pa.array([0], pa.date32()), "list": pa.array([[1, 2]])})
+    assert sent(table, pa.Table).to_pylist() == [{"when": "1970-01-01", "list": "[1, 2]"}]
+
+
+@pytest.mark.quick
+def test_long_rows_are_sent_in_shorter_parts():
+    rows = ["x" * 100_000] * 1_001
+    assert sent(rows, list[str], most=1 << 28) == rows
+
+
+@pytest.mark.quick
+def test_a_long_list_comes_back_where_any_value_may_stand():
+    into = io.BytesIO()
+    value = {"claims": [[1, "a"]] * 2_500}
+    Writer(into.write).send(value)
+    into.seek(0)
+    assert Reader(into.read, most=1 << 20).receive(dict[str, Any]) == (b"S", value)
+
+
+@pytest.mark.quick
+def test_each_error_of_ours_comes_back_and_no_other():
+    names = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
+    assert set(ERRORS) == names
+    for name, kind in ERRORS.items():
+        into = io.BytesIO()
+        Writer(into.write).fail(kind("a sentence"))
+        into.seek(0)
+        with pytest.raises(kind, match="a sentence") as caught:
+            Reader(into.read, most=1000).receive(str)
+        assert type(caught.value).__name__ == name
+
+
+def frame(letter: bytes, content: bytes, *, size: int | None = None) -> bytes:
+    return letter + (len(content) if size is None else size).to_bytes(8, "little") + content
+
+
+def said(value: Any) -> bytes:
+    return frame(b"S", json.dumps(value).encode())
+
+
+ARRAY = frame(b"A", bytes(8))
+HOSTILE: dict[str, bytes] = {
+    "a pickle": pickle.dumps(("value", 1)),
+    "another letter": frame(b"X", b"{}"),
+    "no JSON": frame(b"S", b"{"),
+    "no UTF-8": frame(b"S", b'"\xff"'),
+    "deep JSON": frame(b"S", b"[" * 100_000),
+    "a length beyond memory": frame(b"A", b"", size=1 << 60),
+    "a long frame of JSON": frame(b"J", b"", size=LONGEST_JSON + 1),
+    "frames without end": frame(b"J", b"1") * 100_001,
+    "a class that nobody expects": said({"Popen": ["id"]}),
+    "two marks": said({"Row": ["a", [], None], "Block": []}),
+    "a field too few": said({"Row": ["a", []]}),
+    "a field too many": said({"Row": ["a", [], None, 1]}),
+    "a text for numbers": said({"Row": ["a", "12", None]}),
+    "a truth value for a number": said({"Row": ["a", [True], None]}),
+    "numbers in a text": said({"Row": [1, [], None]}),
+    "a frame that is not there": said({"Row": ["a", {"+": [7]}, None]}),
+    "a frame twice": frame(b"J", b"[1]") + said({"Row": ["a", {"+": [0, 0]}, None]}),
+    "a part that is no list": frame(b"J", b"{}") + said({"Row": ["a", {"+": [0]}, None]}),
+    "an array of objects": ARRAY + said({"Block": [[], {"#": [0, "|O", [1]]}, "p", {"|": []}, {"": {}}]}),
+    "an array of another kind": ARRAY + said({"Block": [[], {"#": [0, "<i8", [1]]}, "p", {"|": []}, {"": {}}]}),
+    "an array that is too short": ARRAY + said({"Block": [[], {"#": [0, "<f8", [2]]}, "p", {"|": []}, {"": {}}]}),
+    "a negative shape": ARRAY + said({"Block": [[], {"#": [0, "<f8", [-1, -1]]}, "p", {"|": []}, {"": {}}]}),
+    "a huge shape": frame(b"A", b"") + said({"Block": [[], {"#": [0, "<f8", [0, 2**62]]}, "p", {"|": []}, {"": {}}]}),
+    "a column of another type": ARRAY
+    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": [["a", "object", []]]}, 1]}),
+    "columns that differ": ARRAY
+    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": [["a", "int64", [1]], ["b", "int64", []]]}, {"": {}}]}),
+    "a path with a zero": ARRAY + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p\0", {"|": []}, {"": {}}]}),
+    "deep values": ARRAY
+    + said({"Block": [[], {"#": [0, "<f8", [1]]}, "p", {"|": []}, {"": {"x": json.loads("[" * 40 + "]" * 40)}}]}),
+    "millions of lists": frame(b"S", b"[" + b"[]," * 1_000_000 + b"[]]"),
+    "nothing": b"",
+    "half a frame": frame(b"S", b"[", size=5),
+}
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_not_expected_is_refused(name):
+    def read(size: int) -> bytes:
+        content = source.read(min(size, 1 << 20))
+        if len(content) < size:
+            raise EOFError
+        return content
+
+    source = io.BytesIO(HOSTILE[name])
+    with pytest.raises((Misunderstood, EOFError)):
+        Reader(read, most=1 << 28).receive(Row | Block)
+
+
+@pytest.mark.quick
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists), st.binary())
+def test_any_other_value_is_refused(value, content):
+    source = io.BytesIO(said(value))
+    with pytest.raises(Misunderstood):
+        Reader(source.read, most=1 << 20).receive(Row)
+
+
+@pytest.mark.quick
+def test_an_unknown_error_becomes_one_of_ours():
+    for name in ("SystemExit", "KeyboardInterrupt", "LimitReached", "HedgeError.__class__"):
+        source = io.BytesIO(frame(b"E", json.dumps([name, "text"]).encode()))
+        with pytest.raises(RunError, match="text"):
+            Reader(source.read, most=1000).receive(Row)
+
+
+# ---------------------------------------------------------------- a child that a file has taken over
+
+
+class Runs:
+    """A pickle that runs a command where it is read."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def __reduce__(self):
+        return subprocess.getoutput, (self.command,)
+
+
+def answer(channel: Channel, content: bytes) -> None:
+    channel._sock.sendall(content)
+    os._exit(0)
+
+
+def test_the_caller_runs_no_pickle_of_its_child(tmp_path):
+    """The child sends what a taken over child would send. Its caller has all rights."""
+    marker = tmp_path / "ran"
+    nursery = Nursery()
+    session = nursery.open(answer, pickle.dumps(("value", Runs(f"touch {marker}"))), limits=LIMITS)
+    with session, pytest.raises(LimitReached):
+        session.receive()
+    assert not marker.exists()
+
+
+def test_a_child_that_sends_something_else_is_stopped_with_one_sentence():
+    nursery = Nursery()  # it ends its children when it is no more
+    session = nursery.open(answer, frame(b"S", b'{"Popen":[]}'), limits=LIMITS)
+    with session, pytest.raises(InputError, match="instead of what the file holds, so it was stopped"):
+        session.receive(Row)

@@ -1,0 +1,93 @@
+"""Models that stay loaded, by memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.runs.answering.model_cache import MOST, ModelCache
+
+
+def cache(**options: Any) -> ModelCache:
+    """Models without files."""
+    return ModelCache(weights=lambda model: "", **options)
+
+
+class Sized:
+    """An engine of so many parameters."""
+
+    def __init__(self, parameters: int) -> None:
+        self.description = {"parameters": parameters}
+
+
+class Loader:
+    """Loads ``"30"`` as a model of 30 parameters, and says what it has loaded."""
+
+    def __init__(self, *, fails: int = 0) -> None:
+        self.loaded: list[str] = []
+        self.fails = fails
+
+    def __call__(self, model: str, *, dtype: str) -> Any:
+        self.loaded.append(model)
+        if self.fails:
+            self.fails -= 1
+            raise RuntimeError("CUDA out of memory. Tried to allocate")
+        return Sized(int(model.split(".")[0]))
+
+
+def test_a_model_is_loaded_once():
+    load = Loader()
+    models = cache(limit=1000, load=load)
+    assert models.get(("30", "float32")) is models.get(("30", "float32"))
+    assert load.loaded == ["30"]
+    assert models.get(("30", "float32")).size == 120
+    models.get(("30", "float16"))
+    assert load.loaded == ["30", "30"]
+
+
+def test_the_one_asked_longest_ago_goes_first():
+    load = Loader()
+    models = cache(limit=400, load=load)
+    for model in ("20", "21", "20", "22"):  # 80, 84, 88 bytes; half of the limit must be free for the next
+        models.get((model, "float32"))
+    models.get(("23", "float32"))
+    assert ("21", "float32") not in models
+    assert ("23", "float32") in models
+
+
+def test_one_that_is_too_large_is_kept_alone():
+    models = cache(limit=100, load=Loader())
+    models.get(("10", "float32"))
+    models.get(("1000", "float32"))
+    assert len(models) == 1
+    assert ("1000", "float32") in models
+
+
+def test_there_are_never_more_than_a_few():
+    models = cache(limit=10**9, load=Loader())
+    for i in range(10):
+        models.get((f"1.{i}", "float32"))
+        assert len(models) <= MOST
+
+
+def test_where_memory_runs_out_the_others_go_and_it_is_tried_again():
+    load = Loader()
+    models = cache(limit=10**9, load=load)
+    models.get(("10", "float32"))
+    load.fails = 1
+    models.get(("20", "float32"))
+    assert load.loaded == ["10", "20", "20"]
+    assert len(models) == 1
+    load.fails = 2
+    with pytest.raises(RuntimeError, match="out of memory"):
+        models.get(("30", "float32"))
+    assert len(models) == 0
+
+
+def test_another_error_costs_no_other_model():
+    models = cache(limit=10**9, load=Loader())
+    models.get(("10", "float32"))
+    with pytest.raises(ValueError, match="invalid literal"):
+        models.get(("x", "float32"))
+    assert ("10", "float32") in models

@@ -1,0 +1,124 @@
+"""A person's own question, put to a model on a server as a finished run put its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.models.server import connect
+from core.reports.bounded import asked_bounds, bounded_options, bounded_run, probability_ends
+from core.runs import store
+from core.runs.answering import custom_question, worker
+from core.runs.answering.custom_question import CustomQuestion
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.worker import answer
+from core.runs.execution.execute import execute
+from core.runs.spec import RunSpec
+from tests.core.models.server.loopback import Loopback, loopback_server
+
+
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[Loopback]:
+    with loopback_server() as server:
+        yield server
+
+
+@pytest.fixture
+def server(loopback: Loopback, home, monkeypatch: pytest.MonkeyPatch) -> Loopback:
+    loopback.reset()
+    soon = connect.Patience(connect_s=1.0, answer_s=10.0, first_s=0.05, gone_s=0.05, tries=2, first_pause_s=0.01)
+    monkeypatch.setattr(connect, "SOON", soon)
+    return loopback
+
+
+@pytest.fixture
+def models() -> Iterator[ModelCache]:
+    """A cache whose connections end with the test."""
+    kept = ModelCache(limit=0)
+    yield kept
+    kept.clear()
+
+
+def finished(server: Loopback) -> RunSpec:
+    spec = RunSpec("pocket-3m", "qa", dtype="served", samples=12, servers=(server.url,))
+    execute(spec)
+    return spec
+
+
+def typed_again(spec: RunSpec, **changes: Any) -> tuple[CustomQuestion, str]:
+    """A test question of the run as if somebody had typed it, and its id."""
+    row = next(row for row in store.read_questions(spec.run_id).to_pylist() if row["role"] == "test")
+    asked = {"model": spec.asked_model, "run_id": spec.run_id, "question": row["question"], "context": row["context"]}
+    return CustomQuestion(**asked | {"options": tuple(row["options"][:-2])} | changes), row["id"]
+
+
+def test_a_question_gets_the_log_probabilities_that_the_run_recorded(server: Loopback, models: ModelCache):
+    spec = finished(server)
+    told: list[str] = []
+    own, name = typed_again(spec)
+    given = answer(own, models, lambda stage, **values: told.append(stage))
+    recorded = store.read_logits(spec.run_id)
+    assert np.abs(np.array(given.logits) - recorded.logits[recorded.ids.index(name)]).max() < 1e-4
+    assert given.bounded == ()
+    assert given.is_as_recorded
+    assert told == ["loading", "checking", "answering"]
+    again = answer(own, models, lambda stage, **values: told.append(stage))
+    assert again.logits == given.logits
+    assert told[3:] == ["answering"]
+
+
+def test_letters_that_are_not_listed_stay_bounds(server: Loopback, models: ModelCache):
+    server.reset(most=3, echo=False)
+    spec = finished(server)
+    own, name = typed_again(spec)
+    given = answer(own, models, lambda stage, **values: None)
+    assert any(given.bounded)
+    custom_question.write_answer(given)
+    assert custom_question.read_answer(given.answer_id).bounded == given.bounded
+    of = bounded_run(spec.run_id)
+    row = int(np.flatnonzero(of.run.ids == name)[0])
+    found = asked_bounds(of, given.logits, given.bounded)
+    for one, recorded in zip(found.options, bounded_options(of, row), strict=True):
+        assert one.surely.tolist() == recorded.surely.tolist()
+        assert one.perhaps.tolist() == recorded.perhaps.tolist()
+    np.testing.assert_allclose(found.probabilities, probability_ends(of, row), atol=1e-6)
+
+
+def test_a_model_on_a_server_is_calibrated_by_its_own_runs(server: Loopback, models: ModelCache):
+    spec = finished(server)
+    for own in (
+        typed_again(spec, model="pocket-3m")[0],
+        typed_again(spec, model="pocket-3m on http://another:1/v1")[0],
+        typed_again(spec, run_id=RunSpec("pocket-1m", "qa").run_id)[0],
+    ):
+        with pytest.raises(InputError, match="calibrate a model on a server by a run of its own"):
+            answer(own, models, lambda stage, **values: None)
+
+
+def test_a_server_that_is_gone_is_one_sentence_without_a_run(server: Loopback, models: ModelCache):
+    spec = finished(server)
+    own, _ = typed_again(spec)
+    answer(own, models, lambda stage, **values: None)
+    server.reset(fault=lambda number: "503")
+    other, _ = typed_again(spec, question="Which planet is the largest?")
+    with pytest.raises(InputError) as caught:
+        answer(other, models, lambda stage, **values: None)
+    assert "resume" not in str(caught.value)
+    assert server.url in str(caught.value)
+
+
+def test_a_server_that_was_restarted_with_other_weights_is_found_out(
+    server: Loopback, models: ModelCache, monkeypatch: pytest.MonkeyPatch
+):
+    spec = finished(server)
+    own, _ = typed_again(spec)
+    assert answer(own, models, lambda stage, **values: None).is_as_recorded
+    with server.other_weights():
+        monkeypatch.setattr(worker, "SERVED_AGAIN_S", 0.0)
+        told: list[str] = []
+        assert not answer(own, models, lambda stage, **values: told.append(stage)).is_as_recorded
+    assert told == ["checking", "answering"]

@@ -1,0 +1,90 @@
+"""A text read token by token by the answering worker, as `python -m core tokens view` reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.errors import InputError
+from core.models.adapters.token_evaluation import load
+from core.models.adapters.token_view import view_tokens
+from core.runs.answering import client, token_text
+from core.runs.answering.model_cache import ModelCache
+from core.runs.answering.token_text import BY_TOKEN, TokenText
+from core.runs.answering.worker import _read
+from core.settings import ASSETS
+from tests.core.runs.answering.conftest import ended
+from tests.core.runs.answering.test_worker import Told
+
+TEXT = "--json is no option here\n<b>Rome is in Italy.</b>"
+ADAPTER = str(ASSETS / "adapters" / "trivia-ard-lora")
+
+
+def test_a_text_comes_back_token_by_token_and_the_next_finds_the_model_warm(fake_home: Path):
+    client.warm("pocket-1m", BY_TOKEN)
+    for text in (TEXT, "Another text."):
+        asked = token_text.token_text("pocket-1m", text)
+        client.ask(asked)
+        assert ended(asked).stage == "answered"
+        view = token_text.read_view(asked)
+        assert "".join(row["text"] for row in view["tokens"]) == text
+    assert ended(asked).seconds == 0  # loading took no time
+
+
+@pytest.mark.nightly
+def test_what_the_model_refuses_is_its_sentence(fake_home: Path):
+    asked = TokenText("./gone", "a text")
+    client.ask(asked)
+    now = ended(asked)
+    assert now.stage == "failed"
+    assert "no folder './gone'" in now.message
+    assert token_text.read_view(asked) is None
+
+
+@pytest.mark.parametrize("model", ["pocket-1m", ADAPTER])
+def test_the_worker_reads_as_the_command_does(home: Path, model: str):
+    models, told, asked = ModelCache(), Told(), token_text.token_text(model, TEXT)
+    assert _read(asked, models, told) > 0
+    assert told.stages == ["loading", "answering"]
+    assert token_text.read_view(asked) == view_tokens(load(model), TEXT)
+    assert (model, BY_TOKEN) in models
+    assert models.by_token(model).size > 4 * 1_000_000
+    told = Told()
+    assert _read(asked, models, told) == 0
+    assert told.stages == ["answering"]
+
+
+def test_models_that_read_and_models_that_answer_share_the_room(home: Path):
+    models = ModelCache(limit=10)
+    models.by_token("pocket-1m")
+    models.get(("pocket-1m", "float32"))
+    assert ("pocket-1m", BY_TOKEN) not in models
+    assert len(models) == 1
+
+
+def test_a_model_that_was_trained_again_is_asked_again(home: Path, tmp_path: Path):
+    (tmp_path / "adapter.json").write_text('{"base": "pocket-1m"}')
+    before = token_text.token_text(str(tmp_path), "a text")
+    assert token_text.token_text(str(tmp_path), "a text") == before
+    (tmp_path / "adapter.json").touch()
+    assert token_text.token_text(str(tmp_path), "a text") == before
+    (tmp_path / "adapter.safetensors").write_bytes(b"trained again")
+    assert token_text.token_text(str(tmp_path), "a text").answer_id != before.answer_id
+
+
+def test_only_the_latest_views_are_kept(home: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(token_text, "KEPT", 2)
+    texts = [TokenText("m", f"text {i}") for i in range(4)]
+    for i, one in enumerate(texts):
+        token_text.write_view(one, {"text": one.text})
+        os.utime(token_text.view_file(one), (i - 100, i - 100))  # older than what is written next
+    assert [token_text.read_view(one) for one in texts] == [None, None, {"text": "text 2"}, {"text": "text 3"}]
+
+
+def test_what_can_not_be_asked_is_said():
+    with pytest.raises(InputError, match="choose a model"):
+        TokenText(" ", "a text")
+    with pytest.raises(InputError, match="broken character at position 3"):
+        TokenText("m", "ab\ud800")

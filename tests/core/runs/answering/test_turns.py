@@ -1,0 +1,125 @@
+"""The queue of the model that is kept warm: visitors take turns, and nobody stops another's question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core import access
+from core.access import Actor, UserRole, quotas
+from core.access.quotas import Quotas
+from core.errors import InputError
+from core.processes.stop_signals import StopSignals
+from core.runs.answering import client
+from core.runs.answering.custom_question import CustomQuestion
+from core.runs.answering.server import AnsweringServer
+from tests.core.runs.answering.conftest import StartServer, own
+from tests.core.runs.conftest import until
+
+
+@pytest.fixture
+def server() -> AnsweringServer:
+    signals = StopSignals.__new__(StopSignals)  # no handlers here
+    signals.requested = False
+    return AnsweringServer(idle_s=60.0, limits={}, signals=signals)
+
+
+def question(text: str) -> CustomQuestion:
+    return CustomQuestion("fake", "run", text, ("a", "b"))
+
+
+def asked_in_turn(server: AnsweringServer) -> list[str]:
+    """The texts of the waiting questions in the order in which they are handed to the worker."""
+    texts = []
+    while server.waiting:
+        job = server._next()
+        assert job is not None
+        texts.append(job.question.question)
+    return texts
+
+
+@pytest.mark.quick
+def test_visitors_take_turns(server: AnsweringServer):
+    for n in range(5):
+        server.ask(question(f"a{n}"), "ann", "ann")
+    server.ask(question("b0"), "ben", "ben")
+    progress = server.ask(question("b1"), "ben", "ben")
+    assert progress.ahead == 3  # a0, b0 and a1
+    assert server.progress(question("a2").answer_id, 0.0, "ann").ahead == 4
+    assert asked_in_turn(server) == ["a0", "b0", "a1", "b1", "a2", "a3", "a4"]
+    # Ann has just had her turn, so Ben is next although she asked first.
+    server.ask(question("a5"), "ann", "ann")
+    server.ask(question("b2"), "ben", "ben")
+    assert asked_in_turn(server) == ["b2", "a5"]
+
+
+@pytest.mark.quick
+def test_one_visitor_can_t_fill_the_queue(server: AnsweringServer):
+    for n in range(3):
+        server.ask(question(f"a{n}"), "ann", "ann", 3)
+    with pytest.raises(InputError, match=r"^3 of your questions are waiting already, and this server keeps 3 for each"):
+        server.ask(question("a3"), "ann", "ann", 3)
+    server.ask(question("a2"), "ann", "ann", 3)  # it waits already
+    server.ask(question("b0"), "ben", "ben", 3)
+    server.stop(question("a1").answer_id, "ann")
+    server.ask(question("a3"), "ann", "ann", 3)
+
+
+@pytest.mark.quick
+def test_stop_ends_one_s_own_question_alone(server: AnsweringServer):
+    name = question("shared").answer_id
+    for asker in ("page 1", "page 2"):
+        server.ask(question("shared"), asker, "10.0.0.1")
+    for stranger in ("page 3", "page 1"):
+        server.stop(name, stranger)
+        assert server.progress(name, 0.0, stranger).message == "Stopped."
+    assert server.progress(name, 0.0, "page 2").stage == "waiting"
+    assert len(server.waiting) == 1
+    server.ask(question("shared"), "page 1", "10.0.0.1")  # once more
+    assert server.progress(name, 0.0, "page 1").stage == "waiting"
+    for asker in ("page 1", "page 2"):
+        server.stop(name, asker)
+    assert not server.waiting
+    assert server.progress(name, 0.0, "page 3").message == "Stopped before it was asked."
+
+
+@pytest.fixture
+def public(fake_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(client, "_check_model", lambda model, key="": None)  # visitors ask what ships with Hedge
+    monkeypatch.setattr(quotas, "_asked", {})
+    quotas.hold(Quotas(waiting_questions=2))
+    yield
+    access.serve("local")
+    quotas.hold(Quotas())
+
+
+def test_visitors_of_a_public_server_share_a_model_that_one_of_them_wants_for_himself(
+    run_id: str, start_server: StartServer, public: None
+):
+    """The real server: a visitor who asks without end and stops what others ask delays nobody."""
+    start_server(load_ms=60_000)
+    access.serve("public")
+    page = [Actor("visitor", UserRole.VIEWER, f"2001:db8::{n}", f"page {n}") for n in range(2)]
+    other = Actor("visitor", UserRole.VIEWER, "192.0.2.1", "other page")
+    with access.acting_as(page[0]):
+        client.ask(own(run_id, "first"))
+        until(lambda: client.progress(own(run_id, "first").answer_id).stage != "waiting", "the first")
+        for n in range(2):
+            client.ask(own(run_id, f"mine {n}"))
+    with access.acting_as(page[1]), pytest.raises(InputError, match="2 of your questions are waiting"):
+        client.ask(own(run_id, "mine 2"))  # another address of the same line
+    with access.acting_as(other):
+        assert client.ask(own(run_id, "another's")).ahead == 1
+        client.ask(own(run_id, "first"))
+    with access.acting_as(page[1]):
+        for text in ("another's", "mine 0", "first"):
+            client.stop(own(run_id, text).answer_id)
+    with access.acting_as(page[0]):
+        assert client.progress(own(run_id, "mine 0").answer_id).stage == "waiting"
+        client.stop(own(run_id, "first").answer_id)
+        assert client.progress(own(run_id, "first").answer_id).message == "Stopped."
+    with access.acting_as(other):
+        assert client.progress(own(run_id, "another's").answer_id).stage == "waiting"
+        assert not client.progress(own(run_id, "first").answer_id).ended

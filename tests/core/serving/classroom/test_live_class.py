@@ -1,0 +1,389 @@
+"""A class in memory and on disk: joining, answering, what is refused, and what survives a restart."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import access
+from core.access import Actor, UserRole, quotas
+from core.access.quotas import Quotas
+from core.conformal.threshold import threshold
+from core.errors import AccessError, InputError
+from core.reports import evaluation
+from core.reports.report import report
+from core.serving.classroom import class_figures, class_run, class_state, guesses, lecture, live_class, quiz
+from core.serving.classroom.class_figures import mean_shares, sureness
+from core.serving.classroom.live_class import SEATS, LiveClass
+from core.serving.classroom.refusals import ClassRefusal
+
+pytestmark = pytest.mark.quick
+
+TOKENS = [f"{i:032x}" for i in range(SEATS + 1)]
+SURE = [100, 0, 0, 0, 0, 0]
+
+
+@pytest.fixture
+def live(home: Path) -> LiveClass:
+    return lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=1))
+
+
+def answered(live: LiveClass, token: str, shares: list[int], *, question: int = 0, turn: int = 1) -> None:
+    live.answer(token, question=question, shares=shares, turn=turn)
+
+
+def test_the_first_question_is_answered_and_a_later_turn_counts(live: LiveClass):
+    assert live.join(TOKENS[0], " Ada ") == 1
+    assert live.join(TOKENS[0]) == 1  # a phone joins once, however often it asks
+    lecture.ask_next(live.code)
+    answered(live, TOKENS[0], SURE, turn=2)
+    answered(live, TOKENS[0], [0, 100, 0, 0, 0, 0], turn=1)  # came late
+    answered(live, TOKENS[0], SURE, turn=2)  # came twice
+    assert live.all_shares() == {1: {0: (100, 0, 0, 0, 0, 0)}}
+    assert live.people() == [(1, "Ada", True, False)]
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ([50, 40, 0, 0, 0, 0], "sum to 100%, got a sum of 90%"),
+        ([150, -50, 0, 0, 0, 0], "lie between 0 and 100%"),
+        ([100], "6 whole numbers"),
+        ([100.0, 0, 0, 0, 0, 0], "6 whole numbers"),
+        ([True, 99, 0, 0, 0, 0], "6 whole numbers"),
+        ("100", "6 whole numbers"),
+        (None, "6 whole numbers"),
+    ],
+)
+def test_shares_that_are_none(live: LiveClass, shares: list[int], sentence: str):
+    live.join(TOKENS[0])
+    lecture.ask_next(live.code)
+    with pytest.raises(ClassRefusal, match=sentence):
+        answered(live, TOKENS[0], shares)
+    assert live.all_shares() == {}
+
+
+def test_questions_that_can_not_be_answered(live: LiveClass):
+    live.join(TOKENS[0])
+    for question, sentence in (
+        (0, "has not been asked yet"),
+        (6, "no such question"),
+        (-1, "no such"),
+        ("0", "no such"),
+    ):
+        with pytest.raises(ClassRefusal, match=sentence):
+            answered(live, TOKENS[0], SURE, question=question)  # type: ignore[arg-type]
+    lecture.ask_next(live.code)
+    with pytest.raises(ClassRefusal, match="counts its changes"):
+        answered(live, TOKENS[0], SURE, turn=-1)
+
+
+def test_an_answer_is_taken_until_its_phone_was_shown_the_truth_and_a_little_later(live: LiveClass):
+    for token in TOKENS[:2]:
+        live.join(token)
+    lecture.ask_next(live.code)
+    lecture.show_answer(live.code)
+    live.told(live.seat_of(TOKENS[0]), position=0, truth=True)
+    answered(live, TOKENS[0], SURE)  # it was on its way
+    live.shown_at[0] -= live_class.GRACE_S
+    answered(live, TOKENS[1], SURE)  # this phone had no network
+    with pytest.raises(ClassRefusal, match="has been shown, so yours stays as it was"):
+        answered(live, TOKENS[0], SURE, turn=2)
+
+
+def test_ten_answers_a_second_and_no_more(live: LiveClass):
+    live.join(TOKENS[0])
+    lecture.ask_next(live.code)
+    for i in range(10):
+        live.answer(TOKENS[0], question=0, shares=SURE, turn=i, now=50 + i / 100)
+    with pytest.raises(ClassRefusal, match="10 answers in a second; wait a second"):
+        live.answer(TOKENS[0], question=0, shares=SURE, turn=10, now=50.5)
+    live.answer(TOKENS[0], question=0, shares=SURE, turn=10, now=51.01)
+
+
+def test_an_address_takes_its_seats_and_the_lecturer_frees_some(live: LiveClass):
+    quotas.hold(Quotas(seats_per_address=2))
+    try:
+        assert [live.join(TOKENS[i], "Ada", "192.0.2.1") for i in range(2)] == [1, 2]
+        with pytest.raises(ClassRefusal, match=r"^2 seats of this class are taken from your network"):
+            live.join(TOKENS[2], "Bob", "192.0.2.1")
+        assert live.join(TOKENS[1], "", "192.0.2.1") == 2  # the phone has its seat
+        assert live.join(TOKENS[3], "", "192.0.2.2") == 3
+        assert live.join(TOKENS[4]) == 4  # of an unknown address
+        said = class_state.for_projector(live)
+        assert (said["networks"], said["most"], said["turned_away"]) == ([[1, 2], [3]], 2, 1)
+    finally:
+        quotas.hold(Quotas())
+    lecture.ask_next(live.code)
+    for token in (TOKENS[0], TOKENS[3]):
+        live.answer(token, question=0, shares=SURE, turn=1)
+    lecture.free_seats(live.code, [1, 4])
+    assert live.all_shares() == {3: {0: tuple(SURE)}}
+    assert [one[0] for one in live.people()] == [2, 3]
+    with pytest.raises(ClassRefusal, match="has no seat"):
+        live.seat_of(TOKENS[0])
+    assert live.join(TOKENS[5], "Cy", "192.0.2.1") == 1  # the lowest number that is free
+    assert live.shares_of(1) == {}
+    live_class._held.clear()  # as after a restart
+    again = live_class.find(live.code)
+    assert [(one[0], one[1]) for one in again.people()] == [(1, "Cy"), (2, "Ada"), (3, "")]
+    assert again.all_shares() == live.all_shares()
+    lecture.allow_seats(live.code, 1)
+    again.join(TOKENS[6], "", "192.0.2.9")
+    with pytest.raises(ClassRefusal, match=r"^1 seats of this class"):
+        again.join(TOKENS[7], "", "192.0.2.9")
+    for seats in ([1, 99], "1", [True], [10**40], None):
+        with pytest.raises(InputError):
+            lecture.free_seats(live.code, seats)  # type: ignore[arg-type]
+    for most in ("3", 0, 201, 10**40, True):
+        with pytest.raises(InputError):
+            lecture.allow_seats(live.code, most)  # type: ignore[arg-type]
+
+
+def test_an_address_guesses_a_few_codes_and_then_one_at_a_time(live: LiveClass):
+    guessed = ("XXX" + "".join(pair) for pair in itertools.product("BCDFGHJ", repeat=3))
+
+    def guess(of: str, now: float, code: str = "") -> int:
+        try:
+            guesses.find_from(of, code or next(guessed), now=now)
+        except ClassRefusal as error:
+            return error.status
+        return 200
+
+    assert [guess("a", 100.0) for _ in range(guesses.MOST + 2)] == [404] * guesses.MOST + [429] * 2
+    assert guess("a", 100.0, live.code) == 429
+    assert guess("b", 100.0, live.code) == 200
+    assert [guess("b", 100.0) for _ in range(guesses.MOST + 1)] == [404] * guesses.MOST + [429]
+    assert guess("b", 100.0, live.code) == 200  # it is known there
+    later = 100.0 + guesses.AGAIN_S
+    assert [guess("a", later) for _ in range(2)] == [404, 429]
+    assert guess("a", later + guesses.AGAIN_S, live.code) == 200
+    # What is right costs nothing: nobody in a hall has to wait.
+    assert [guess(f"n{i}", later, live.code) for i in range(3)] == [200] * 3
+    assert guess("a", later + guesses.AGAIN_S) == 404
+    lecture.end_class(live.code)
+    assert guess("c", later, live.code) == 410
+
+
+def test_a_hall_gets_in_beside_a_guesser_and_few_codes_are_looked_at(live: LiveClass, monkeypatch: pytest.MonkeyPatch):
+    """In each second the guesser asks first, and then the phones whose turn it is; each phone asks every 10 s."""
+    looked: list[str] = []
+    find = live_class.find
+    monkeypatch.setattr(live_class, "find", lambda code: (looked.append(code), find(code))[1])
+    codes = ("".join(letters) for letters in itertools.product("BCDFGHJKMNPQRTVWXZ", repeat=6))
+    wrong = (code for code in codes if code != live.code)
+
+    def is_in(code: str, now: float) -> bool:
+        try:
+            return guesses.find_from("hall", code, now=now) is live
+        except ClassRefusal:
+            return False
+
+    assert not any(is_in(next(wrong), 0.0) for _ in range(25))
+    outside, second = set(range(200)), 0
+    for second in range(1, 60):
+        assert not any(is_in(code, second) for code in [next(wrong), "XXXXXX"])
+        outside -= {phone for phone in outside if phone % 10 == second % 10 and is_in(live.code, second)}
+        if not outside:
+            break
+    assert second <= 20
+    assert len([code for code in looked if code != live.code]) <= guesses.MOST + second / guesses.AGAIN_S
+    assert len(guesses._addresses["hall"].waiting) <= guesses.WAITING
+
+
+def test_who_sits_in_a_class_or_leads_it_does_not_guess(live: LiveClass):
+    live.join(TOKENS[0])
+    live_class._held.clear()  # as after a restart
+
+    def ask(of: str, token: str = "") -> int:
+        try:
+            return guesses.find_from(of, live.code, token, now=7.0).seat_of(token).number
+        except ClassRefusal as error:
+            return error.status
+
+    for of in ("e", "f", "g"):
+        for _ in range(guesses.MOST):
+            with pytest.raises(ClassRefusal, match="there is no class"):
+                guesses.find_from(of, "XXXXXX", now=7.0)
+    assert [ask("e", token) for token in (TOKENS[1], "", TOKENS[0], TOKENS[1])] == [429, 429, 1, 401]
+    guesses.know("f", live.code)
+    assert [ask("f", TOKENS[1]), ask("g", TOKENS[1])] == [401, 429]
+
+
+def test_the_201st_seat(live: LiveClass):
+    for token in TOKENS[:SEATS]:
+        live.join(token)
+    with pytest.raises(ClassRefusal, match="all 200 seats are taken"):
+        live.join(TOKENS[SEATS])
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a\nb", "\u202eevil", "x" * 41, 7, "a&b"])
+def test_names_that_can_not_be(live: LiveClass, name: str):
+    with pytest.raises(ClassRefusal, match=r"a name may have"):
+        live.join(TOKENS[0], name)
+    assert live.people() == []
+
+
+@pytest.mark.parametrize("code", ["", "ABC", "AEIOUA", "BCDFGHJ", "../etc", "ＢＣＤＦＧＨ", "b" * 5000])
+def test_codes_that_can_not_be(home: Path, code: str):
+    with pytest.raises(ClassRefusal, match="is not the code of a class") as found:
+        live_class.find(code)
+    assert found.value.status == 404
+
+
+def test_a_wrong_code_and_a_class_that_is_over(live: LiveClass):
+    other = "BCDFGH" if live.code != "BCDFGH" else "BCDFGJ"
+    with pytest.raises(ClassRefusal, match=f"there is no class {other} on this server"):
+        live_class.find(other)
+    live.join(TOKENS[0])
+    lecture.end_class(live.code)
+    for act in (lambda: live_class.find(live.code), lambda: live.join(TOKENS[1]), lambda: live.seat_of(TOKENS[0])):
+        with pytest.raises(ClassRefusal, match="is over; ask the lecturer for the code of a new one") as found:
+            act()
+        assert found.value.status == 410
+
+
+def test_a_class_ends_by_itself_after_a_day(live: LiveClass, monkeypatch: pytest.MonkeyPatch):
+    later = time.time() + lecture.LASTS_S + 1
+    monkeypatch.setattr(live_class.time, "time", lambda: later)
+    with pytest.raises(ClassRefusal, match="is over"):
+        live_class.find(live.code)
+
+
+def test_a_seat_s_token_opens_no_other_class(live: LiveClass):
+    other = lecture.open_class(quiz.draw("qa", n=6, calibration=3, seed=2))
+    live.join(TOKENS[0])
+    for token in (TOKENS[0], TOKENS[1], "", "1", "é" * 32):
+        with pytest.raises(ClassRefusal, match="has no seat"):
+            other.seat_of(token)
+
+
+def test_a_restarted_server_reads_the_class(live: LiveClass):
+    live.join(TOKENS[0], "Ada")
+    lecture.ask_next(live.code)
+    answered(live, TOKENS[0], SURE)
+    live_class._held.clear()
+    again = live_class.find(live.code)
+    assert again is not live
+    assert (again.quiz, again.phase, again.position) == (live.quiz, "asked", 0)
+    assert again.all_shares() == live.all_shares()
+    assert again.join(TOKENS[0]) == 1
+
+
+def test_a_viewer_and_another_launcher_lead_nothing(live: LiveClass):
+    access.serve("login")
+    try:
+        for who in (Actor("vera", UserRole.VIEWER), Actor("lars", UserRole.LAUNCHER)):
+            with access.acting_as(who):
+                for act in (lecture.ask_next, lecture.show_answer, lecture.end_class, class_run.answers_table):
+                    with pytest.raises(AccessError):
+                        act(live.code)
+                with pytest.raises(AccessError):
+                    lecture.move_alpha(live.code, alpha=300, score="lac")
+        with access.acting_as(Actor("vera", UserRole.VIEWER)), pytest.raises(AccessError):
+            lecture.open_class(live.quiz)
+    finally:
+        access.serve("local")
+
+
+@pytest.mark.parametrize(("alpha", "score"), [(0, "lac"), (1000, "lac"), ("200", "lac"), (True, "lac"), (200, "raps")])
+def test_an_alpha_or_score_that_can_not_be(live: LiveClass, alpha: int, score: str):
+    with pytest.raises(InputError):
+        lecture.move_alpha(live.code, alpha=alpha, score=score)
+    assert (live.alpha, live.score) == (lecture.START_ALPHA, "lac")
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (41, 6), (12, 1), (12, 11)])
+def test_a_quiz_that_can_not_be(home: Path, n: int, m: int):
+    with pytest.raises(InputError, match="a quiz has from 4 to 40 questions"):
+        quiz.draw("qa", n=n, calibration=m)
+
+
+def taught(live: LiveClass) -> None:
+    """Two seats answer all questions: one is always right and sure, the other shares between the truth and the next."""
+    for token in TOKENS[:2]:
+        live.join(token, "Ada")
+    for i, asked in enumerate(live.quiz.questions):
+        lecture.ask_next(live.code)
+        live.answer(TOKENS[0], question=i, shares=[100 * (j == asked.label) for j in range(6)], turn=i, now=float(i))
+        half = [50 * (j in (asked.label, (asked.label + 1) % 6)) for j in range(6)]
+        live.answer(TOKENS[1], question=i, shares=half, turn=i, now=float(i))
+        lecture.show_answer(live.code)
+    lecture.ask_next(live.code)
+
+
+def test_the_class_becomes_a_run_whose_figures_are_those_of_the_projector(live: LiveClass):
+    with pytest.raises(InputError, match="when its quiz is over"):
+        class_run.save_class(live.code)
+    taught(live)
+    assert live.phase == "results"
+    said = class_state.for_phones(live)
+    own, model = class_run.save_class(live.code)
+    assert class_run.save_class(live.code) == (own, model)  # the same answers are one run
+    for run_id, side in ((own, "class"), (model, "model")):
+        run = evaluation.load(run_id)
+        told = report(run, 300)
+        assert run.ids[run.calibration].tolist() == [q.id for q in live.quiz.questions[:3]]
+        assert told.accuracy == pytest.approx(said["right"][side] / 3)
+        for name, scores in said["scores"][side].items():
+            q = threshold(np.array(scores["calibration"]), 300)
+            members = np.array(scores["test"]) <= q
+            assert told.scores[name].threshold == q
+            assert told.scores[name].coverage == members[np.arange(3), said["truths"]].mean()
+            assert told.scores[name].mean_set_size == members.sum(axis=1).mean()
+    text = "".join(
+        path.read_text(errors="replace") for path in (live_class.class_store.path().parent / "runs").rglob("*.json")
+    )
+    assert "Ada" not in text
+    seat = class_run.save_seat(live.code, 2)
+    assert set(evaluation.load(seat).probabilities.ravel()) <= {0.0, 0.5, 1 / 6}  # halves, and no answer
+    with pytest.raises(InputError, match="has no seat 3"):
+        class_run.save_seat(live.code, 3)
+
+
+def test_names_are_exported_only_if_asked(live: LiveClass):
+    taught(live)
+    plain, named = class_run.answers_table(live.code), class_run.answers_table(live.code, names=True)
+    assert list(plain) == ["seat", "question", "role", "truth", *"ABCDEF"]
+    assert list(named)[:2] == ["seat", "name"]
+    assert len(plain) == 12
+    assert plain["role"].tolist()[:6] == ["calibration"] * 3 + ["test"] * 3
+    assert (plain[[*"ABCDEF"]].sum(axis=1) == 100).all()
+
+
+def test_what_is_not_yet_known_is_not_told(live: LiveClass):
+    """No truth before it is shown, and nothing of questions that have not been asked."""
+    live.join(TOKENS[0])
+    assert {"truth", "scores", "question"}.isdisjoint(class_state.for_phones(live))
+    for i in range(live.n):
+        lecture.ask_next(live.code)
+        assert {"truth", "scores", "shares"}.isdisjoint(class_state.for_phones(live))
+        lecture.show_answer(live.code)
+        said = class_state.for_phones(live)
+        assert said["truth"] == live.quiz.questions[i].label
+        if i >= live.quiz.calibration:
+            assert [len(one["test"]) for side in said["scores"].values() for one in side.values()] == [1] * 4
+        else:
+            assert "scores" not in said
+    assert said["shares"]["class"] is None  # nobody answered
+
+
+def test_sureness_by_hand(home: Path):
+    """Two answers: 80% on the truth, and two equal halves of which one is the truth, which counts one half."""
+    asked = quiz.draw("qa", n=4, calibration=2, seed=1)
+    first, second = (q.label for q in asked.questions[:2])
+    shares = {0: tuple(80 if j == first else 20 if j == (first + 1) % 6 else 0 for j in range(6))}
+    shares[1] = tuple(50 * (j in (second, (second + 1) % 6)) for j in range(6))
+    found = sureness([shares], asked)
+    assert (found.answers, found.sure, found.right) == (2, 65.0, 1.5)
+    assert [(one.answers, one.right) for one in found.groups] == [(0, 0.0), (1, 0.5), (1, 1.0), (0, 0.0)]
+    mean = mean_shares([shares, {0: (0, 0, 0, 0, 0, 100)}], asked)
+    assert mean[0].sum() == 100
+    assert np.isnan(mean[2]).all()
+    p = class_figures.probabilities(mean)
+    assert p[2].tolist() == [1 / 6] * 6
+    assert p[1].tolist() == [share / 100 for share in shares[1]]

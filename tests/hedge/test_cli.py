@@ -1,0 +1,331 @@
+"""The command line as a script uses it: a process, its exit status, its two streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import __version__
+from core.errors import InputError, RunCancelled
+from core.reports.alpha_lab.view import SplitView, look
+from core.reports.evaluation import load
+from core.reports.report import report
+from core.runs import store
+from core.runs.spec import RunSpec
+from core.settings import ROOT, settings
+from hedge.cli import main
+from tests.conftest import synthetic_questions, synthetic_run, without_digests
+
+BUNDLED_RUN = "pocket-3m-ci-base-0shot-float32-e2eee38c1a"
+
+
+def say(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "core", *words],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        timeout=240,
+        check=False,
+    )
+
+
+def test_the_version_is_the_newest_of_the_changelog(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"Hedge {__version__}\n"
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert next(name for name in headings if name != "Unreleased") == __version__
+
+
+def test_report_prints_one_json_document(home):
+    name = synthetic_run()
+    answer = say("report", name, "--alpha", "0.1", "--score", "lac", "aps", "aps-randomised", "--json")
+    (values,) = json.loads(answer.stdout)
+    assert answer.returncode == 0
+    assert answer.stderr == ""
+    assert values["run"] == name
+    assert {"lac", "aps", "aps-randomised"} <= set(values)
+
+
+def test_report_for_a_person(home, capsys):
+    name = synthetic_run()
+    assert main(["report", name]) == 0
+    out = capsys.readouterr().out
+    assert "coverage" in out
+    assert "95% band" in out
+
+
+def test_a_reader_that_has_enough_is_no_error(home):
+    name = synthetic_run()
+    command = f"{sys.executable} -m core report {name} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_report_of_a_view_by_strata(home, capsys):
+    name = synthetic_run()
+    flags = ["--by", "class", "--n-calibration", "40", "--split-seed", "3", "--drop-extra", "--score", "lac", "saps"]
+    assert main(["report", name, "--alpha", "0.2", *flags, "--json"]) == 0
+    (values,) = json.loads(capsys.readouterr().out)
+    assert values["view"] == {"drop_extra": True, "n_calibration": 40, "split_seed": 3}
+    assert (values["by"], values["k"], values["n_calibration"]) == ("class", 4, 40)
+    expected = report(look(load(name), SplitView(True, 40, 3)), 200, scores=["lac", "saps"], by="class").to_json()
+    assert json.loads(json.dumps({**expected, "view": values["view"]})) == values
+    lac = values["lac"]
+    assert lac["threshold"] is None
+    assert set(lac["thresholds"]) == set("ABCD")
+    assert [row["stratum"] for row in lac["strata"]] == list("ABCD")
+    assert sum(row["m"] for row in lac["strata"]) == sum(row["m"] for row in lac["by_size"]) == 100
+    assert values["saps"]["tuned_on"] == 0
+
+    assert main(["report", name, "--alpha", "0.2", *flags]) == 0
+    printed = capsys.readouterr().out
+    row = lac["strata"][1]
+    assert "true option" in printed
+    assert f"{row['coverage']:.3f}  ({row['low']:.3f} to {row['high']:.3f})" in printed
+
+
+def test_report_by_subject_prints_a_row_each(home, capsys):
+    assert main(["report", synthetic_run(), "--by", "group", "--score", "aps"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if line.startswith("    ")] == ["subject", "colours", "sums"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["report", "{run}", "--alpha", "0"], "alpha must lie in (0, 1), got 0"),
+        (["report", "{run}", "--alpha", "1"], "alpha must lie in (0, 1), got 1"),
+        (["report", "{run}", "--alpha", "1.2"], "alpha must lie in (0, 1), got 1.2"),
+        (["report", "{run}", "--alpha", "nan"], "alpha must lie in (0, 1), got nan"),
+        (["report", "{run}", "--alpha", "x"], "invalid float value: 'x'"),
+        (["report", "nonesuch"], "there is no run 'nonesuch'"),
+        (["report", "{run}", "--score", "best"], "invalid choice: 'best'"),
+        (["report", "{run}", "--by", "letter"], "invalid choice: 'letter'"),
+        (["report", "{run}", "--by", "group", "--threshold", "paper"], "strata take the exact one"),
+        (["report", "{run}", "--n-calibration", "4"], "calibration questions, not 4"),
+        (["report", "{run}", "--split-seed", "-1"], "from 0 to 4294967295, got -1"),
+        (["run", "--model", "pocket-1m", "--task", "nonesuch"], "unknown task 'nonesuch'"),
+        (["run", "--model", "./nonesuch", "--task", "qa"], "there is no folder './nonesuch'"),
+        (["run", "--model", "{home}", "--task", "qa"], "has no config.json"),
+        (["run", "--model", "pocket-1m", "--task", "qa", "--calibration-share", "0"], "must lie in (0, 1), got 0.0"),
+        (["run", "--model", "pocket-1m", "--task", "qa", "--samples", "1"], "at least 2"),
+        (["run", "--model", "pocket-1m", "--task", "qa", "--alpha", "7"], "alpha must lie in (0, 1), got 7"),
+        (["import", "nonesuch.npz"], "there is no file or folder nonesuch.npz"),
+        (["import", "bluq", "probs_m_qa_float32_base.npz"], "there is no file or folder probs_m_qa_float32_base.npz"),
+        (["import", "csv", "x"], "there is no file or folder csv"),
+        (["fly"], "invalid choice: 'fly'"),
+        (["cancel", "nonesuch"], "there is no run 'nonesuch'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_status_two(home, capsys, words, says):
+    name = synthetic_run()
+    before = sorted(path.name for path in settings().runs.iterdir())
+    assert main([word.format(run=name, home=home) for word in words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("hedge: ")
+    assert says in err
+    assert err.strip().count("\n") == 0
+    assert "Traceback" not in err
+    assert sorted(path.name for path in settings().runs.iterdir()) == before
+
+
+HOSTILE = "n\x1b[2J\x1b]0;caught\x07\r\x9b31m\u202e\nforged line"
+
+
+def test_names_from_outside_move_no_cursor_and_forge_no_line(home, capsys):
+    name = synthetic_run()
+    questions = [replace(q, group=f"{HOSTILE} {i % 3}") for i, q in enumerate(synthetic_questions(300))]
+    store.write_questions(store.folder_of(name), questions, ["calibration"] * 150 + ["test"] * 150)
+    record = store.read_record(name)
+    store.update_record(name, provenance=record.provenance | {"bank": {"name": HOSTILE}})
+    for words in (["report", name], ["report", name, "--by", "subject"], ["compare", name, name], ["runs"]):
+        main(words)
+        told = "".join(capsys.readouterr())
+        assert told.replace("\n", "").isprintable()
+        assert not re.search("^forged", told, re.M)
+
+
+def test_a_model_of_a_run_has_a_name_that_can_be_shown(home):
+    with pytest.raises(InputError, match=r"the name of a model holds a control character, got 'm\\x1b\[2J'; rename it"):
+        RunSpec(model="m\x1b[2J", task="qa")
+
+
+def test_a_pickle_with_code_is_refused(home, tmp_path, capsys):
+    class Evil:
+        def __reduce__(self):
+            return os.system, (f"touch {tmp_path / 'run'}",)
+
+    path = tmp_path / "m_mmlu_10k_base_icl1.pkl"
+    path.write_bytes(pickle.dumps([Evil()]))
+    (tmp_path / "mmlu_10k.labels.json").write_text('{"labels": [{"id": 0, "answer": "A"}]}')
+    assert main(["import", "llm-uncertainty-bench", str(path), "--labels", str(tmp_path)]) == 2
+    assert "a pickle can run code" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+    assert not settings().runs.exists()
+
+
+def test_import_prints_its_runs(home, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "probs_tiny_qa_float32_base.npz"
+    np.savez(
+        path,
+        cal_probs=rng.dirichlet(np.ones(6), 20),
+        test_probs=rng.dirichlet(np.ones(6), 20),
+        cal_labels=rng.integers(0, 4, 20),
+        test_labels=rng.integers(0, 4, 20),
+        option_letters=np.array(list("ABCDEF")),
+    )
+    assert main(["import", "bluq", str(path), "--json"]) == 0
+    (name,) = json.loads(capsys.readouterr().out)["runs"]
+    assert main(["report", name, "--threshold", "bluq", "--empty", "top1", "--json"]) == 0
+
+
+def test_a_mixed_import_prints_refusals_on_standard_error_and_says_so_in_its_status(home, tmp_path, capsys):
+    good, notes = tmp_path / "good.csv", tmp_path / "notes.md"
+    good.write_text("A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n")
+    notes.write_text("Nothing to see here.\n")
+    assert main(["import", str(good), str(notes)]) == 1
+    out, err = capsys.readouterr()
+    assert "4 questions, accuracy 1.000 on the 2 test questions" in out
+    assert "notes.md" not in out
+    assert err == f"hedge: {notes}: it is text without results\nhedge: read 1 of 2 files\n"
+    others = [tmp_path / f"{'long' * 20} {i}.md" for i in range(40)]
+    for i, path in enumerate(others):
+        path.write_text(f"Nothing to see in {i}.\n")
+    assert main(["import", *map(str, others)]) == 2
+    err = capsys.readouterr().err
+    assert all(f"{path}: it is text without results" in err for path in others)  # none is cut off
+
+
+def test_a_run_here_and_now(home, capsys, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    assert main(["run", "--model", "fake", "--task", "qa", "--mode", "short", "--json"]) == 0
+    out, err = capsys.readouterr()
+    values = json.loads(out)
+    assert values["runs"] == [RunSpec(model="fake", task="qa", samples=100).run_id]
+    assert values["reports"][0]["n_calibration"] == 50
+    assert "100/100" in err
+
+
+def test_a_failed_run_is_status_one(home, capsys, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", '{"fault": 1}')
+    assert main(["run", "--model", "fake", "--task", "qa", "--samples", "20"]) == 1
+    assert "differ by 1 in log-probability" in capsys.readouterr().err
+    assert main(["runs", "--json"]) == 0
+    assert any(row["state"] == "failed" for row in json.loads(capsys.readouterr().out))
+
+
+def test_a_run_of_a_newer_hedge_hides_no_other(home, capsys):
+    mine, newer = synthetic_run(30), synthetic_run(30, seed=1)
+    file = home / "runs" / newer / "run.json"
+    values = without_digests(file)
+    values["spec"]["from_the_future"] = 1
+    file.write_text(json.dumps(values))
+    assert main(["runs"]) == 0
+    said = capsys.readouterr().out
+    assert f"done       {mine}" in said
+    assert f"unreadable {newer} was written by a newer Hedge; update Hedge" in said
+
+
+def test_runs_of_a_matrix(home, capsys, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    words = ["run", "--model", "fake", "--task", "qa", "--strategy", "base", "task", "--samples", "20", "--json"]
+    assert main(words) == 0
+    assert len(set(json.loads(capsys.readouterr().out)["runs"])) == 2
+
+
+def test_the_pocket_model_for_real(home):
+    answer = say("run", "--model", "pocket-1m", "--task", "qa", "--mode", "short", "--json", HEDGE_HOME=str(home))
+    assert answer.returncode == 0, answer.stderr
+    values = json.loads(answer.stdout)["reports"][0]
+    assert values["n_calibration"] == values["n_test"] == 50
+    assert 0 < values["lac"]["mean_set_size"] <= 6
+    record = store.read_record(values["run"])
+    assert record.provenance["self_check"]["largest_difference"] < 1e-4
+    assert store.read_logits(values["run"]).letter_mass.min() > 0
+
+
+def test_all_questions_are_said_to_be_all(home, capsys, monkeypatch):
+    monkeypatch.setenv("HEDGE_FAKE_ENGINE", "{}")
+    assert main(["run", "--model", "fake", "--task", "qa", "--mode", "long"]) == 0
+    assert "uses all" in capsys.readouterr().err
+
+
+def test_doctor_says_what_each_finding_means(home, capsys):
+    assert main(["doctor", "--json"]) == 0
+    found = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert {"versions", "torch", "memory", "disk", "database", "agent"} <= set(found)
+    assert all(row["meaning"] for row in found.values())
+    assert "HF_TOKEN" not in str(found["hub token"]["value"])
+
+
+def test_help_names_every_command():
+    answer = say("--help")
+    assert answer.returncode == 0
+    for verb in ("doctor", "run", "runs", "cancel", "resume", "report", "import", "agent"):
+        assert verb in answer.stdout
+
+
+RUN_THAT_WAITS = """
+import signal, sys, time
+from hedge.cli import main
+from core.runs.execution import execute
+
+def slow(self):
+    self.reporter.report("waiting")
+    print("waits", flush=True)
+    time.sleep(120)
+
+execute._Execution.run = slow
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts what runs in the background without it
+sys.exit(main(["run", "--model", "fake", "--task", "qa", "--samples", "20"]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_is_cancelled(home, number):
+    """SIGTERM is what Slurm sends, SIGINT is Ctrl+C: both leave a run that `resume` continues."""
+    environment = {**os.environ, "HEDGE_FAKE_ENGINE": "{}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN_THAT_WAITS],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "waits\n"
+        process.send_signal(number)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == RunCancelled("").exit_status
+    assert "was cancelled; `resume` continues" in told
+    (name,) = [name for name in store.run_ids() if name.startswith("fake-qa")]
+    assert store.read_record(name).state == "cancelled"
+
+
+def test_a_run_that_ships_with_hedge_has_finished_here_as_in_the_queue(home, capsys):
+    words = ["run", "--model", "pocket-3m", "--task", "ci"]
+    notice = f"hedge: run {BUNDLED_RUN} has finished before; another --seed makes another run\n"
+    assert main([*words, "--json"]) == 0
+    here = capsys.readouterr()
+    assert json.loads(here.out)["runs"] == [BUNDLED_RUN]
+    assert here.err == notice
+    assert main([*words, "--queue"]) == 0
+    assert capsys.readouterr() == (f"{BUNDLED_RUN} is already done\n", notice)
+    assert main(["resume", BUNDLED_RUN]) == 2
+    assert "is done; nothing is left to do" in capsys.readouterr().err
+    assert not (home / "runs").exists()
