@@ -60,7 +60,9 @@ def modules(paths: list[str]) -> Iterator[Path]:
 
 def tests_of(room: str) -> str:
     """The folder or the file of a room's tests, which mirror the tree."""
-    return f"tests/{room}" if (ROOT / "tests" / room).is_dir() else f"tests/core/test_{Path(room).stem}.py"
+    if (ROOT / "tests" / room).is_dir():
+        return f"tests/{room}"
+    return f"tests/{Path(room).parent}/test_{Path(room).stem}.py"
 
 
 def mutate(file: Path, folder: Path) -> Module:

@@ -1,4 +1,4 @@
-"""Imports point one way, and torch stays in its rooms."""
+"""Imports point one way, and torch is imported by models and checks alone."""
 
 from __future__ import annotations
 
@@ -14,53 +14,32 @@ import pytest
 from tests.syntax import imports, parsed
 
 ROOT = Path(__file__).resolve().parent.parent
-LAYERS = {
+FLOORS = {
     "errors": 0,
     "estimates": 0,
-    "files": 1,
-    "proxies": 1,
+    "progress": 0,
     "records": 1,
     "settings": 1,
-    "option_names": 2,
+    "conformal": 2,
     "extras": 2,
-    "clusters": 2,
-    "record_tables": 2,
-    "letter_mass": 2,
-    "processes": 2,
-    "database": 2,
-    "access": 2,
-    "quotas": 3,
-    "server_file": 4,
-    "progress": 1,
-    "logistic": 2,
-    "confined": 3,
-    "conformal": 3,
-    "tables": 4,
-    "calibration": 4,
-    "jury": 5,
-    "jury_pipeline": 7,
-    "jury_job": 9,
-    "prompting": 2,
-    "tasks": 5,
-    "inference": 4,
-    "devices": 5,
-    "adapters": 6,
-    "perplexity": 5,
-    "runs": 8,
-    "answering": 9,
-    "exchange": 9,
-    "reports": 10,
-    "backup": 9,
-    "monitoring": 9,
-    "classroom": 11,
-    "doctor": 11,
-    "verify": 11,
-    "shelf": 11,
-    "commands": 12,
-    "cli": 13,
-    "__main__": 14,
+    "storage": 2,
+    "access": 3,
+    "calibration": 3,
+    "processes": 3,
+    "tables": 3,
+    "questions": 4,
+    "models": 5,
+    "jury": 6,
+    "runs": 7,
+    "checks": 8,
+    "exchange": 8,
+    "reports": 9,
+    "serving": 9,
+    "shelf": 10,
 }
-"""Every room of core by its height; a room imports from lower ones and from itself."""
+"""Every folder and file of core by its floor; it imports from lower floors and from itself, inside functions, too."""
+DOOR = ROOT / "core" / "__main__.py"
+"""``python -m core``, which opens the command line above core."""
 
 
 def python_files(folder: str) -> list[Path]:
@@ -86,9 +65,10 @@ def roots(path: Path) -> set[str]:
 @pytest.mark.quick
 def test_core_knows_no_pages_and_no_charts():
     for path in python_files("core"):
-        assert not roots(path) & {"streamlit", "plotly", "altair", "app", "pages", "hedge"}, path
-        outside = imported(path, at_import_only=path.is_relative_to(ROOT / "core" / "commands"))
-        assert "charts" not in {name.split(".")[0] for name in outside}, path  # a command draws when it is asked to
+        above = {"streamlit", "plotly", "altair", "charts", "hedge", "app", "pages"} - (
+            {"hedge"} if path == DOOR else set()
+        )
+        assert not roots(path) & above, path
 
 
 @pytest.mark.quick
@@ -107,7 +87,7 @@ def test_charts_know_neither_streamlit_nor_the_app():
 
 
 @pytest.mark.quick
-def test_the_notebook_s_room_needs_no_server_and_only_its_own_files_need_anywidget_and_inspect():
+def test_the_notebook_needs_no_server_and_only_its_own_files_need_anywidget_and_inspect():
     own = {"lab_widget.py": {"anywidget", "traitlets"}, "inspect_scorer.py": {"inspect_ai"}}
     for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):
@@ -126,31 +106,31 @@ def test_pages_do_no_maths():
 
 
 @pytest.mark.quick
-def test_torch_is_imported_by_inference_adapters_training_and_checks_alone():
+def test_torch_is_imported_by_models_and_checks_alone():
     for folder in ("core", "charts", "app", "pages", "hedge"):
         for path in python_files(folder):
-            room = path.relative_to(ROOT).parts[:2]
-            if room[0] == "core" and room[1] in {"inference", "adapters", "doctor.py", "verify"}:
+            place = path.relative_to(ROOT).parts[:3]
+            if place[:2] in {("core", "models"), ("core", "checks")} and place[2] not in {"devices", "perplexity"}:
                 continue
             assert not roots(path) & {"torch", "transformers"}, path
 
 
 @pytest.mark.quick
-def test_every_room_of_core_has_its_height():
-    rooms = {path.stem if path.is_file() else path.name for path in (ROOT / "core").iterdir() if path.name[0] != "."}
-    assert rooms - {"__pycache__", "__init__"} <= set(LAYERS)
+def test_every_folder_of_core_has_its_floor():
+    names = {path.stem if path.is_file() else path.name for path in (ROOT / "core").iterdir() if path.name[0] != "."}
+    assert names - {"__pycache__", "__init__", "__main__"} == set(FLOORS)
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("path", python_files("core"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_point_one_way(path: Path):
-    room = path.relative_to(ROOT / "core").parts[0].removesuffix(".py")
-    if room == "__init__":
-        return
-    for name in imported(path):
-        parts = name.split(".")
-        if parts[0] == "core" and len(parts) > 1 and parts[1] in LAYERS and parts[1] != room:
-            assert LAYERS[parts[1]] < LAYERS[room], f"{path} imports {name}, which stands above it"
+def test_imports_point_one_way():
+    for path in python_files("core"):
+        place = path.relative_to(ROOT / "core").parts[0].removesuffix(".py")
+        if place not in FLOORS:
+            continue
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] == "core" and parts[1] in FLOORS and parts[1] != place:
+                assert FLOORS[parts[1]] < FLOORS[place], f"{path} imports {name}, which stands above it"
 
 
 @pytest.mark.quick

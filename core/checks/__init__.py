@@ -1,1 +1,1 @@
-"""Verification: tries on this machine what a run may need of it, each check in a process of its own."""
+"""Checks of a machine: Doctor's list, and what a run may need, tried, each check in a process of its own."""

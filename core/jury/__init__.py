@@ -1,1 +1,1 @@
-"""Juries of several models that judge the same answers: confidence, agreement, and rules for one verdict."""
+"""Juries of several models that judge the same answers: confidence, agreement, one verdict, and making juries."""

@@ -1,4 +1,4 @@
-"""Scoring prompts with a language model.
+"""Models: probabilities of options and of words, adapters, perplexity, and the devices that hold them.
 
-Only this package and ``core.models.adapters`` import torch or transformers.
+Torch and transformers are imported here and in :mod:`core.checks` alone; ``devices`` and ``perplexity`` need neither.
 """

@@ -1,1 +1,1 @@
-"""Processes of this host: how one starts, stops and outlives its starter, and why one died."""
+"""Processes of this host: how one starts and stops, why one died, and those that read what comes from outside."""

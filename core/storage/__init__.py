@@ -1,1 +1,1 @@
-"""Files that are replaced in one step, locks that a process holds, and tables that are written in chunks."""
+"""Storage: files that are replaced in one step and carry digests, locks, tables in chunks, and the database."""

@@ -26,7 +26,7 @@ from core.storage.sealed import read_json, write_json
 
 MOST_RULES = 64
 """Rows that are kept of one run: 64 kB. There is one for each score and each alpha at which it has been compared."""
-FIGURED_BY = ("calibration", "conformal", "files", "prompting", "reports", "runs", "tasks")
+FIGURED_BY = ("calibration", "conformal", "questions", "reports", "runs", "storage")
 """The packages of core that take part in computing a row."""
 
 
@@ -99,9 +99,9 @@ def _holds_for(run_id: str) -> str:
 def _code() -> str:
     """A digest of the code that computes figures, and the versions of what it computes with."""
     digest = hashlib.blake2b(f"{version('numpy')} {version('scipy')}".encode(), digest_size=16)
-    for room in FIGURED_BY:
-        for path in sorted((ROOT / "core" / room).rglob("*.py")):
+    for folder in FIGURED_BY:
+        for path in sorted((ROOT / "core" / folder).rglob("*.py")):
             digest.update(path.read_bytes())
-    for name in ("estimates.py", "logistic.py", "records.py"):
+    for name in ("estimates.py", "records.py"):
         digest.update((ROOT / "core" / name).read_bytes())
     return digest.hexdigest()
