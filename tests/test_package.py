@@ -127,7 +127,7 @@ def test_without_extras_pages_that_use_models_open(installed: Path, tmp_path: Pa
 
 def test_without_extras_quick_tests_pass(installed: Path, tmp_path: Path):
     """Those of what imports a package of an extra somewhere; one that needs it is skipped."""
-    files = [f"tests/core/{name}" for name in ("shelf", "tasks", "test_access.py", "test_quotas.py")]
+    files = [f"tests/core/{name}" for name in ("shelf", "questions", "access/test_access.py", "access/test_quotas.py")]
     command = ("-m", "pytest", "-m", "quick", "-n0", "-q", "-p", "no:cacheprovider", *files)
     done = run(installed, ROOT, *command, HEDGE_HOME=str(tmp_path))
     assert done.returncode == 0, done.stdout[-3000:]

@@ -2,7 +2,7 @@
 
 A place is a dataclass with a field, a function with a name, or a function that makes a column, whose name says that it
 is an end of an interval, a band, or a p-value. Pages and charts do no maths (``tests/test_architecture.py``), so every
-such figure that they show begins in ``core``.
+such figure that they show begins in ``core`` or in a command.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ NAME = re.compile(r"(.*_)?(low|high|p_value|p_values|interval|intervals|band|ban
 
 
 def places() -> set[str]:
-    """Every place, as ``core.room.module.Name``."""
+    """Every place, as ``core.package.module.Name``."""
     return {
         f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}.{name}"
-        for path in sorted((ROOT / "core").rglob("*.py"))
-        if path.relative_to(ROOT).parts[1] != "pocket"
+        for folder in ("core", "hedge/commands")
+        for path in sorted((ROOT / folder).rglob("*.py"))
         for name in _names(ast.parse(path.read_text(encoding="utf-8")))
     }
 

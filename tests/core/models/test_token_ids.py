@@ -120,4 +120,4 @@ def test_a_tokenizer_is_called_in_one_place():
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).split(".")[-1] in {"tokenizer", "encode_plus", "batch_encode_plus"}
     }
-    assert calls == {"inference/token_ids.py"}
+    assert calls == {"models/token_ids.py"}
