@@ -46,11 +46,6 @@ def is_result(names: Sequence[str], path: Path) -> bool:
     return arrays <= set(names) and (bool(NAME.match(path.name)) or {"model", *KNOWN} <= set(names))
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read result files; :class:`InputError` names the file and what is wrong with it."""
-    return [_read_run(path) for path in paths]
-
-
 def doubles(path: Path) -> dict[str, tuple[FloatArray, IntArray]]:
     """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file.
 
@@ -60,7 +55,8 @@ def doubles(path: Path) -> dict[str, tuple[FloatArray, IntArray]]:
     return {side: _checked(arrays, side, path) for _, side in SIDES}
 
 
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a result file; :class:`InputError` names the file and what is wrong with it."""
     content = read_bytes(path)
     arrays = _arrays(content, path)
     parts = _what_it_is(arrays, path)
@@ -81,23 +77,12 @@ def _read_run(path: Path) -> ImportedRun:
     with np.errstate(divide="ignore"):
         logits = np.log(shares).astype(np.float32)
     check_not_flat(logits, path)
+    mass = np.full(len(questions), np.nan, dtype=np.float32)
     return ImportedRun(
-        spec=RunSpec(
-            model=parts["model"],
-            task=parts["task"],
-            strategy=parts["strategy"],
-            dtype=parts["dtype"],
-            origin=ORIGIN,
-            fingerprint=fingerprint(content),
-        ),
+        spec=RunSpec(**parts, origin=ORIGIN, fingerprint=fingerprint(content)),
         questions=tuple(questions),
         roles=tuple(roles),
-        scored=OptionLogits(
-            tuple(q.id for q in questions),
-            logits,
-            np.full(len(questions), np.nan, dtype=np.float32),
-            probabilities=shares,
-        ),
+        scored=OptionLogits(tuple(q.id for q in questions), logits, mass, probabilities=shares),
         provenance={"file": path.name},
     )
 
@@ -128,12 +113,12 @@ def _text(arrays: dict[str, Any], what: str, path: Path) -> str:
     """A text that the archive says of itself; empty if it says none."""
     if what not in arrays:
         return ""
-    found = np.asarray(arrays[what])
-    if found.size != 1 or found.dtype.kind != "U" or not str(found.reshape(-1)[0]).strip():
+    array = np.asarray(arrays[what])
+    text = str(array.reshape(-1)[0]).strip() if array.size == 1 and array.dtype.kind == "U" else ""
+    if not text:
         raise InputError(
-            f"{path}: expected {what!r} as one text, found an array of shape {found.shape} and type {found.dtype}"
+            f"{path}: expected {what!r} as one text, found an array of shape {array.shape} and type {array.dtype}"
         )
-    text = str(found.reshape(-1)[0]).strip()
     if text not in KNOWN.get(what, (text,)):
         raise InputError(f"{path}: the archive says {what} {shown(text)}; expected one of {', '.join(KNOWN[what])}")
     return text
@@ -157,12 +142,5 @@ def _checked(arrays: dict[str, Any], side: str, path: Path) -> tuple[FloatArray,
 
 
 def _question(task: str, side: str, row: int, label: int, k: int) -> Question:
-    return Question(
-        id=f"{side}-{row}",
-        task=task,
-        group=task,
-        context="",
-        question=f"{task.upper()}, {side} row {row} (its text was not published with the probabilities)",
-        options=not_published(k),
-        label=label,
-    )
+    text = f"{task.upper()}, {side} row {row} (its text was not published with the probabilities)"
+    return Question(f"{side}-{row}", task, task, "", text, not_published(k), label)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 import time
 from collections.abc import Iterable, Sequence
@@ -180,14 +179,6 @@ def fingerprint_of(*paths: Path) -> str:
         with path.open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:16]
-
-
-def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Match[str]:
-    """The parts of a file's name; :class:`InputError` that shows what was expected."""
-    found = pattern.match(path.name)
-    if found is None:
-        raise InputError(f"{path}: the name says neither model nor task; expected {expected}")
-    return found
 
 
 def read_bytes(path: Path) -> bytes:

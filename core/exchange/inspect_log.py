@@ -43,18 +43,6 @@ MEAN_WITHIN = 1e-6
 NAMED = 50
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read logs, each a run; :class:`InputError` names the file and the sample, what was expected and found."""
-    found = [p for path in paths for p in (_logs(path) if path.is_dir() else [path])]
-    if not found:
-        raise InputError(f"{', '.join(map(str, paths))}: expected logs of Inspect (.eval or .json), found none")
-    return [_read_run(path) for path in found]
-
-
-def _logs(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".eval", ".json") and path.is_file())
-
-
 @dataclass(frozen=True, slots=True)
 class Letters:
     """The letters at the place of an answer, in the order asked: which was ``answered``, the log-probability of each,
@@ -75,7 +63,8 @@ class _Answer:
     top_answered: bool
 
 
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a log; :class:`InputError` names the file and the sample, what was expected and what was found."""
     header, samples = _open(path)
     status = header.get("status")
     if status != "success":
@@ -111,29 +100,21 @@ def _read_run(path: Path) -> ImportedRun:
         )
     if not counts["errors"] and not counts["further epochs"]:
         _check_mean(header, values, path)
-    bounded = [name for name, one in answers.items() if one.bounded]
-    return assemble(
-        [answers[name].row for name in sorted(answers, key=natural_order)],  # samples are logged as they end
-        spec=_spec(about, path),
-        path=path,
-        provenance={
-            "file": path.name,
-            "counts": dict(counts),
-            "bounded_questions": len(bounded),
-            "bounded_letters": sum(one.bounded for one in answers.values()),
-            "bounded": bounded[:NAMED],
-            "answered_another_than_the_top": sum(not one.top_answered for one in answers.values()),
-        },
-    )
+    names = [name for name, answer in answers.items() if answer.bounded]
+    provenance = {
+        "counts": dict(counts),
+        "bounded_questions": len(names),
+        "bounded_letters": sum(answer.bounded for answer in answers.values()),
+        "bounded": names[:NAMED],
+        "answered_another_than_the_top": sum(not answer.top_answered for answer in answers.values()),
+    }
+    rows = [answers[name].row for name in sorted(answers, key=natural_order)]  # samples are logged as they end
+    return assemble(path, rows, _spec(about, path), provenance)
 
 
 def _spec(about: dict[str, Any], path: Path) -> RunSpec:
-    return RunSpec(
-        model=str(about.get("model") or "unknown"),
-        task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
-        origin=ORIGIN,
-        fingerprint=fingerprint_of(path),
-    )
+    task = str(about.get("task") or path.stem).rsplit("/", 1)[-1]
+    return RunSpec(str(about.get("model") or "unknown"), task, origin=ORIGIN, fingerprint=fingerprint_of(path))
 
 
 def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
@@ -151,12 +132,8 @@ def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
         picks.append(place if place < len(question.options) else NOT_FOUND)
     if not any(len(picks) > 1 for _, picks in asked.values()):
         return None
-    return assembled(
-        [asked[name] for name in sorted(asked, key=natural_order)],
-        spec=_spec(about, path),
-        path=path,
-        provenance={"file": path.name, "errors": errors},
-    )
+    rows = [asked[name] for name in sorted(asked, key=natural_order)]
+    return assembled(path, rows, _spec(about, path), {"file": path.name, "errors": errors})
 
 
 def natural_order(name: str) -> list[tuple[bool, int, str]]:
@@ -248,14 +225,10 @@ def _question(sample: dict[str, Any], where: str, task: str) -> Question:
     texts = tuple(str(choice) for choice in choices)
     label = true_option(sample.get("target"), texts, where)
     check_row(where, len(texts), label, texts)
+    task = task.rsplit("/", 1)[-1]
+    group = str((sample.get("metadata") or {}).get("subject") or task)
     return Question(
-        id=str(sample.get("id")),
-        task=task.rsplit("/", 1)[-1],
-        group=str((sample.get("metadata") or {}).get("subject") or task.rsplit("/", 1)[-1]),
-        context="",
-        question=_asked(sample) or f"sample {sample.get('id')}",
-        options=texts,
-        label=label,
+        str(sample.get("id")), task, group, "", _asked(sample) or f"sample {sample.get('id')}", texts, label
     )
 
 
@@ -317,15 +290,9 @@ def unshuffled(values: Sequence[float], order: Sequence[int]) -> tuple[float, ..
 
 def asked_order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
     """From the place of a choice as it was asked to its place in the sample."""
-    explanation = next(
-        (
-            str(score["explanation"])
-            for score in (scores or {}).values()
-            if isinstance(score, dict) and SHUFFLED in str(score.get("explanation"))
-        ),
-        None,
-    )
-    if explanation is None:
+    explanations = (str(score.get("explanation")) for score in (scores or {}).values() if isinstance(score, dict))
+    explanation = next((text for text in explanations if SHUFFLED in text), "")
+    if not explanation:
         return list(range(len(texts)))
     asked = explanation.split(SHUFFLED, 1)[1].split("\nShuffled answer:")[0].lstrip("\n")
     order: list[int] = []

@@ -15,6 +15,7 @@ from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
 from core.questions.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
+from core.tables.cells import common_beginning
 from core.tables.field_names import (
     CONTEXT_NAMES,
     GROUP_NAMES,
@@ -89,24 +90,11 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     group = next(
         (doc[name] for name in _fields(tuple(doc), "group") if isinstance(doc[name], str) and doc[name].strip()), task
     )
-    return Sample(
-        ScoredRow(
-            Question(
-                id=str(row.get("doc_hash") or row["doc_id"])[:16],
-                task=task,
-                group=group,
-                context=context,
-                question=asked,
-                options=shown_options,
-                label=label,
-            ),
-            tuple(float(value) for value in own),
-            where,
-            _letter_mass(own) if is_letters(choices) else float("nan"),
-        ),
-        choices,
-        {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)},
-    )
+    name = str(row.get("doc_hash") or row["doc_id"])[:16]
+    question = Question(name, task, group, context, asked, shown_options, label)
+    mass = _letter_mass(own) if is_letters(choices) else float("nan")
+    claims = {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)}
+    return Sample(ScoredRow(question, tuple(own.tolist()), where, mass), choices, claims)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -122,7 +110,7 @@ def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
     that ``acc_norm`` is left out.
     """
     prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
-    shared = _common(prompts) if prompts else ""
+    shared = common_beginning(prompts) if prompts else ""
     begin = max(shared.rfind(sign) for sign in ":\n ") + 1
     return {
         "doc_id": row["doc_id"],
@@ -211,8 +199,8 @@ def _choices(contexts: Sequence[str], continuations: Sequence[str], delimiter: s
     """The options' texts, and whether they are known to the character (their lengths count in ``acc_norm``)."""
     if len(set(continuations)) == 1 and len(set(contexts)) > 1:
         # One ending after several beginnings (Winogrande): what differs in the beginnings is the option.
-        begin = len(_common(contexts))
-        end = len(_common([c[::-1] for c in contexts]))
+        begin = len(common_beginning(contexts))
+        end = len(common_beginning([c[::-1] for c in contexts]))
         return tuple(c[begin : len(c) - end].strip() or c for c in contexts), False
     if delimiter and all(text.startswith(delimiter) for text in continuations):
         return tuple(text[len(delimiter) :] for text in continuations), True
@@ -225,7 +213,7 @@ def delimiters(row: dict[str, Any]) -> list[str]:
         _, continuations = _requests(row, "")
     except InputError:
         return [DELIMITER]
-    shared = _common(continuations)
+    shared = common_beginning(continuations)
     space = shared[: len(shared) - len(shared.lstrip())]
     return list(dict.fromkeys([DELIMITER, space, ""]))
 
@@ -255,14 +243,6 @@ def has_several_right(rows: Iterable[dict[str, Any]]) -> bool:
         listed = max(map(len, option_runs(doc)), default=len(choices)) if isinstance(doc, dict) else len(choices)
         wordings |= listed < len(choices)
     return shares > 0 or (more > 0 and less == 0 and (more > 1 or wordings))
-
-
-def _common(texts: Sequence[str]) -> str:
-    shortest = min(texts, key=len)
-    for i, letter in enumerate(shortest):
-        if any(text[i] != letter for text in texts):
-            return shortest[:i]
-    return shortest
 
 
 def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...]:

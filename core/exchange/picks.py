@@ -603,7 +603,7 @@ def described(samples: IntArray, unread: int, left_out: int) -> dict[str, Any]:
 
 
 def assembled(
-    rows: Sequence[tuple[Question, Sequence[int]]], *, spec: RunSpec, path: Path, provenance: dict[str, Any]
+    path: Path, rows: Sequence[tuple[Question, Sequence[int]]], spec: RunSpec, provenance: dict[str, Any]
 ) -> ImportedRun:
     """The run of questions with the options that a model picked, each time it was asked (-1: none)."""
     kept = [(question, picks) for question, picks in rows if any(place != NOT_FOUND for place in picks)]
@@ -616,17 +616,8 @@ def assembled(
         values[i, : len(question.options)] = [tally[place] for place in range(len(question.options))]
     logits, shares, samples = shares_of(values, lambda row: f"{path}, question {kept[row][0].id!r}")
     questions = tuple(question for question, _ in kept)
-    run = ImportedRun(
-        spec=spec,
-        questions=questions,
-        roles=split(questions, path=path),
-        scored=OptionLogits(
-            tuple(question.id for question in questions),
-            logits,
-            np.full(len(questions), np.nan, dtype=np.float32),
-            probabilities=shares,
-        ),
-        provenance=provenance,
-    )
+    mass = np.full(len(questions), np.nan, dtype=np.float32)
+    scored = OptionLogits(tuple(question.id for question in questions), logits, mass, probabilities=shares)
+    run = ImportedRun(spec, questions, split(questions, path=path), scored, provenance)
     unread = sum(place == NOT_FOUND for _, picks in kept for place in picks)
     return sampled(run, samples, unread=unread, left_out=len(rows) - len(kept))

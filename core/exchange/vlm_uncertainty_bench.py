@@ -8,7 +8,6 @@ published protocol splits the rows as that of :mod:`core.exchange.llm_uncertaint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,20 +32,12 @@ OPTIONS = 6
 
 def is_result(values: Any) -> bool:
     """Whether the content of a pickle is such a result."""
-    return (
-        isinstance(values, list)
-        and bool(values)
-        and isinstance(values[0], dict)
-        and {"logits", "answer"} <= set(values[0])
-    )
+    first = values[0] if isinstance(values, list) and values else None
+    return isinstance(first, dict) and {"logits", "answer"} <= set(first)
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read result files; :class:`InputError` names the file and the row, what was expected and what was found."""
-    return [_read_run(path) for path in paths]
-
-
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a result file; :class:`InputError` names the file and the row, what was expected and found."""
     content = read_bytes(path)
     rows = load_arrays(content, path)
     if not is_result(rows):
@@ -68,17 +59,10 @@ def _read_run(path: Path) -> ImportedRun:
             raise InputError(f"{where}: expected the answer as a letter of {k} options, found {shown(row['answer'])}")
         options = tuple(str(row.get(letter) or EXTRA.get(letter, f"option {letter}")) for letter in LETTERS[:k])
         check_row(where, k, LETTERS.index(answer), options)
-        questions.append(
-            Question(
-                id=str(number),
-                task=task,
-                group=str(row.get("category") or row.get("subject") or row.get("situation") or task),
-                context="\n".join(filter(None, [str(row.get("hint") or ""), PICTURE.format(number)])),
-                question=str(row.get("question") or f"row {number}"),
-                options=options,
-                label=LETTERS.index(answer),
-            )
-        )
+        group = str(row.get("category") or row.get("subject") or row.get("situation") or task)
+        context = "\n".join(filter(None, [str(row.get("hint") or ""), PICTURE.format(number)]))
+        text = str(row.get("question") or f"row {number}")
+        questions.append(Question(str(number), task, group, context, text, options, LETTERS.index(answer)))
         logits.append(own)
     if len({len(own) for own in logits}) > 1:
         raise InputError(
@@ -87,15 +71,9 @@ def _read_run(path: Path) -> ImportedRun:
         )
     stacked = np.stack(logits)
     check_not_flat(stacked, path)
-    model = path.resolve().parent.name
+    model = path.resolve().parent.name or "unknown"
     return ImportedRun(
-        spec=RunSpec(
-            model=model or "unknown",
-            task=task,
-            dtype=logits_dtype(stacked),
-            origin=ORIGIN,
-            fingerprint=fingerprint(content),
-        ),
+        spec=RunSpec(model, task, dtype=logits_dtype(stacked), origin=ORIGIN, fingerprint=fingerprint(content)),
         questions=tuple(questions),
         roles=halves(len(questions)),
         scored=OptionLogits(tuple(q.id for q in questions), stacked, np.full(len(questions), np.nan, dtype=np.float32)),

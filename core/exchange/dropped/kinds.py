@@ -165,7 +165,7 @@ KINDS: dict[str, Kind] = {
         place="runs",
         listed="numpy arrays of scores and labels",
         archive=lambda names, path: marks.is_npz(names),
-        read=lambda paths: [score_arrays.read_npz(path) for path in paths],
+        read=score_arrays.read_npz,
         origin=score_arrays.ORIGIN,
         examples=examples.NPZ,
     ),
