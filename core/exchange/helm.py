@@ -89,7 +89,6 @@ def _task(path: Path) -> str:
 
 
 def _references(state: dict[str, Any], where: str) -> tuple[list[str], int]:
-    """The options' texts, and which is right."""
     references = state["instance"].get("references")
     if not isinstance(references, list) or not references:
         raise InputError(f"{where}: expected options in 'references', found {shown(references)}")

@@ -107,7 +107,6 @@ def is_stored(run: ImportedRun) -> bool:
 
 
 def _check_stored(run: ImportedRun) -> None:
-    """Raise :class:`InputError` if other data are stored under the run's id."""
     if not is_stored(run):
         return
     run_id = run.spec.run_id
@@ -158,7 +157,6 @@ def _write(part: Path, run: ImportedRun) -> None:
 
 
 def _letter_mass(run: ImportedRun) -> dict[str, Any]:
-    """The letter mass of the test questions, if it is small."""
     tests = {one.id for one, role in zip(run.questions, run.roles, strict=True) if role == "test"}
     return letter_mass.noted(run.scored, np.flatnonzero([name in tests for name in run.scored.ids]))
 

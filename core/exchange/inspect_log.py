@@ -258,7 +258,6 @@ def _claim(scores: Any) -> float | None:
 
 
 def _score(scores: Any) -> dict[str, Any]:
-    """What the ``choice`` scorer wrote, or the only scorer there is."""
     if not isinstance(scores, dict) or not scores:
         return {}
     score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)

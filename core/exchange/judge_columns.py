@@ -230,7 +230,6 @@ def verdict(cell: str) -> str:
 
 
 def _may_judge(name: str) -> bool:
-    """Whether a column can be a judge's, by its name."""
     plain = plain_name(name)
     if FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
         return False

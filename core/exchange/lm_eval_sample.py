@@ -15,28 +15,21 @@ from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
 from core.questions.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
+from core.tables import field_names
 from core.tables.cells import common_beginning
-from core.tables.field_names import (
-    CONTEXT_NAMES,
-    GROUP_NAMES,
-    HYPOTHESIS_NAMES,
-    OPTIONS_NAMES,
-    QUESTION_NAMES,
-    matching,
-)
 from core.tables.safe_read import number, shown
 
 PARTS = {
     "asked": (
         *("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise"),
-        *QUESTION_NAMES,
+        *field_names.QUESTION_NAMES,
         "sent1",
     ),
-    "about": (*CONTEXT_NAMES, "sentence"),
+    "about": (*field_names.CONTEXT_NAMES, "sentence"),
     "premise": ("premise", "sentence1", "context"),
-    "hypothesis": HYPOTHESIS_NAMES,
-    "options": ("choices", "options", "endings", *OPTIONS_NAMES),
-    "group": ("subject", "category", "topic", "activity_label", "source", *GROUP_NAMES),
+    "hypothesis": field_names.HYPOTHESIS_NAMES,
+    "options": ("choices", "options", "endings", *field_names.OPTIONS_NAMES),
+    "group": ("subject", "category", "topic", "activity_label", "source", *field_names.GROUP_NAMES),
 }
 """The fields of a document by what they are; those that the harness's own tasks use come first. What a question is
 about counts where the prompt has it too."""
@@ -100,7 +93,7 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
 @functools.lru_cache(maxsize=1024)
 def _fields(names: tuple[str, ...], part: str) -> list[str]:
     """The names that are a part of a question (:data:`PARTS`); the documents of a task have the same names."""
-    return matching(names, PARTS[part])
+    return field_names.matching(names, PARTS[part])
 
 
 def of_write_out(row: dict[str, Any]) -> dict[str, Any]:

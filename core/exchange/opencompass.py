@@ -58,7 +58,6 @@ def read(path: Path) -> ImportedRun:
 
 
 def _scores(row: dict[str, Any], where: str) -> tuple[tuple[str, ...], tuple[float, ...], str]:
-    """The options, their logits and what these were made of."""
     scored = _by_label(row)
     for kind, sign in (("Loglikelihood", 1), ("PPL", -1)):
         if len(scored) >= 2 and all(kind in option for option in scored.values()):

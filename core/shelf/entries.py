@@ -189,7 +189,6 @@ def entry(name: str) -> Entry:
 
 
 def _paths() -> dict[str, Path]:
-    """The file of each entry by its name."""
     return {path.stem: path for folder in folders() for path in sorted(folder.glob("*.toml"))}
 
 

@@ -252,7 +252,6 @@ def _bluq_figures(run: ImportedRun, path: Path) -> dict[str, float]:
 
 
 def _fetched(run: ImportedRun, files: Mapping[str, Path]) -> Path:
-    """The fetched file that a run was read from."""
     name = str(run.provenance["file"])
     return next(path for there, path in files.items() if Path(there).name == name)
 

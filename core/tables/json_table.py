@@ -77,7 +77,6 @@ def _is_json(line: bytes) -> bool:
 
 
 def _columns(document: Any) -> Columns | None:
-    """The columns of a JSON document; None if it is no table."""
     if isinstance(document, dict):
         if (found := pandas_columns(document)) is not None:
             return found

@@ -191,7 +191,6 @@ def json_list(path: Path) -> list[Any]:
 
 
 def _whole(path: Path) -> str:
-    """The text of a file that has to be read whole."""
     check_size(path)
     try:
         with opened(path) as source:

@@ -281,7 +281,6 @@ def _read_already() -> list[Any]:
 
 
 def _size(path: Path) -> int:
-    """The bytes of a file, or of a folder's files."""
     if path.is_dir():
         return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.is_symlink())
     return path.stat().st_size
