@@ -20,6 +20,9 @@ import numpy as np
 from core.conformal.probabilities import check_labels, check_probabilities
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
+from core.exchange.dropped import marks
+from core.exchange.dropped.examples import LABELS, P, example, npz
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
 from core.exchange.npy_headers import load_npz
 from core.models.models import DTYPES
@@ -144,3 +147,26 @@ def _checked(arrays: dict[str, Any], side: str, path: Path) -> tuple[FloatArray,
 def _question(task: str, side: str, row: int, label: int, k: int) -> Question:
     text = f"{task.upper()}, {side} row {row} (its text was not published with the probabilities)"
     return Question(f"{side}-{row}", task, task, "", text, not_published(k), label)
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _sides() -> dict[str, Any]:
+    labels = np.array(["ABC".index(letter) for letter in LABELS])
+    sides = ("cal", "test")
+    return {f"{side}_probs": np.array(P) for side in sides} | {f"{side}_labels": labels for side in sides}
+
+
+KIND = Kind(
+    title="archive of BLUQ",
+    article="an",
+    place="runs",
+    listed="BLUQ archives",
+    archive=lambda names, path: marks.is_npz(names) and is_result([Path(name).stem for name in names], path),
+    read=read,
+    origin=ORIGIN,
+    examples=(
+        example("Probabilities and labels of both sides", "probs_tiny_qa_float32_base.npz", lambda: npz(**_sides())),
+    ),
+)

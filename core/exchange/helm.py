@@ -18,6 +18,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import OPTIONS, N, as_json, example
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun
 from core.exchange.listed_letters import bounded
 from core.records import LETTERS, Question
@@ -191,3 +194,46 @@ def _likelihood(completion: dict[str, Any], text: str, where: str) -> float:
         if spelled.strip().endswith(wanted) and wanted:
             return total
     raise InputError(f"{where}: expected tokens that end with the option {shown(text)}, found {shown(spelled)}")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _helm() -> dict[str, Any]:
+    states = []
+    for i in range(N):
+        listed = {" A": -0.5, " B": -1.2, " C": -2.4}
+        options = [f"{word} {i}" for word in OPTIONS]
+        references = [{"output": {"text": t}, "tags": ["correct"] * (j == i % 3)} for j, t in enumerate(options)]
+        token = {"text": " A", "logprob": -0.5, "top_logprobs": listed}
+        states.append(
+            {
+                "instance": {"input": {"text": f"{i}?"}, "references": references, "split": "test", "id": f"id{i}"},
+                "train_trial_index": 0,
+                "result": {"success": True, "completions": [{"text": " A", "logprob": -0.5, "tokens": [token]}]},
+                "output_mapping": dict(zip("ABC", options, strict=True)),
+                "reference_index": None,
+            }
+        )
+    about = {"method": "multiple_choice_joint", "model": "openai/small", "max_train_instances": 5}
+    return {"adapter_spec": about, "request_states": states}
+
+
+KIND = Kind(
+    title="scenario state of HELM",
+    place="runs",
+    listed="HELM `scenario_state.json`",
+    document=is_result,
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "liang2023holistic",
+        "article",
+        "Liang, Percy and Bommasani, Rishi and Lee, Tony and Tsipras, Dimitris and others",
+        "Holistic Evaluation of Language Models",
+        2023,
+        "Transactions on Machine Learning Research",
+        "2211.09110",
+    ),
+    examples=(example("The requests of a scenario", "scenario_state.json", lambda: as_json(_helm())),),
+)

@@ -26,6 +26,9 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.archive import Archive
 from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import OPTIONS, as_json, example, zipped
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.listed_letters import bounded
 from core.exchange.picks import assembled
@@ -363,3 +366,56 @@ def _check_mean(header: dict[str, Any], values: Sequence[float], path: Path) -> 
             mean = sum(values) / len(values)
             if abs(mean - claimed) > MEAN_WITHIN:
                 raise InputError(f"{path}: expected an accuracy of {mean!r} from its samples, found {claimed!r} in it")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _inspect() -> dict[str, Any]:
+    listed = [{"token": f" {letter}", "logprob": p} for letter, p in zip("ABC", (-0.5, -1.5, -2.0), strict=True)]
+    before: list[dict[str, Any]] = [{"token": token, "logprob": 0.0, "top_logprobs": []} for token in ("ANSWER", ":")]
+    content = [*before, listed[0] | {"top_logprobs": listed}]
+    choice = {"message": {"content": "ANSWER: A", "role": "assistant"}, "logprobs": {"content": content}}
+    samples = [
+        {
+            "id": f"q{i}",
+            "epoch": 1,
+            "input": f"Which is {i}?",
+            "choices": list(OPTIONS),
+            "target": "A" if i % 2 else "B",
+            "output": {"choices": [choice], "completion": "ANSWER: A"},
+            "scores": {"choice": {"value": "C" if i % 2 else "I", "answer": "A"}},
+        }
+        for i in range(4)
+    ]
+    return {"version": 2, "status": "success", "eval": {"task": "colours", "model": "mock/known"}, "samples": samples}
+
+
+def eval_log() -> bytes:
+    """A log of Inspect as an archive."""
+    log = _inspect()
+    samples = {f"samples/{sample['id']}_epoch_1.json": as_json(sample) for sample in log.pop("samples")}
+    return zipped({"header.json": as_json(log)} | samples)
+
+
+KIND = Kind(
+    title="log of Inspect",
+    place="runs",
+    listed="Inspect logs",
+    archive=lambda names, path: "header.json" in names or any(name.startswith("_journal/") for name in names),
+    document=lambda values: isinstance(values.get("eval"), dict) and ("samples" in values or "status" in values),
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "inspect-ai",
+        "misc",
+        "{UK AI Security Institute}",
+        "Inspect AI: Framework for Large Language Model Evaluations",
+        2024,
+        url="https://inspect.aisi.org.uk/",
+    ),
+    examples=(
+        example("A log in JSON", "colours.json", lambda: as_json(_inspect())),
+        example("A log as an archive", "colours.eval", eval_log),
+    ),
+)

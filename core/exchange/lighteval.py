@@ -15,6 +15,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import N, example, parquet
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
@@ -120,3 +123,40 @@ def _pairs(predictions: Any) -> list[Any]:
 
 def _likelihood(entry: Any, where: str) -> float:
     return number(entry[0] if isinstance(entry, (list, tuple)) and entry else entry, where, "a log-likelihood")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _lighteval() -> list[dict[str, Any]]:
+    return [
+        {
+            "doc": {"query": f"Which is {i}?", "choices": ["A", "B", "C"], "gold_index": [i % 3], "id": str(i)},
+            "model_response": {"logprobs": [-1.0, -2.0, -3.5], "text": [""]},
+            "metric": {"acc": 1.0},
+        }
+        for i in range(N)
+    ]
+
+
+KIND = Kind(
+    title="details of lighteval",
+    article="",
+    place="runs",
+    listed="lighteval details",
+    table=lambda view: is_result(view.sheet.names),
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "lighteval",
+        "misc",
+        "Habib, Nathan and Fourrier, Cl{\\'e}mentine and Kydl{\\'i}{\\v{c}}ek, Hynek and Wolf, Thomas and "
+        "Tunstall, Lewis",
+        "LightEval: A Lightweight Framework for LLM Evaluation",
+        2023,
+        url="https://github.com/huggingface/lighteval",
+    ),
+    examples=(
+        example("The details of a task", "details_arc_2025-05-01T10-00-00.parquet", lambda: parquet(_lighteval())),
+    ),
+)

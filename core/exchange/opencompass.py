@@ -15,6 +15,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import LABELS, N, as_json, example
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
@@ -105,3 +108,36 @@ def _flat(prompt: Any) -> str:
     if isinstance(prompt, list):
         return "\n".join(str(turn.get("prompt", "")) if isinstance(turn, dict) else str(turn) for turn in prompt)
     return str(prompt or "")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _opencompass() -> dict[str, Any]:
+    return {
+        str(i): {
+            f"label: {x}": {"testing input": f"Q{i}?", "prompt": f"Q{i}?", "PPL": 1.0 + j} for j, x in enumerate("ABC")
+        }
+        | {"in-context examples": "", "prediction": "A", "gold": LABELS[i]}
+        for i in range(N)
+    }
+
+
+KIND = Kind(
+    title="predictions of OpenCompass",
+    article="",
+    place="runs",
+    listed="OpenCompass predictions",
+    document=is_result,
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "opencompass",
+        "misc",
+        "{OpenCompass Contributors}",
+        "OpenCompass: A Universal Evaluation Platform for Foundation Models",
+        2023,
+        url="https://github.com/open-compass/opencompass",
+    ),
+    examples=(example("The predictions of a data set", "ARC-c.json", lambda: as_json(_opencompass())),),
+)

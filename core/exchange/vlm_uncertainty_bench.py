@@ -8,6 +8,7 @@ published protocol splits the rows as that of :mod:`core.exchange.llm_uncertaint
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import example
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint, logits_dtype, read_bytes
 from core.exchange.llm_uncertainty_bench import halves
 from core.exchange.unpickle import load_arrays
@@ -93,3 +97,33 @@ def _options(logits: Any) -> npt.NDArray[np.float32]:
 def _is_double(logits: Any) -> bool:
     """Whether the authors' code computes with these logits in double precision."""
     return np.asarray(logits).dtype == np.float64
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _vlm() -> list[dict[str, Any]]:
+    texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
+    return [
+        {"id": i, "question": f"{i}?", "answer": "ABCD"[i % 4], "logits": np.arange(6) * 1.5} | texts for i in range(8)
+    ]
+
+
+KIND = Kind(
+    title="option logits of VLM-Uncertainty-Bench",
+    article="",
+    place="runs",
+    listed="VLM-Uncertainty-Bench pickles",
+    pickled=is_result,
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "kostumov2024uncertainty",
+        "misc",
+        "Kostumov, Vasily and Nutfullin, Bulat and Pilipenko, Oleg and Ilyushin, Eugene",
+        "Uncertainty-Aware Evaluation for Vision-Language Models",
+        2024,
+        arxiv="2402.14418",
+    ),
+    examples=(example("Logits of a data set", "oodcv.pkl", lambda: pickle.dumps(_vlm())),),
+)
