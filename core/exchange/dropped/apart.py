@@ -84,7 +84,7 @@ class _State:
 
 
 class DropApart:
-    """Files that were dropped in one go, read in a process with limits; else as :class:`~.reading.Drop`."""
+    """Files that were dropped in one go, read in a process with limits."""
 
     def __init__(
         self,

@@ -13,6 +13,8 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.settings import settings
 
+pytestmark = pytest.mark.quick
+
 
 def write(folder: Path, *, name="probs_tiny_qa_float32_base.npz", **change) -> Path:
     rng = np.random.default_rng(0)
@@ -28,7 +30,6 @@ def write(folder: Path, *, name="probs_tiny_qa_float32_base.npz", **change) -> P
     return path
 
 
-@pytest.mark.quick
 def test_probabilities_come_back(home, tmp_path):
     path = write(tmp_path)
     (name,) = save([bluq.read(path)])
@@ -43,7 +44,6 @@ def test_probabilities_come_back(home, tmp_path):
 ABOUT = {"model": "phi-2", "task": "drs", "dtype": "float16", "strategy": "shared"}
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("shape", [(), (1,)])
 @pytest.mark.parametrize(
     "name",
@@ -60,13 +60,11 @@ def test_an_archive_says_itself_what_it_is(home, tmp_path, name, shape):
     assert {key: getattr(run.spec, key) for key in ABOUT} == ABOUT
 
 
-@pytest.mark.quick
 def test_a_hub_id_inside_goes_with_its_last_part_in_the_name(tmp_path):
     run = bluq.read(write(tmp_path, name="probs_phi-2_qa_float32_base.npz", model=np.array("microsoft/phi-2")))
     assert run.spec.model == "microsoft/phi-2"
 
 
-@pytest.mark.quick
 def test_a_name_says_what_the_archive_leaves_out(tmp_path):
     run = bluq.read(write(tmp_path, name="probs_qa_float16_task_20250101_120000.npz", model=np.array(["phi-2"])))
     assert (run.spec.model, run.spec.task, run.spec.dtype, run.spec.strategy) == ("phi-2", "qa", "float16", "task")
@@ -80,7 +78,6 @@ def test_a_published_archive_under_its_published_name(home, real_data, tmp_path)
     assert run.spec == same.spec
 
 
-@pytest.mark.quick
 def test_a_probability_of_zero_stays_one(home, tmp_path):
     p = np.tile([1.0, 0, 0, 0, 0, 0], (20, 1))
     (name,) = save([bluq.read(write(tmp_path, test_probs=p))])
@@ -88,7 +85,6 @@ def test_a_probability_of_zero_stays_one(home, tmp_path):
     assert np.array_equal(run.probabilities[run.test], p)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -122,7 +118,6 @@ def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says
     assert not settings().runs.exists()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("keep", [0, 100, 0.5, 0.95])
 def test_a_truncated_file(tmp_path, keep):
     path = write(tmp_path)
@@ -132,7 +127,6 @@ def test_a_truncated_file(tmp_path, keep):
         bluq.read(path)
 
 
-@pytest.mark.quick
 def test_an_npz_in_an_npy(tmp_path):
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
     buffer = io.BytesIO()
@@ -163,7 +157,6 @@ def test_published_figures(home, real_data, model, task):
         assert figures.mean_set_size == pytest.approx(published[score]["avg_set_size"], abs=1e-9)
 
 
-@pytest.mark.quick
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr("core.exchange.npy_headers.MOST_UNPACKED", 10_000_000)
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
@@ -174,7 +167,6 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
         bluq.read(path)
 
 
-@pytest.mark.quick
 def test_millions_of_equal_questions_in_a_small_file_are_refused(tmp_path):
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
     arrays = {f"{side}_probs": np.tile(np.array([0.6, 0.4]), (600_000, 1)) for side in ("cal", "test")}

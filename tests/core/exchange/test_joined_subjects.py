@@ -10,11 +10,11 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import lm_eval
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.joined_subjects import benchmark_and_subject, joined_by_benchmark
 from core.reports.evaluation import load
 from core.reports.report import report
+from tests.core.exchange.drops import Drop
 
 SUBJECTS = {"anatomy": 12, "virology": 20, "high_school_us_history": 8}
 

@@ -12,7 +12,6 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import lm_eval
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.lm_eval_results import named_parts
 from core.exchange.lm_eval_sample import _gold
@@ -23,6 +22,7 @@ from core.settings import settings
 from core.shelf.bring import bring
 from core.shelf.own_links import of_link
 from hedge.cli import main
+from tests.core.exchange.drops import Drop
 from tests.core.recorded_logs import HARNESS_QUESTIONS as QUESTIONS
 from tests.core.recorded_logs import read_samples, unpack
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture

@@ -11,6 +11,8 @@ from core.exchange import vlm_uncertainty_bench as vlm
 from core.reports.imported_figures import evaluation
 from core.reports.scored_sets import form
 
+pytestmark = pytest.mark.quick
+
 
 def row(i: int) -> dict:
     texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
@@ -24,7 +26,6 @@ def write(tmp_path, rows):
     return path
 
 
-@pytest.mark.quick
 def test_options_and_names(tmp_path):
     run = vlm.read(write(tmp_path, [row(i) for i in range(8)]))
     assert (run.spec.model, run.spec.task) == ("small", "oodcv")
@@ -32,7 +33,6 @@ def test_options_and_names(tmp_path):
     assert (run.roles.count("calibration"), run.roles.count("test")) == (4, 4)
 
 
-@pytest.mark.quick
 def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
     """The authors' program appends the id of the top token, which makes the array one of double precision."""
     rows = [row(i) | {"logits": np.append(np.arange(6, dtype=np.float32), 319)} for i in range(8)]
@@ -43,7 +43,6 @@ def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
     assert "precision" not in run.provenance
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
