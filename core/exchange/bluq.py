@@ -50,10 +50,8 @@ def is_result(names: Sequence[str], path: Path) -> bool:
 
 
 def doubles(path: Path) -> dict[str, tuple[FloatArray, IntArray]]:
-    """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file.
-
-    Raises :class:`InputError` that names the file and what is wrong with it.
-    """
+    """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file. Raises
+    :class:`InputError` that names the file and what is wrong with it."""
     arrays = _arrays(read_bytes(path), path)
     return {side: _checked(arrays, side, path) for _, side in SIDES}
 
@@ -91,10 +89,8 @@ def read(path: Path) -> ImportedRun:
 
 
 def _what_it_is(arrays: dict[str, Any], path: Path) -> dict[str, str]:
-    """The run's model, task, dtype and strategy, by the archive's own texts and by its name.
-
-    Raises :class:`InputError` if neither says one of them, or the two disagree.
-    """
+    """The run's model, task, dtype and strategy, by the archive's own texts and by its name. Raises :class:`InputError`
+    if neither says one of them, or the two disagree."""
     named = match.groupdict() if (match := NAME.match(path.name)) else {}
     parts = {}
     for what in ("model", *KNOWN):

@@ -55,10 +55,8 @@ class ImportedRun:
 
 
 def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun:
-    """The run under another model's or task's name; an empty one leaves it as it is.
-
-    Raises :class:`InputError` for a name that a run can't have.
-    """
+    """The run under another model's or task's name; an empty one leaves it as it is. Raises :class:`InputError` for a
+    name that a run can't have."""
     old = run.spec.task
     spec = replace(run.spec, model=model or run.spec.model, task=task or old)
     if spec.task == old:
@@ -72,10 +70,8 @@ def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun
 
 @access.needs(UserRole.LAUNCHER, "bring results in")
 def save(runs: Iterable[ImportedRun]) -> list[str]:
-    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once.
-
-    Raises :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id.
-    """
+    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once. Raises
+    :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id."""
     wanted = list(runs)
     for run in wanted:
         if not run.spec.is_imported:
@@ -124,10 +120,8 @@ def _check_stored(run: ImportedRun) -> None:
 
 
 def same_figures(read: OptionLogits, stored: OptionLogits) -> bool:
-    """Whether two records of the same questions hold the same figures, in their order.
-
-    Earlier versions kept all figures as logits in float32; they are compared in that precision.
-    """
+    """Whether two records of the same questions hold the same figures, in their order. Earlier versions kept all
+    figures as logits in float32; they are compared in that precision."""
     if read.logits.shape != stored.logits.shape:
         return False
     if read.probabilities is not None and stored.probabilities is not None:
@@ -189,10 +183,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def logits_dtype(logits: LogitArray) -> str:
-    """The coarsest of the half precisions that holds every value exactly, else float32.
-
-    A model's logits say in which precision its head ran: float16 values survive a trip through float16.
-    """
+    """The coarsest of the half precisions that holds every value exactly, else float32. A model's logits say in which
+    precision its head ran: float16 values survive a trip through float16."""
     finite = logits[np.isfinite(logits)].astype(np.float32)
     with np.errstate(over="ignore"):
         if np.array_equal(finite.astype(np.float16).astype(np.float32), finite):

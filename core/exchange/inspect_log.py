@@ -269,9 +269,7 @@ def _score(scores: Any) -> dict[str, Any]:
 
 def read_letters(output: dict[str, Any], k: int, where: str) -> Letters | None:
     """What a sample's ``output`` says of the letters of k choices as they were asked; None without log-probabilities.
-
-    Raises :class:`InputError` for a log-probability above 0.
-    """
+    Raises :class:`InputError` for a log-probability above 0."""
     tokens = _tokens({"output": output})
     place = _letter_place(tokens, k)
     if place is None or not tokens[place].get("top_logprobs"):

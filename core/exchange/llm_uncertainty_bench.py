@@ -87,10 +87,8 @@ def _question(item: dict[str, Any], data: str) -> Question:
 
 
 def read_run(path: Path, answers: Answers, *, data: str) -> ImportedRun:
-    """The run of one result, whose questions are those of the data set ``data``.
-
-    Its name says the model and the strategy, or it lacks them. Raises :class:`InputError` that names the file.
-    """
+    """The run of one result, whose questions are those of the data set ``data``. Its name says the model and the
+    strategy, or it lacks them. Raises :class:`InputError` that names the file."""
     content = read_bytes(path)
     ids, logits = _rows(load_arrays(content, path), path)
     missing = [name for name in ids if name not in answers.questions]
@@ -157,10 +155,8 @@ def published_roles(ids: Sequence[int]) -> tuple[Role, ...]:
 
 
 def halves(n: int) -> tuple[Role, ...]:
-    """The roles that scikit-learn's ``train_test_split(train_size=0.5, random_state=42)`` gives n rows.
-
-    numpy's legacy generator is used because its stream is the published split's.
-    """
+    """The roles that scikit-learn's ``train_test_split(train_size=0.5, random_state=42)`` gives n rows. numpy's legacy
+    generator is used because its stream is the published split's."""
     shuffled = np.random.RandomState(SPLIT_SEED).permutation(n)
     n_test = n - n // 2
     roles: list[Role] = ["test"] * n

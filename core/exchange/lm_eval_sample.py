@@ -47,10 +47,8 @@ class Sample:
 
 
 def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits: str) -> Sample:
-    """The sample of a line at ``where``; ``digits`` says whether a target like "3" is a "number" or a "text".
-
-    Raises :class:`InputError` if the line lacks something, or if a metric of its own is not that of its likelihoods.
-    """
+    """The sample of a line at ``where``; ``digits`` says whether a target like "3" is a "number" or a "text". Raises
+    :class:`InputError` if the line lacks something, or if a metric of its own is not that of its likelihoods."""
     contexts, continuations = _requests(row, where)
     likelihoods = _likelihoods(row, where)
     if len(likelihoods) != len(continuations):
@@ -275,10 +273,8 @@ def is_letters(choices: Sequence[str]) -> bool:
 
 
 def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
-    """The true option: its number from 0, its text, or a letter among the options' letters.
-
-    Digits count options; with ``digits="text"`` they are the text of one where it is there.
-    """
+    """The true option: its number from 0, its text, or a letter among the options' letters. Digits count options; with
+    ``digits="text"`` they are the text of one where it is there."""
     text = str(target).strip()
     if re.fullmatch(r"\[.*\]", text):
         try:

@@ -101,10 +101,7 @@ class _Answers:
 
 def tallied(sheet: Sheet) -> Sheet:
     """The table with a row for each question and a column of counts for each option, if it holds several picks of each
-    question; any other table as it is.
-
-    Raises :class:`InputError` where rows of one question contradict each other.
-    """
+    question; any other table as it is. Raises :class:`InputError` where rows of one question contradict each other."""
     answers = _answers(sheet)
     if answers is None:
         return sheet
@@ -517,9 +514,7 @@ def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArr
 
 def samples_of(values: FloatArray, path: Path) -> FloatArray:
     """The number of samples (n,) of frequencies (n, k) that do not say it: the smallest one that gives all of them.
-
-    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`.
-    """
+    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`."""
     for m in range(2, MOST_INFERRED + 1):
         samples = np.full(len(values), float(m))
         if are_frequencies(values, samples, counted=False):

@@ -117,10 +117,8 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
 
 
 def resolved(sheet: Sheet, told: Columns) -> Columns:
-    """Which column is what in a table whose columns a person named, all of them or some (``partial``).
-
-    Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
-    """
+    """Which column is what in a table whose columns a person named, all of them or some (``partial``). Raises
+    :class:`InputError` for a column that is not there, and as :func:`recognise` does."""
     if not told.partial:
         return checked(sheet, told)
     if not told.options:
@@ -290,10 +288,8 @@ def says_right(sheet: Sheet, name: str) -> bool:
 
 
 def _split_column(sheet: Sheet, name: str) -> str:
-    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing.
-
-    A column that has only words of training says that no row may calibrate or test.
-    """
+    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing. A column that
+    has only words of training says that no row may calibrate or test."""
     words = {word.lower() for word in sheet.texts(name)} if name else set()
     divides = len(words) > 1 and any(word in field_names.TRAINING or word in field_names.ROLES for word in words)
     return name if divides or (words and words <= field_names.TRAINING) else ""

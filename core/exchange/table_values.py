@@ -185,11 +185,8 @@ def recognised_values(values: FloatArray) -> str:
 
 
 def refined(said: str, seen: str) -> str:
-    """What the cells are, by what the columns' names say and what the cells look like.
-
-    Names can't tell probabilities, per cent and next-token probabilities apart, nor logits from log-probabilities; the
-    cells can.
-    """
+    """What the cells are, by what the columns' names say and what the cells look like. Names can't tell probabilities,
+    per cent and next-token probabilities apart, nor logits from log-probabilities; the cells can."""
     if said == "probabilities" and seen in SHARES:
         return seen
     return said or seen
@@ -197,9 +194,7 @@ def refined(said: str, seen: str) -> str:
 
 def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> tuple[LogitArray, FloatArray | None]:
     """The logits (n, k) of the cells of options, and the cells themselves where they are probabilities (else None).
-
-    Logits are float64. Those of probabilities are their logarithms in float32, because the probabilities count.
-    """
+    Logits are float64. Those of probabilities are their logarithms in float32, because the probabilities count."""
     there = ~np.isnan(values)
     values = values / 100 if kind == "percentages" else values
     cells = np.where(there, values, 0.0)  # those that are missing break no rule

@@ -27,10 +27,8 @@ LONGEST_NUMBER = 9
 
 
 def load_arrays(content: bytes, path: Path) -> Any:
-    """The value of a pickle of arrays, lists, dicts, numbers and text.
-
-    Raises :class:`InputError` that names the file and what it holds that is not admitted, or that it is damaged.
-    """
+    """The value of a pickle of arrays, lists, dicts, numbers and text. Raises :class:`InputError` that names the file
+    and what it holds that is not admitted, or that it is damaged."""
     try:
         return _finished(_Machine().run(content), {}, 0)[0]
     except (IndexError, KeyError) as error:

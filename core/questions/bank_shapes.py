@@ -617,9 +617,7 @@ def _is_number(cells: Sequence[Any]) -> bool:
 
 def looks_like_bank(sheet: Sheet) -> bool:
     """Whether a table is a question bank: it has questions, options and right answers, and no model's figures or picks.
-
-    Options that are numbers are figures only if they behave like those of a model in the whole table.
-    """
+    Options that are numbers are figures only if they behave like those of a model in the whole table."""
     columns = with_header(cells_of(sheet))
     try:
         bank = parts(columns)

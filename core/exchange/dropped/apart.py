@@ -51,10 +51,8 @@ WAY_OUT = "split it, or use `hedge import PATH --memory GB --seconds S`, which c
 
 
 def default_limits(*, memory_gb: float = 0.0, seconds: float = 0.0) -> Limits:
-    """The limits of reading: those of the settings where none are given.
-
-    Raises :class:`~core.errors.InputError` for a limit that nothing can be read in.
-    """
+    """The limits of reading: those of the settings where none are given. Raises :class:`~core.errors.InputError` for a
+    limit that nothing can be read in."""
     return Limits(memory=int((memory_gb or settings().read_memory_gb) * (1 << 30)), seconds=seconds or FIRST_SECONDS)
 
 
@@ -158,9 +156,7 @@ class DropApart:
 
 def apart(function: Callable[..., Value], *arguments: Any, name: str) -> Value:
     """What a module's function returns for ``arguments``, which come from the file ``name``, called in such a process.
-
-    Raises what it raises, and :class:`InputError` if the file reaches a limit.
-    """
+    Raises what it raises, and :class:`InputError` if the file reaches a limit."""
     paths = [argument for argument in arguments if isinstance(argument, Path)]
     with READERS.open(_call, function, arguments, limits=default_limits(), reads=paths) as session:
         try:
