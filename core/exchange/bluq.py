@@ -20,6 +20,9 @@ import numpy as np
 from core.conformal.probabilities import check_labels, check_probabilities
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
+from core.exchange.dropped import marks
+from core.exchange.dropped.examples import LABELS, P, example, npz
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint, not_published, read_bytes
 from core.exchange.npy_headers import load_npz
 from core.models.models import DTYPES
@@ -46,21 +49,15 @@ def is_result(names: Sequence[str], path: Path) -> bool:
     return arrays <= set(names) and (bool(NAME.match(path.name)) or {"model", *KNOWN} <= set(names))
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read result files; :class:`InputError` names the file and what is wrong with it."""
-    return [_read_run(path) for path in paths]
-
-
 def doubles(path: Path) -> dict[str, tuple[FloatArray, IntArray]]:
-    """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file.
-
-    Raises :class:`InputError` that names the file and what is wrong with it.
-    """
+    """The probabilities (n, k) and labels (n,) of ``cal`` and of ``test``, in the double precision of the file. Raises
+    :class:`InputError` that names the file and what is wrong with it."""
     arrays = _arrays(read_bytes(path), path)
     return {side: _checked(arrays, side, path) for _, side in SIDES}
 
 
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a result file; :class:`InputError` names the file and what is wrong with it."""
     content = read_bytes(path)
     arrays = _arrays(content, path)
     parts = _what_it_is(arrays, path)
@@ -81,32 +78,19 @@ def _read_run(path: Path) -> ImportedRun:
     with np.errstate(divide="ignore"):
         logits = np.log(shares).astype(np.float32)
     check_not_flat(logits, path)
+    mass = np.full(len(questions), np.nan, dtype=np.float32)
     return ImportedRun(
-        spec=RunSpec(
-            model=parts["model"],
-            task=parts["task"],
-            strategy=parts["strategy"],
-            dtype=parts["dtype"],
-            origin=ORIGIN,
-            fingerprint=fingerprint(content),
-        ),
+        spec=RunSpec(**parts, origin=ORIGIN, fingerprint=fingerprint(content)),
         questions=tuple(questions),
         roles=tuple(roles),
-        scored=OptionLogits(
-            tuple(q.id for q in questions),
-            logits,
-            np.full(len(questions), np.nan, dtype=np.float32),
-            probabilities=shares,
-        ),
+        scored=OptionLogits(tuple(q.id for q in questions), logits, mass, probabilities=shares),
         provenance={"file": path.name},
     )
 
 
 def _what_it_is(arrays: dict[str, Any], path: Path) -> dict[str, str]:
-    """The run's model, task, dtype and strategy, by the archive's own texts and by its name.
-
-    Raises :class:`InputError` if neither says one of them, or the two disagree.
-    """
+    """The run's model, task, dtype and strategy, by the archive's own texts and by its name. Raises :class:`InputError`
+    if neither says one of them, or the two disagree."""
     named = match.groupdict() if (match := NAME.match(path.name)) else {}
     parts = {}
     for what in ("model", *KNOWN):
@@ -128,12 +112,12 @@ def _text(arrays: dict[str, Any], what: str, path: Path) -> str:
     """A text that the archive says of itself; empty if it says none."""
     if what not in arrays:
         return ""
-    found = np.asarray(arrays[what])
-    if found.size != 1 or found.dtype.kind != "U" or not str(found.reshape(-1)[0]).strip():
+    array = np.asarray(arrays[what])
+    text = str(array.reshape(-1)[0]).strip() if array.size == 1 and array.dtype.kind == "U" else ""
+    if not text:
         raise InputError(
-            f"{path}: expected {what!r} as one text, found an array of shape {found.shape} and type {found.dtype}"
+            f"{path}: expected {what!r} as one text, found an array of shape {array.shape} and type {array.dtype}"
         )
-    text = str(found.reshape(-1)[0]).strip()
     if text not in KNOWN.get(what, (text,)):
         raise InputError(f"{path}: the archive says {what} {shown(text)}; expected one of {', '.join(KNOWN[what])}")
     return text
@@ -157,12 +141,28 @@ def _checked(arrays: dict[str, Any], side: str, path: Path) -> tuple[FloatArray,
 
 
 def _question(task: str, side: str, row: int, label: int, k: int) -> Question:
-    return Question(
-        id=f"{side}-{row}",
-        task=task,
-        group=task,
-        context="",
-        question=f"{task.upper()}, {side} row {row} (its text was not published with the probabilities)",
-        options=not_published(k),
-        label=label,
-    )
+    text = f"{task.upper()}, {side} row {row} (its text was not published with the probabilities)"
+    return Question(f"{side}-{row}", task, task, "", text, not_published(k), label)
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _sides() -> dict[str, Any]:
+    labels = np.array(["ABC".index(letter) for letter in LABELS])
+    sides = ("cal", "test")
+    return {f"{side}_probs": np.array(P) for side in sides} | {f"{side}_labels": labels for side in sides}
+
+
+KIND = Kind(
+    title="archive of BLUQ",
+    article="an",
+    place="runs",
+    listed="BLUQ archives",
+    archive=lambda names, path: marks.is_npz(names) and is_result([Path(name).stem for name in names], path),
+    read=read,
+    origin=ORIGIN,
+    examples=(
+        example("Probabilities and labels of both sides", "probs_tiny_qa_float32_base.npz", lambda: npz(**_sides())),
+    ),
+)

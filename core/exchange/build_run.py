@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,11 @@ import numpy as np
 
 from core.conformal.clusters import joined
 from core.errors import InputError
-from core.exchange.imported import ImportedRun
+from core.exchange.imported import ImportedRun, fingerprint_of
 from core.questions.identity import question_clusters
 from core.questions.near_duplicates import clusters, likeness
 from core.questions.rotation import asked_again
-from core.records import (
-    MOST_OPTIONS,
-    OPTION_NAMES,
-    FloatArray,
-    LogitArray,
-    OptionLogits,
-    Question,
-    Role,
-    added_options,
-)
+from core.records import MOST_OPTIONS, OPTION_NAMES, FloatArray, LogitArray, OptionLogits, Question, Role, added_options
 from core.runs.spec import RunSpec
 from core.tables.read_as import line
 
@@ -63,8 +54,8 @@ def check_row(where: str, options: int, label: int, texts: Sequence[str] = ()) -
         )
 
 
-def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance: dict[str, Any]) -> ImportedRun:
-    """The run of rows that have no split of their own; ``path`` is named where something is wrong with them."""
+def assemble(path: Path, rows: Sequence[ScoredRow], spec: RunSpec, provenance: dict[str, Any]) -> ImportedRun:
+    """The run of a file's rows, which have no split of their own. A spec without a fingerprint gets the file's."""
     if not rows:
         raise InputError(f"{path}: expected questions with options, found none")
     seen: dict[str, str] = {}
@@ -78,14 +69,13 @@ def assemble(rows: Sequence[ScoredRow], *, spec: RunSpec, path: Path, provenance
     logits = padded([row.logits for row in rows])
     check_not_flat(logits, path)
     questions = tuple(row.question for row in rows)
+    mass = np.array([row.letter_mass for row in rows], dtype=np.float32)
     return ImportedRun(
-        spec=spec,
+        spec=spec if spec.fingerprint else replace(spec, fingerprint=fingerprint_of(path)),
         questions=questions,
         roles=split(questions, path=path),
-        scored=OptionLogits(
-            tuple(q.id for q in questions), logits, np.array([row.letter_mass for row in rows], dtype=np.float32)
-        ),
-        provenance=provenance,
+        scored=OptionLogits(tuple(q.id for q in questions), logits, mass),
+        provenance={"file": path.name} | provenance,
         read_as=line(questions),
     )
 

@@ -18,7 +18,10 @@ from typing import Any
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
-from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import OPTIONS, N, as_json, example
+from core.exchange.dropped.kind import Kind
+from core.exchange.imported import ImportedRun
 from core.exchange.listed_letters import bounded
 from core.records import LETTERS, Question
 from core.runs.spec import MAX_FOREIGN_SHOTS, RunSpec
@@ -32,12 +35,8 @@ def is_result(values: Any) -> bool:
     return isinstance(values, dict) and isinstance(values.get("request_states"), list) and "adapter_spec" in values
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read files, each a run; :class:`InputError` names the file and the request, what was expected and found."""
-    return [_read_run(path) for path in paths]
-
-
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a file; :class:`InputError` names the file and the request, what was expected and found."""
     values = json_document(path)
     if not is_result(values):
         raise InputError(
@@ -52,7 +51,7 @@ def _read_run(path: Path) -> ImportedRun:
             "probable each option is"
         )
     counts: Counter[str] = Counter()
-    asked: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    requests: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for place, state in enumerate(values["request_states"], start=1):
         where = f"{path}, request {place}"
         if not isinstance(state, dict) or not isinstance(state.get("instance"), dict):
@@ -60,38 +59,26 @@ def _read_run(path: Path) -> ImportedRun:
         if state["instance"].get("perturbation") or state.get("train_trial_index"):
             counts["asked again"] += 1
             continue
-        asked.setdefault(str(state["instance"].get("id", place)), []).append((where, state))
+        requests.setdefault(str(state["instance"].get("id", place)), []).append((where, state))
     task = _task(path)
-    read_one = _joint if method == "multiple_choice_joint" else _separate
-    rows = [row for name, states in asked.items() if (row := read_one(name, states, task, counts)) is not None]
+    is_joint = method == "multiple_choice_joint"
+    read_question = _joint if is_joint else _separate
+    rows = [row for name, states in requests.items() if (row := read_question(name, states, task, counts)) is not None]
     if not rows:
         raise InputError(
-            f"{path}: expected the log-probability of every option, found only the model's picks in {len(asked)} "
+            f"{path}: expected the log-probability of every option, found only the model's picks in {len(requests)} "
             "questions; HELM logs it with the adapter multiple_choice_separate_original, or with top_k_per_token"
         )
-    shots = adapter.get("max_train_instances")
-    return assemble(
-        rows,
-        spec=RunSpec(
-            model=str(adapter.get("model") or adapter.get("model_deployment") or "unknown"),
-            task=task,
-            shots=min(shots, MAX_FOREIGN_SHOTS) if isinstance(shots, int) and shots >= 0 else 0,
-            form="letters" if method == "multiple_choice_joint" else "cloze",
-            origin=ORIGIN,
-            fingerprint=fingerprint_of(path),
-        ),
-        path=path,
-        provenance={
-            "file": path.name,
-            "method": method,
-            "counts": dict(counts),
-            "bounded_questions": counts["questions with a letter that is not listed"],
-            "lacks": [
-                *([] if adapter.get("model") or adapter.get("model_deployment") else ["model"]),
-                *(["task"] if task == "helm" else []),
-            ],
-        },
-    )
+    model, shots = adapter.get("model") or adapter.get("model_deployment"), adapter.get("max_train_instances")
+    shots = min(shots, MAX_FOREIGN_SHOTS) if isinstance(shots, int) and shots >= 0 else 0
+    about = {
+        "method": method,
+        "counts": dict(counts),
+        "bounded_questions": counts["questions with a letter that is not listed"],
+        "lacks": ["model"] * (not model) + ["task"] * (task == "helm"),
+    }
+    form = "letters" if is_joint else "cloze"
+    return assemble(path, rows, RunSpec(str(model or "unknown"), task, shots=shots, form=form, origin=ORIGIN), about)
 
 
 def _task(path: Path) -> str:
@@ -99,18 +86,17 @@ def _task(path: Path) -> str:
     scenario, _, arguments = path.resolve().parent.name.partition(":")
     if not arguments:
         return "helm"
-    told = dict(part.partition("=")[::2] for part in arguments.split(","))
-    subject = told.get("subject") or told.get("dataset") or told.get("task")
+    values = dict(part.partition("=")[::2] for part in arguments.split(","))
+    subject = values.get("subject") or values.get("dataset") or values.get("task")
     return f"{scenario}-{subject}" if subject else scenario
 
 
 def _references(state: dict[str, Any], where: str) -> tuple[list[str], int]:
-    """The options' texts, and which is right."""
     references = state["instance"].get("references")
     if not isinstance(references, list) or not references:
         raise InputError(f"{where}: expected options in 'references', found {shown(references)}")
-    texts = [_text(one.get("output")) if isinstance(one, dict) else str(one) for one in references]
-    right = [i for i, one in enumerate(references) if isinstance(one, dict) and "correct" in (one.get("tags") or [])]
+    texts = [_text(item.get("output")) if isinstance(item, dict) else str(item) for item in references]
+    right = [i for i, item in enumerate(references) if isinstance(item, dict) and "correct" in (item.get("tags") or [])]
     if len(right) != 1:
         raise InputError(
             f"{where}: expected one reference with the tag 'correct', found {len(right)}; sets need questions with one "
@@ -136,15 +122,8 @@ def _completion(state: dict[str, Any], where: str) -> dict[str, Any] | None:
 
 def _question(name: str, state: dict[str, Any], texts: Sequence[str], label: int, task: str) -> Question:
     instance = state["instance"]
-    return Question(
-        id=name,
-        task=task,
-        group=str(instance.get("sub_split") or task),
-        context="",
-        question=_text(instance.get("input")) or name,
-        options=tuple(texts),
-        label=label,
-    )
+    group, question = str(instance.get("sub_split") or task), _text(instance.get("input")) or name
+    return Question(name, task, group, "", question, tuple(texts), label)
 
 
 def _joint(
@@ -165,13 +144,12 @@ def _joint(
     if completion is None:
         counts["failed"] += 1
         return None
-    tokens = [token for token in completion.get("tokens") or [] if isinstance(token, dict)]
-    token = next((one for one in tokens if str(one.get("text", "")).strip(" ▁Ġ\n")), None)
-    found = token.get("top_logprobs") if token else None
-    if token is None or not isinstance(found, dict) or len(found) < 2:
+    token = next((token for token in _tokens(completion) if str(token.get("text", "")).strip(" ▁Ġ\n")), {})
+    logprobs = token.get("top_logprobs")
+    if not isinstance(logprobs, dict) or len(logprobs) < 2:
         counts["picks alone"] += 1
         return None
-    listed = {str(text): number(value, where, "a log-probability") for text, value in found.items()}
+    listed = {str(text): number(value, where, "a log-probability") for text, value in logprobs.items()}
     logits, missing, mass = bounded(listed, len(texts), where)
     if missing == len(texts):
         counts["without a letter"] += 1
@@ -186,7 +164,7 @@ def _separate(
     where, first = states[0]
     texts, right = _references(first, where)
     check_row(where, len(texts), right, texts)
-    found: dict[tuple[str, int], float] = {}
+    likelihoods: dict[tuple[str, int], float] = {}
     for at, state in states:
         place, completion = state.get("reference_index"), _completion(state, at)
         if completion is None:
@@ -194,21 +172,68 @@ def _separate(
             return None
         if not isinstance(place, int) or not 0 <= place < len(texts):
             raise InputError(f"{at}: expected 'reference_index' from 0 to {len(texts) - 1}, found {shown(place)}")
-        found[str(state.get("request_mode") or "original"), place] = _likelihood(completion, texts[place], at)
-    lacking = [i for i in range(len(texts)) if ("original", i) not in found]
+        likelihoods[str(state.get("request_mode") or "original"), place] = _likelihood(completion, texts[place], at)
+    lacking = [i for i in range(len(texts)) if ("original", i) not in likelihoods]
     if lacking:
         raise InputError(f"{where}: expected a request for each of {len(texts)} options, found none for {lacking[0]}")
-    logits = tuple(found["original", i] - found.get(("calibration", i), 0.0) for i in range(len(texts)))
+    logits = tuple(likelihoods["original", i] - likelihoods.get(("calibration", i), 0.0) for i in range(len(texts)))
     return ScoredRow(_question(name, first, texts, right, task), logits, where)
+
+
+def _tokens(completion: dict[str, Any]) -> list[dict[str, Any]]:
+    return [token for token in completion.get("tokens") or [] if isinstance(token, dict)]
 
 
 def _likelihood(completion: dict[str, Any], text: str, where: str) -> float:
     """The sum over the last tokens, back to where they spell the option."""
     wanted = text.strip()
     total, spelled = 0.0, ""
-    for token in reversed([one for one in completion.get("tokens") or [] if isinstance(one, dict)]):
+    for token in reversed(_tokens(completion)):
         total += number(token.get("logprob"), where, "a log-probability")
         spelled = str(token.get("text", "")).replace("Ġ", " ").replace("▁", " ") + spelled
         if spelled.strip().endswith(wanted) and wanted:
             return total
     raise InputError(f"{where}: expected tokens that end with the option {shown(text)}, found {shown(spelled)}")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _helm() -> dict[str, Any]:
+    states = []
+    for i in range(N):
+        listed = {" A": -0.5, " B": -1.2, " C": -2.4}
+        options = [f"{word} {i}" for word in OPTIONS]
+        references = [{"output": {"text": t}, "tags": ["correct"] * (j == i % 3)} for j, t in enumerate(options)]
+        token = {"text": " A", "logprob": -0.5, "top_logprobs": listed}
+        states.append(
+            {
+                "instance": {"input": {"text": f"{i}?"}, "references": references, "split": "test", "id": f"id{i}"},
+                "train_trial_index": 0,
+                "result": {"success": True, "completions": [{"text": " A", "logprob": -0.5, "tokens": [token]}]},
+                "output_mapping": dict(zip("ABC", options, strict=True)),
+                "reference_index": None,
+            }
+        )
+    about = {"method": "multiple_choice_joint", "model": "openai/small", "max_train_instances": 5}
+    return {"adapter_spec": about, "request_states": states}
+
+
+KIND = Kind(
+    title="scenario state of HELM",
+    place="runs",
+    listed="HELM `scenario_state.json`",
+    document=is_result,
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "liang2023holistic",
+        "article",
+        "Liang, Percy and Bommasani, Rishi and Lee, Tony and Tsipras, Dimitris and others",
+        "Holistic Evaluation of Language Models",
+        2023,
+        "Transactions on Machine Learning Research",
+        "2211.09110",
+    ),
+    examples=(example("The requests of a scenario", "scenario_state.json", lambda: as_json(_helm())),),
+)

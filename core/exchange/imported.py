@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 import time
 from collections.abc import Iterable, Sequence
@@ -56,10 +55,8 @@ class ImportedRun:
 
 
 def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun:
-    """The run under another model's or task's name; an empty one leaves it as it is.
-
-    Raises :class:`InputError` for a name that a run can't have.
-    """
+    """The run under another model's or task's name; an empty one leaves it as it is. Raises :class:`InputError` for a
+    name that a run can't have."""
     old = run.spec.task
     spec = replace(run.spec, model=model or run.spec.model, task=task or old)
     if spec.task == old:
@@ -73,10 +70,8 @@ def renamed(run: ImportedRun, *, model: str = "", task: str = "") -> ImportedRun
 
 @access.needs(UserRole.LAUNCHER, "bring results in")
 def save(runs: Iterable[ImportedRun]) -> list[str]:
-    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once.
-
-    Raises :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id.
-    """
+    """Write the runs and return their ids: all of them or, after an error, none. The same data are written once. Raises
+    :class:`InputError` for a run that is not marked as imported, and if other data are stored under its id."""
     wanted = list(runs)
     for run in wanted:
         if not run.spec.is_imported:
@@ -108,7 +103,6 @@ def is_stored(run: ImportedRun) -> bool:
 
 
 def _check_stored(run: ImportedRun) -> None:
-    """Raise :class:`InputError` if other data are stored under the run's id."""
     if not is_stored(run):
         return
     run_id = run.spec.run_id
@@ -126,10 +120,8 @@ def _check_stored(run: ImportedRun) -> None:
 
 
 def same_figures(read: OptionLogits, stored: OptionLogits) -> bool:
-    """Whether two records of the same questions hold the same figures, in their order.
-
-    Earlier versions kept all figures as logits in float32; they are compared in that precision.
-    """
+    """Whether two records of the same questions hold the same figures, in their order. Earlier versions kept all
+    figures as logits in float32; they are compared in that precision."""
     if read.logits.shape != stored.logits.shape:
         return False
     if read.probabilities is not None and stored.probabilities is not None:
@@ -159,7 +151,6 @@ def _write(part: Path, run: ImportedRun) -> None:
 
 
 def _letter_mass(run: ImportedRun) -> dict[str, Any]:
-    """The letter mass of the test questions, if it is small."""
     tests = {one.id for one, role in zip(run.questions, run.roles, strict=True) if role == "test"}
     return letter_mass.noted(run.scored, np.flatnonzero([name in tests for name in run.scored.ids]))
 
@@ -182,14 +173,6 @@ def fingerprint_of(*paths: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def match_name(path: Path, pattern: re.Pattern[str], *, expected: str) -> re.Match[str]:
-    """The parts of a file's name; :class:`InputError` that shows what was expected."""
-    found = pattern.match(path.name)
-    if found is None:
-        raise InputError(f"{path}: the name says neither model nor task; expected {expected}")
-    return found
-
-
 def read_bytes(path: Path) -> bytes:
     """A file's content. Raises :class:`InputError` if it can't be read or is too large to be."""
     check_readable(path)
@@ -200,10 +183,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def logits_dtype(logits: LogitArray) -> str:
-    """The coarsest of the half precisions that holds every value exactly, else float32.
-
-    A model's logits say in which precision its head ran: float16 values survive a trip through float16.
-    """
+    """The coarsest of the half precisions that holds every value exactly, else float32. A model's logits say in which
+    precision its head ran: float16 values survive a trip through float16."""
     finite = logits[np.isfinite(logits)].astype(np.float32)
     with np.errstate(over="ignore"):
         if np.array_equal(finite.astype(np.float16).astype(np.float32), finite):

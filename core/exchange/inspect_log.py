@@ -26,6 +26,9 @@ import numpy as np
 from core.errors import InputError
 from core.exchange.archive import Archive
 from core.exchange.build_run import ScoredRow, assemble, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import OPTIONS, as_json, example, zipped
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint_of
 from core.exchange.listed_letters import bounded
 from core.exchange.picks import assembled
@@ -41,18 +44,6 @@ ONLY_LETTER = re.compile(r"^[\s*($\"']*(?P<letter>[A-Z])[\s*)$.:\"']*$")
 SHUFFLED = "Choices were shuffled before generating a response, the following was sent to the model:"
 MEAN_WITHIN = 1e-6
 NAMED = 50
-
-
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read logs, each a run; :class:`InputError` names the file and the sample, what was expected and found."""
-    found = [p for path in paths for p in (_logs(path) if path.is_dir() else [path])]
-    if not found:
-        raise InputError(f"{', '.join(map(str, paths))}: expected logs of Inspect (.eval or .json), found none")
-    return [_read_run(path) for path in found]
-
-
-def _logs(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".eval", ".json") and path.is_file())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +66,8 @@ class _Answer:
     top_answered: bool
 
 
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a log; :class:`InputError` names the file and the sample, what was expected and what was found."""
     header, samples = _open(path)
     status = header.get("status")
     if status != "success":
@@ -111,29 +103,21 @@ def _read_run(path: Path) -> ImportedRun:
         )
     if not counts["errors"] and not counts["further epochs"]:
         _check_mean(header, values, path)
-    bounded = [name for name, one in answers.items() if one.bounded]
-    return assemble(
-        [answers[name].row for name in sorted(answers, key=natural_order)],  # samples are logged as they end
-        spec=_spec(about, path),
-        path=path,
-        provenance={
-            "file": path.name,
-            "counts": dict(counts),
-            "bounded_questions": len(bounded),
-            "bounded_letters": sum(one.bounded for one in answers.values()),
-            "bounded": bounded[:NAMED],
-            "answered_another_than_the_top": sum(not one.top_answered for one in answers.values()),
-        },
-    )
+    names = [name for name, answer in answers.items() if answer.bounded]
+    provenance = {
+        "counts": dict(counts),
+        "bounded_questions": len(names),
+        "bounded_letters": sum(answer.bounded for answer in answers.values()),
+        "bounded": names[:NAMED],
+        "answered_another_than_the_top": sum(not answer.top_answered for answer in answers.values()),
+    }
+    rows = [answers[name].row for name in sorted(answers, key=natural_order)]  # samples are logged as they end
+    return assemble(path, rows, _spec(about, path), provenance)
 
 
 def _spec(about: dict[str, Any], path: Path) -> RunSpec:
-    return RunSpec(
-        model=str(about.get("model") or "unknown"),
-        task=str(about.get("task") or path.stem).rsplit("/", 1)[-1],
-        origin=ORIGIN,
-        fingerprint=fingerprint_of(path),
-    )
+    task = str(about.get("task") or path.stem).rsplit("/", 1)[-1]
+    return RunSpec(str(about.get("model") or "unknown"), task, origin=ORIGIN, fingerprint=fingerprint_of(path))
 
 
 def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
@@ -151,12 +135,8 @@ def _of_epochs(path: Path, about: dict[str, Any]) -> ImportedRun | None:
         picks.append(place if place < len(question.options) else NOT_FOUND)
     if not any(len(picks) > 1 for _, picks in asked.values()):
         return None
-    return assembled(
-        [asked[name] for name in sorted(asked, key=natural_order)],
-        spec=_spec(about, path),
-        path=path,
-        provenance={"file": path.name, "errors": errors},
-    )
+    rows = [asked[name] for name in sorted(asked, key=natural_order)]
+    return assembled(path, rows, _spec(about, path), {"file": path.name, "errors": errors})
 
 
 def natural_order(name: str) -> list[tuple[bool, int, str]]:
@@ -248,14 +228,10 @@ def _question(sample: dict[str, Any], where: str, task: str) -> Question:
     texts = tuple(str(choice) for choice in choices)
     label = true_option(sample.get("target"), texts, where)
     check_row(where, len(texts), label, texts)
+    task = task.rsplit("/", 1)[-1]
+    group = str((sample.get("metadata") or {}).get("subject") or task)
     return Question(
-        id=str(sample.get("id")),
-        task=task.rsplit("/", 1)[-1],
-        group=str((sample.get("metadata") or {}).get("subject") or task.rsplit("/", 1)[-1]),
-        context="",
-        question=_asked(sample) or f"sample {sample.get('id')}",
-        options=texts,
-        label=label,
+        str(sample.get("id")), task, group, "", _asked(sample) or f"sample {sample.get('id')}", texts, label
     )
 
 
@@ -285,7 +261,6 @@ def _claim(scores: Any) -> float | None:
 
 
 def _score(scores: Any) -> dict[str, Any]:
-    """What the ``choice`` scorer wrote, or the only scorer there is."""
     if not isinstance(scores, dict) or not scores:
         return {}
     score = scores.get("choice") or (next(iter(scores.values())) if len(scores) == 1 else None)
@@ -294,9 +269,7 @@ def _score(scores: Any) -> dict[str, Any]:
 
 def read_letters(output: dict[str, Any], k: int, where: str) -> Letters | None:
     """What a sample's ``output`` says of the letters of k choices as they were asked; None without log-probabilities.
-
-    Raises :class:`InputError` for a log-probability above 0.
-    """
+    Raises :class:`InputError` for a log-probability above 0."""
     tokens = _tokens({"output": output})
     place = _letter_place(tokens, k)
     if place is None or not tokens[place].get("top_logprobs"):
@@ -317,15 +290,9 @@ def unshuffled(values: Sequence[float], order: Sequence[int]) -> tuple[float, ..
 
 def asked_order(scores: Any, texts: tuple[str, ...], where: str) -> list[int]:
     """From the place of a choice as it was asked to its place in the sample."""
-    explanation = next(
-        (
-            str(score["explanation"])
-            for score in (scores or {}).values()
-            if isinstance(score, dict) and SHUFFLED in str(score.get("explanation"))
-        ),
-        None,
-    )
-    if explanation is None:
+    explanations = (str(score.get("explanation")) for score in (scores or {}).values() if isinstance(score, dict))
+    explanation = next((text for text in explanations if SHUFFLED in text), "")
+    if not explanation:
         return list(range(len(texts)))
     asked = explanation.split(SHUFFLED, 1)[1].split("\nShuffled answer:")[0].lstrip("\n")
     order: list[int] = []
@@ -397,3 +364,56 @@ def _check_mean(header: dict[str, Any], values: Sequence[float], path: Path) -> 
             mean = sum(values) / len(values)
             if abs(mean - claimed) > MEAN_WITHIN:
                 raise InputError(f"{path}: expected an accuracy of {mean!r} from its samples, found {claimed!r} in it")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _inspect() -> dict[str, Any]:
+    listed = [{"token": f" {letter}", "logprob": p} for letter, p in zip("ABC", (-0.5, -1.5, -2.0), strict=True)]
+    before: list[dict[str, Any]] = [{"token": token, "logprob": 0.0, "top_logprobs": []} for token in ("ANSWER", ":")]
+    content = [*before, listed[0] | {"top_logprobs": listed}]
+    choice = {"message": {"content": "ANSWER: A", "role": "assistant"}, "logprobs": {"content": content}}
+    samples = [
+        {
+            "id": f"q{i}",
+            "epoch": 1,
+            "input": f"Which is {i}?",
+            "choices": list(OPTIONS),
+            "target": "A" if i % 2 else "B",
+            "output": {"choices": [choice], "completion": "ANSWER: A"},
+            "scores": {"choice": {"value": "C" if i % 2 else "I", "answer": "A"}},
+        }
+        for i in range(4)
+    ]
+    return {"version": 2, "status": "success", "eval": {"task": "colours", "model": "mock/known"}, "samples": samples}
+
+
+def eval_log() -> bytes:
+    """A log of Inspect as an archive."""
+    log = _inspect()
+    samples = {f"samples/{sample['id']}_epoch_1.json": as_json(sample) for sample in log.pop("samples")}
+    return zipped({"header.json": as_json(log)} | samples)
+
+
+KIND = Kind(
+    title="log of Inspect",
+    place="runs",
+    listed="Inspect logs",
+    archive=lambda names, path: "header.json" in names or any(name.startswith("_journal/") for name in names),
+    document=lambda values: isinstance(values.get("eval"), dict) and ("samples" in values or "status" in values),
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "inspect-ai",
+        "misc",
+        "{UK AI Security Institute}",
+        "Inspect AI: Framework for Large Language Model Evaluations",
+        2024,
+        url="https://inspect.aisi.org.uk/",
+    ),
+    examples=(
+        example("A log in JSON", "colours.json", lambda: as_json(_inspect())),
+        example("A log as an archive", "colours.eval", eval_log),
+    ),
+)

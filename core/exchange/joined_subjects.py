@@ -65,10 +65,8 @@ def named_by_folder(path: Path) -> dict[str, str]:
 
 
 def joined_by_benchmark(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
-    """The runs, where those of one model on subjects of one benchmark are one run in the place of the first.
-
-    Raises :class:`InputError` where a model has two runs of one subject.
-    """
+    """The runs, where those of one model on subjects of one benchmark are one run in the place of the first. Raises
+    :class:`InputError` where a model has two runs of one subject."""
     return [
         _joined(found, benchmark_and_subject(found[0].spec.task)[0]) if len(found) > 1 else found[0]
         for found in by_benchmark(runs)

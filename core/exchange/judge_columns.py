@@ -77,10 +77,8 @@ class JudgeColumns:
 
 
 def judge_columns(sheet: Sheet) -> JudgeColumns | None:
-    """The columns of a table that has one for each of two or more judges, None for any other table.
-
-    Raises :class:`InputError` where two columns may be what is right.
-    """
+    """The columns of a table that has one for each of two or more judges, None for any other table. Raises
+    :class:`InputError` where two columns may be what is right."""
     _check_single(sheet)
     truths = matching(sheet.names, TRUTH_NAMES)
     if sheet.table.num_rows < 2:
@@ -172,10 +170,8 @@ def unfolded(sheet: Sheet) -> Sheet:
 
 
 def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ...]]:
-    """The judgements of such a table, and notes. Rows without a verdict on what is right are left out.
-
-    Raises :class:`InputError` for a missing verdict of a judge on an answer that is not a pair.
-    """
+    """The judgements of such a table, and notes. Rows without a verdict on what is right are left out. Raises
+    :class:`InputError` for a missing verdict of a judge on an answer that is not a pair."""
     truth = [_side(cell, columns.pairs) for cell in sheet.texts(columns.truth)]
     kept = [row for row, side in enumerate(truth) if side in (0.0, 1.0)]
     if not kept:
@@ -205,10 +201,8 @@ def read(sheet: Sheet, columns: JudgeColumns) -> tuple[Judgements, tuple[str, ..
 
 
 def long_columns(names: Sequence[str]) -> dict[str, str]:
-    """The columns of a table with a row for each verdict: from the name in a tidy table of judgements to its own.
-
-    Empty if one of them is missing.
-    """
+    """The columns of a table with a row for each verdict: from the name in a tidy table of judgements to its own. Empty
+    if one of them is missing."""
     wanted = {
         "question": QUESTION_NAMES,
         "answer": JUDGED_NAMES,
@@ -230,7 +224,6 @@ def verdict(cell: str) -> str:
 
 
 def _may_judge(name: str) -> bool:
-    """Whether a column can be a judge's, by its name."""
     plain = plain_name(name)
     if FALSE_SIDE.search(name) or PAIRED.match(plain) or OPTION_LIKE.match(plain):
         return False

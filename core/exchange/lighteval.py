@@ -9,13 +9,16 @@ folder ``details/<model>/<date>/`` names the model; the file names the task.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from core.errors import InputError
 from core.exchange.build_run import ScoredRow, assemble, check_row
-from core.exchange.imported import ImportedRun, fingerprint_of
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import N, example, parquet
+from core.exchange.dropped.kind import Kind
+from core.exchange.imported import ImportedRun
 from core.records import LETTERS, Question
 from core.runs.spec import RunSpec
 from core.tables.list_columns import listed
@@ -32,12 +35,8 @@ def is_result(columns: Iterable[str]) -> bool:
     return {"doc", "model_response"} <= names or {"predictions", "gold_index", "choices"} <= names
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read files, each a run; :class:`InputError` names the file and the row, what was expected and what was found."""
-    return [_read_run(path) for path in paths]
-
-
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a file; :class:`InputError` names the file and the row, what was expected and what was found."""
     sheet = open_sheet(path)
     if not is_result(sheet.names):
         raise InputError(
@@ -46,12 +45,11 @@ def _read_run(path: Path) -> ImportedRun:
         )
     named = NAME.match(path.stem)
     task, shots = _task(named["task"] if named else path.stem)
-    samples = list(_samples(sheet))
     rows = []
-    for place, (name, asked, choices, gold, found) in enumerate(samples):
+    for place, (name, asked, choices, gold, predictions) in enumerate(_samples(sheet)):
         where = sheet.where(place)
         texts = [str(choice).strip() for choice in listed(choices) or []]
-        scores = [_likelihood(one, where) for one in _pairs(found)]
+        scores = [_likelihood(entry, where) for entry in _pairs(predictions)]
         if len(texts) < 2 or len(scores) != len(texts):
             raise InputError(
                 f"{where}: expected the log-likelihood of each of {len(texts)} choices, found {len(scores)}; a "
@@ -67,36 +65,13 @@ def _read_run(path: Path) -> ImportedRun:
             raise InputError(f"{where}: expected one right choice in 'gold_index', found {shown(gold)}")
         label = int(golds[0])
         check_row(where, len(texts), label, texts)
-        rows.append(
-            ScoredRow(
-                Question(
-                    id=name or str(place + 1),
-                    task=task,
-                    group=task,
-                    context="",
-                    question=asked.strip() or f"sample {place + 1}",
-                    options=tuple(texts),
-                    label=label,
-                ),
-                tuple(scores),
-                where,
-            )
-        )
+        asked = asked.strip() or f"sample {place + 1}"
+        question = Question(name or str(place + 1), task, task, "", asked, tuple(texts), label)
+        rows.append(ScoredRow(question, tuple(scores), where))
     letters = all(row.question.options == tuple(LETTERS[: len(row.question.options)]) for row in rows)
-    model = _model(path)
-    return assemble(
-        rows,
-        spec=RunSpec(
-            model=model or "unknown",
-            task=task,
-            shots=shots,
-            form="letters" if letters else "cloze",
-            origin=ORIGIN,
-            fingerprint=fingerprint_of(path),
-        ),
-        path=path,
-        provenance={"file": path.name, "lacks": [] if model else ["model"]},
-    )
+    model, form = _model(path), "letters" if letters else "cloze"
+    spec = RunSpec(model or "unknown", task, shots=shots, form=form, origin=ORIGIN)
+    return assemble(path, rows, spec, {"lacks": [] if model else ["model"]})
 
 
 def _task(name: str) -> tuple[str, int]:
@@ -130,26 +105,58 @@ def _samples(sheet: Sheet) -> Iterable[tuple[str, str, Any, Any, Any]]:
         ):
             if not isinstance(doc, dict) or not isinstance(response, dict):
                 raise InputError(f"{sheet.where(place)}: expected 'doc' and 'model_response', found {shown(doc)}")
-            yield (
-                str(doc.get("id") or ""),
-                str(doc.get("query") or ""),
-                doc.get("choices"),
-                doc.get("gold_index"),
-                response.get("logprobs"),
-            )
+            texts = str(doc.get("id") or ""), str(doc.get("query") or "")
+            yield *texts, doc.get("choices"), doc.get("gold_index"), response.get("logprobs")
         return
     asked = next((name for name in ("example", "full_prompt", "instruction") if name in sheet.names), "")
-    texts = sheet.texts(asked) if asked else [""] * sheet.table.num_rows
+    questions = sheet.texts(asked) if asked else [""] * sheet.table.num_rows
     columns = [sheet.table[name].to_pylist() for name in ("choices", "gold_index", "predictions")]
-    for text, choices, gold, found in zip(texts, *columns, strict=True):
-        yield "", text, choices, gold, found
+    for question, choices, gold, predictions in zip(questions, *columns, strict=True):
+        yield "", question, choices, gold, predictions
 
 
-def _pairs(found: Any) -> list[Any]:
+def _pairs(predictions: Any) -> list[Any]:
     """The predictions as a list, in one list more than needed or not."""
-    row = listed(found) or []
+    row = listed(predictions) or []
     return listed(row[0]) or [] if len(row) == 1 and isinstance(row[0], (list, tuple)) and len(row[0]) != 2 else row
 
 
-def _likelihood(one: Any, where: str) -> float:
-    return number(one[0] if isinstance(one, (list, tuple)) and one else one, where, "a log-likelihood")
+def _likelihood(entry: Any, where: str) -> float:
+    return number(entry[0] if isinstance(entry, (list, tuple)) and entry else entry, where, "a log-likelihood")
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _lighteval() -> list[dict[str, Any]]:
+    return [
+        {
+            "doc": {"query": f"Which is {i}?", "choices": ["A", "B", "C"], "gold_index": [i % 3], "id": str(i)},
+            "model_response": {"logprobs": [-1.0, -2.0, -3.5], "text": [""]},
+            "metric": {"acc": 1.0},
+        }
+        for i in range(N)
+    ]
+
+
+KIND = Kind(
+    title="details of lighteval",
+    article="",
+    place="runs",
+    listed="lighteval details",
+    table=lambda view: is_result(view.sheet.names),
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "lighteval",
+        "misc",
+        "Habib, Nathan and Fourrier, Cl{\\'e}mentine and Kydl{\\'i}{\\v{c}}ek, Hynek and Wolf, Thomas and "
+        "Tunstall, Lewis",
+        "LightEval: A Lightweight Framework for LLM Evaluation",
+        2023,
+        url="https://github.com/huggingface/lighteval",
+    ),
+    examples=(
+        example("The details of a task", "details_arc_2025-05-01T10-00-00.parquet", lambda: parquet(_lighteval())),
+    ),
+)

@@ -20,15 +20,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
-from core.exchange.imported import (
-    ImportedRun,
-    check_unique,
-    fingerprint,
-    logits_dtype,
-    match_name,
-    not_published,
-    read_bytes,
-)
+from core.exchange.imported import ImportedRun, check_unique, fingerprint, logits_dtype, not_published, read_bytes
 from core.exchange.unpickle import load_arrays
 from core.records import LETTERS, OptionLogits, Question, Role
 from core.runs.spec import RunSpec
@@ -59,26 +51,10 @@ class Answers:
     content: bytes
 
 
-def read(paths: Sequence[Path], *, labels: Path) -> list[ImportedRun]:
-    """Read result files against the answers in the folder (or file) ``labels``.
-
-    Raises :class:`InputError` that names the file and what is wrong with it.
-    """
-    answers: dict[str, Answers] = {}
-    runs = []
-    for path in paths:
-        parts = match_name(path, NAME, expected="<model>_<mmlu_10k|…>_<base|shared|task>_icl<0|1>.pkl")
-        data = parts["data"]
-        if data not in answers:
-            answers[data] = read_answers(labels, data)
-        runs.append(read_run(path, answers[data], data=data))
-    return runs
-
-
 def data_set(path: Path) -> str:
     """The data set that a result's name says it is of; empty if it says none."""
-    found = NAME.match(path.name)
-    return found["data"] if found else ""
+    name = NAME.match(path.name)
+    return name["data"] if name else ""
 
 
 def is_result(values: Any) -> bool:
@@ -86,12 +62,8 @@ def is_result(values: Any) -> bool:
     return isinstance(values, list) and bool(values) and isinstance(values[0], dict) and "logits_options" in values[0]
 
 
-def read_answers(labels: Path, data: str) -> Answers:
-    """The answers of data set ``data``, whole questions preferred. Raises :class:`InputError` if there are none."""
-    candidates = [labels] if labels.is_file() else [labels / f"{data}.json", labels / f"{data}.labels.json"]
-    path = next((p for p in candidates if p.is_file()), None)
-    if path is None:
-        raise InputError(f"{labels} has no answers for {data}; expected {data}.json or {data}.labels.json there")
+def read_answers(path: Path, data: str) -> Answers:
+    """The answers of data set ``data`` in a file. Raises :class:`InputError` if there are none."""
     content = read_bytes(path)
     try:
         values = loads(content.decode("utf-8-sig"))
@@ -107,24 +79,16 @@ def _question(item: dict[str, Any], data: str) -> Question:
     letter = item["answer"]
     if letter not in choices:
         raise InputError(f"{data}, id {item['id']}: answer {shown(letter)} is outside the options {', '.join(choices)}")
-    return Question(
-        id=str(item["id"]),
-        task=TASK_OF[data],
-        group=str(item.get("subject") or item.get("category") or TASK_OF[data]),
-        context=str(item.get("context") or ""),
-        question=str(
-            item.get("question") or f"{data}, question {item['id']} (its text was not published with the answers)"
-        ),
-        options=tuple(str(text) for text in choices.values()),
-        label=list(choices).index(letter),
-    )
+    group = str(item.get("subject") or item.get("category") or TASK_OF[data])
+    unknown = f"{data}, question {item['id']} (its text was not published with the answers)"
+    context, text = str(item.get("context") or ""), str(item.get("question") or unknown)
+    options = tuple(map(str, choices.values()))
+    return Question(str(item["id"]), TASK_OF[data], group, context, text, options, list(choices).index(letter))
 
 
 def read_run(path: Path, answers: Answers, *, data: str) -> ImportedRun:
-    """The run of one result, whose questions are those of the data set ``data``.
-
-    Its name says the model and the strategy, or it lacks them. Raises :class:`InputError` that names the file.
-    """
+    """The run of one result, whose questions are those of the data set ``data``. Its name says the model and the
+    strategy, or it lacks them. Raises :class:`InputError` that names the file."""
     content = read_bytes(path)
     ids, logits = _rows(load_arrays(content, path), path)
     missing = [name for name in ids if name not in answers.questions]
@@ -191,10 +155,8 @@ def published_roles(ids: Sequence[int]) -> tuple[Role, ...]:
 
 
 def halves(n: int) -> tuple[Role, ...]:
-    """The roles that scikit-learn's ``train_test_split(train_size=0.5, random_state=42)`` gives n rows.
-
-    numpy's legacy generator is used because its stream is the published split's.
-    """
+    """The roles that scikit-learn's ``train_test_split(train_size=0.5, random_state=42)`` gives n rows. numpy's legacy
+    generator is used because its stream is the published split's."""
     shuffled = np.random.RandomState(SPLIT_SEED).permutation(n)
     n_test = n - n // 2
     roles: list[Role] = ["test"] * n

@@ -29,7 +29,7 @@ from core.errors import InputError
 from core.exchange import lm_eval_picks, lm_eval_results
 from core.exchange.build_run import assemble
 from core.exchange.imported import ImportedRun, fingerprint_of
-from core.exchange.lm_eval_results import NAME, Results
+from core.exchange.lm_eval_results import Results
 from core.exchange.lm_eval_sample import (
     METRICS,
     Sample,
@@ -53,29 +53,7 @@ Rows = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 """Gives the samples of a task, each with its place, from the first at each call."""
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read sample files (or folders of them); a ``results_*.json`` is found beside them, or given too.
-
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
-    """
-    samples, results = _sorted(paths)
-    if not samples:
-        raise InputError(
-            f"{', '.join(map(str, paths))}: expected samples_<task>_<date>.jsonl, found none; "
-            "lm-eval writes it with --log_samples"
-        )
-    return [run for path in samples for run in read_file(path, results)]
-
-
-def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    found: list[Path] = []
-    for path in paths:
-        found += sorted(p for p in path.rglob("*.json*") if p.is_file()) if path.is_dir() else [path]
-    results = [path for path in found if path.suffix == ".json" and not NAME.match(path.name)]
-    return [path for path in found if path not in results], results
-
-
-def read_file(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
+def read(path: Path, given: Sequence[Path] = ()) -> list[ImportedRun]:
     """The runs of a file of samples, one for each task, with a line each that says how it was read.
 
     The results are in the file, among the ``given`` or beside it. Raises :class:`InputError` that names the file, the
@@ -186,19 +164,15 @@ def _read_task(path: Path, task: str, about: Results | None, rows: Rows) -> Impo
     kept = "none" if "none" in found.samples else next(iter(found.samples))
     samples = _told_apart(list(found.samples[kept].values()))
     claims = _check_means(samples, about if certain else None, kept, path)
-    return assemble(
-        [one.row for one in samples],
-        spec=replace(spec, form="letters" if all(is_letters(one.choices) for one in samples) else "cloze"),
-        path=path,
-        provenance=described
-        | {
-            "repeated_lines": found.repeated,
-            "filters": sorted(found.samples),
-            "recomputed": sorted({metric for one in samples for metric in one.claims}),
-            "claims": claims,
-            "stated": _stated(claims, about if certain else None, kept),
-        },
-    )
+    form = "letters" if all(is_letters(sample.choices) for sample in samples) else "cloze"
+    described |= {
+        "repeated_lines": found.repeated,
+        "filters": sorted(found.samples),
+        "recomputed": sorted({metric for sample in samples for metric in sample.claims}),
+        "claims": claims,
+        "stated": _stated(claims, about if certain else None, kept),
+    }
+    return assemble(path, [sample.row for sample in samples], replace(spec, form=form), described)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,15 +68,12 @@ def read(
     best = max(reversed(names), key=lambda name: sum(place != NOT_FOUND for of in picks[name] for place in of))
     known = all(of.options is not ANY_OPTION for of in questions)
     labels, k = _labels(questions, picks[best], known=known)
-    return assembled(
-        [
-            (_question(of, int(label), of.options if known else tuple(map(_named, OPTION_NAMES[:k])), spec.task), own)
-            for of, label, own in zip(questions, labels, picks[best], strict=True)
-        ],
-        spec=spec,
-        path=path,
-        provenance=provenance | {"filters": [best or "as written"]},
-    )
+    letters = tuple(f"option {letter}" for letter in OPTION_NAMES[:k])
+    read_rows = [
+        (_question(of, int(label), of.options if known else letters, spec.task), own)
+        for of, label, own in zip(questions, labels, picks[best], strict=True)
+    ]
+    return assembled(path, read_rows, spec, provenance | {"filters": [best or "as written"]})
 
 
 def _texts(answers: Any) -> list[str]:
@@ -92,10 +89,6 @@ def _options(doc: dict[str, Any]) -> tuple[str, ...]:
     if texts is None or not 2 <= len(texts) <= len(ANY_OPTION):
         return ANY_OPTION
     return tuple(map(str, texts))
-
-
-def _named(letter: str) -> str:
-    return f"option {letter}"
 
 
 def _labels(questions: list[_Asked], picks: list[list[int]], *, known: bool) -> tuple[Any, int]:
@@ -119,12 +112,6 @@ def _labels(questions: list[_Asked], picks: list[list[int]], *, known: bool) -> 
 def _question(of: _Asked, label: int, options: tuple[str, ...], task: str) -> Question:
     doc = {str(key): value for key, value in of.row["doc"].items() if isinstance(value, str) and value.strip()}
     asked, context, group = (first(doc, names) for names in (QUESTION_NAMES, CONTEXT_NAMES, GROUP_NAMES))
-    return Question(
-        id=str(of.row.get("doc_id")),
-        task=task,
-        group=doc[group] if group else task,
-        context=doc[context] if context and context != asked else "",
-        question=doc[asked] if asked else f"document {of.row.get('doc_id')}",
-        options=options,
-        label=label,
-    )
+    text = doc[asked] if asked else f"document {of.row.get('doc_id')}"
+    about = doc[context] if context and context != asked else ""
+    return Question(str(of.row.get("doc_id")), task, doc[group] if group else task, about, text, options, label)

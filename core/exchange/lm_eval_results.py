@@ -52,10 +52,8 @@ class Results:
 
 
 def of_task(values: Mapping[str, Any], task: str, path: Path, *, certain: bool = True) -> Results:
-    """What ``values``, a document of the harness, say of a task that they name.
-
-    Raises :class:`InputError` for a task that is not multiple choice.
-    """
+    """What ``values``, a document of the harness, say of a task that they name. Raises :class:`InputError` for a task
+    that is not multiple choice."""
     config = _object(_object(values, "configs"), task)
     kind = config.get("output_type", "multiple_choice")
     if kind not in ("multiple_choice", "generate_until"):  # several answers in writing can be read
@@ -83,10 +81,8 @@ def of_task(values: Mapping[str, Any], task: str, path: Path, *, certain: bool =
 
 
 def find(path: Path, given: Sequence[Path] = ()) -> Results | None:
-    """The results of a file of samples, among the ``given`` files of results or beside it.
-
-    Raises :class:`InputError` for a file that holds none, and for a task that is not multiple choice.
-    """
+    """The results of a file of samples, among the ``given`` files of results or beside it. Raises :class:`InputError`
+    for a file that holds none, and for a task that is not multiple choice."""
     name = NAME.match(path.name)
     date = name["date"] if name else None
     for candidate in _candidates(path, date, given):

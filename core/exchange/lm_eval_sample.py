@@ -15,27 +15,21 @@ from core.errors import InputError
 from core.exchange.build_run import ScoredRow, check_row
 from core.questions.bank_shapes import CAUSE_OR_EFFECT, option_runs, without_marks
 from core.records import LETTERS, OPTION_NAMES, FloatArray, Question
-from core.tables.field_names import (
-    CONTEXT_NAMES,
-    GROUP_NAMES,
-    HYPOTHESIS_NAMES,
-    OPTIONS_NAMES,
-    QUESTION_NAMES,
-    matching,
-)
+from core.tables import field_names
+from core.tables.cells import common_beginning
 from core.tables.safe_read import number, shown
 
 PARTS = {
     "asked": (
         *("question", "query", "input_final", "input", "prompt", "sentence", "goal", "ctx", "text", "premise"),
-        *QUESTION_NAMES,
+        *field_names.QUESTION_NAMES,
         "sent1",
     ),
-    "about": (*CONTEXT_NAMES, "sentence"),
+    "about": (*field_names.CONTEXT_NAMES, "sentence"),
     "premise": ("premise", "sentence1", "context"),
-    "hypothesis": HYPOTHESIS_NAMES,
-    "options": ("choices", "options", "endings", *OPTIONS_NAMES),
-    "group": ("subject", "category", "topic", "activity_label", "source", *GROUP_NAMES),
+    "hypothesis": field_names.HYPOTHESIS_NAMES,
+    "options": ("choices", "options", "endings", *field_names.OPTIONS_NAMES),
+    "group": ("subject", "category", "topic", "activity_label", "source", *field_names.GROUP_NAMES),
 }
 """The fields of a document by what they are; those that the harness's own tasks use come first. What a question is
 about counts where the prompt has it too."""
@@ -53,10 +47,8 @@ class Sample:
 
 
 def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits: str) -> Sample:
-    """The sample of a line at ``where``; ``digits`` says whether a target like "3" is a "number" or a "text".
-
-    Raises :class:`InputError` if the line lacks something, or if a metric of its own is not that of its likelihoods.
-    """
+    """The sample of a line at ``where``; ``digits`` says whether a target like "3" is a "number" or a "text". Raises
+    :class:`InputError` if the line lacks something, or if a metric of its own is not that of its likelihoods."""
     contexts, continuations = _requests(row, where)
     likelihoods = _likelihoods(row, where)
     if len(likelihoods) != len(continuations):
@@ -89,30 +81,17 @@ def scored(row: dict[str, Any], where: str, task: str, *, delimiter: str, digits
     group = next(
         (doc[name] for name in _fields(tuple(doc), "group") if isinstance(doc[name], str) and doc[name].strip()), task
     )
-    return Sample(
-        ScoredRow(
-            Question(
-                id=str(row.get("doc_hash") or row["doc_id"])[:16],
-                task=task,
-                group=group,
-                context=context,
-                question=asked,
-                options=shown_options,
-                label=label,
-            ),
-            tuple(float(value) for value in own),
-            where,
-            _letter_mass(own) if is_letters(choices) else float("nan"),
-        ),
-        choices,
-        {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)},
-    )
+    name = str(row.get("doc_hash") or row["doc_id"])[:16]
+    question = Question(name, task, group, context, asked, shown_options, label)
+    mass = _letter_mass(own) if is_letters(choices) else float("nan")
+    claims = {metric: float(row[metric]) for metric in METRICS if _is_claimed(row, metric)}
+    return Sample(ScoredRow(question, tuple(own.tolist()), where, mass), choices, claims)
 
 
 @functools.lru_cache(maxsize=1024)
 def _fields(names: tuple[str, ...], part: str) -> list[str]:
     """The names that are a part of a question (:data:`PARTS`); the documents of a task have the same names."""
-    return matching(names, PARTS[part])
+    return field_names.matching(names, PARTS[part])
 
 
 def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
@@ -122,7 +101,7 @@ def of_write_out(row: dict[str, Any]) -> dict[str, Any]:
     that ``acc_norm`` is left out.
     """
     prompts = [str(row.get(f"prompt_{i}", "")) for i in range(sum(key.startswith("logit_") for key in row))]
-    shared = _common(prompts) if prompts else ""
+    shared = common_beginning(prompts) if prompts else ""
     begin = max(shared.rfind(sign) for sign in ":\n ") + 1
     return {
         "doc_id": row["doc_id"],
@@ -211,8 +190,8 @@ def _choices(contexts: Sequence[str], continuations: Sequence[str], delimiter: s
     """The options' texts, and whether they are known to the character (their lengths count in ``acc_norm``)."""
     if len(set(continuations)) == 1 and len(set(contexts)) > 1:
         # One ending after several beginnings (Winogrande): what differs in the beginnings is the option.
-        begin = len(_common(contexts))
-        end = len(_common([c[::-1] for c in contexts]))
+        begin = len(common_beginning(contexts))
+        end = len(common_beginning([c[::-1] for c in contexts]))
         return tuple(c[begin : len(c) - end].strip() or c for c in contexts), False
     if delimiter and all(text.startswith(delimiter) for text in continuations):
         return tuple(text[len(delimiter) :] for text in continuations), True
@@ -225,7 +204,7 @@ def delimiters(row: dict[str, Any]) -> list[str]:
         _, continuations = _requests(row, "")
     except InputError:
         return [DELIMITER]
-    shared = _common(continuations)
+    shared = common_beginning(continuations)
     space = shared[: len(shared) - len(shared.lstrip())]
     return list(dict.fromkeys([DELIMITER, space, ""]))
 
@@ -255,14 +234,6 @@ def has_several_right(rows: Iterable[dict[str, Any]]) -> bool:
         listed = max(map(len, option_runs(doc)), default=len(choices)) if isinstance(doc, dict) else len(choices)
         wordings |= listed < len(choices)
     return shares > 0 or (more > 0 and less == 0 and (more > 1 or wordings))
-
-
-def _common(texts: Sequence[str]) -> str:
-    shortest = min(texts, key=len)
-    for i, letter in enumerate(shortest):
-        if any(text[i] != letter for text in texts):
-            return shortest[:i]
-    return shortest
 
 
 def _option_texts(doc: dict[str, Any], choices: Sequence[str]) -> tuple[str, ...]:
@@ -302,10 +273,8 @@ def is_letters(choices: Sequence[str]) -> bool:
 
 
 def _gold(target: Any, choices: Sequence[str], where: str, digits: str) -> int:
-    """The true option: its number from 0, its text, or a letter among the options' letters.
-
-    Digits count options; with ``digits="text"`` they are the text of one where it is there.
-    """
+    """The true option: its number from 0, its text, or a letter among the options' letters. Digits count options; with
+    ``digits="text"`` they are the text of one where it is there."""
     text = str(target).strip()
     if re.fullmatch(r"\[.*\]", text):
         try:

@@ -36,10 +36,8 @@ DAMAGED = (
 
 
 def load_npz(content: bytes, path: Path) -> dict[str, np.ndarray[Any, np.dtype[Any]]]:
-    """The arrays of an npz.
-
-    Raises :class:`InputError` if it is not whole, or its arrays say that they are more than is read.
-    """
+    """The arrays of an npz. Raises :class:`InputError` if it is not whole, or its arrays say that they are more than is
+    read."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as members:
             infos = members.infolist()

@@ -159,10 +159,8 @@ def _said(words: str) -> str:
 
 
 def _best(names: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
-    """What the words around the options' letters say, and their columns.
-
-    Of several, those that say what they are come first, then the longest, then the first.
-    """
+    """What the words around the options' letters say, and their columns. Of several, those that say what they are come
+    first, then the longest, then the first."""
     best: tuple[tuple[bool, int], str, tuple[str, ...]] | None = None
     for words, run in _runs(names):
         lower = words.replace("\0", "_").lower()

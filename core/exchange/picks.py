@@ -101,10 +101,7 @@ class _Answers:
 
 def tallied(sheet: Sheet) -> Sheet:
     """The table with a row for each question and a column of counts for each option, if it holds several picks of each
-    question; any other table as it is.
-
-    Raises :class:`InputError` where rows of one question contradict each other.
-    """
+    question; any other table as it is. Raises :class:`InputError` where rows of one question contradict each other."""
     answers = _answers(sheet)
     if answers is None:
         return sheet
@@ -517,9 +514,7 @@ def shares_of(values: FloatArray, where: Callable[[int], str]) -> tuple[LogitArr
 
 def samples_of(values: FloatArray, path: Path) -> FloatArray:
     """The number of samples (n,) of frequencies (n, k) that do not say it: the smallest one that gives all of them.
-
-    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`.
-    """
+    Raises :class:`InputError` if there is none up to :data:`MOST_INFERRED`."""
     for m in range(2, MOST_INFERRED + 1):
         samples = np.full(len(values), float(m))
         if are_frequencies(values, samples, counted=False):
@@ -603,7 +598,7 @@ def described(samples: IntArray, unread: int, left_out: int) -> dict[str, Any]:
 
 
 def assembled(
-    rows: Sequence[tuple[Question, Sequence[int]]], *, spec: RunSpec, path: Path, provenance: dict[str, Any]
+    path: Path, rows: Sequence[tuple[Question, Sequence[int]]], spec: RunSpec, provenance: dict[str, Any]
 ) -> ImportedRun:
     """The run of questions with the options that a model picked, each time it was asked (-1: none)."""
     kept = [(question, picks) for question, picks in rows if any(place != NOT_FOUND for place in picks)]
@@ -616,17 +611,8 @@ def assembled(
         values[i, : len(question.options)] = [tally[place] for place in range(len(question.options))]
     logits, shares, samples = shares_of(values, lambda row: f"{path}, question {kept[row][0].id!r}")
     questions = tuple(question for question, _ in kept)
-    run = ImportedRun(
-        spec=spec,
-        questions=questions,
-        roles=split(questions, path=path),
-        scored=OptionLogits(
-            tuple(question.id for question in questions),
-            logits,
-            np.full(len(questions), np.nan, dtype=np.float32),
-            probabilities=shares,
-        ),
-        provenance=provenance,
-    )
+    mass = np.full(len(questions), np.nan, dtype=np.float32)
+    scored = OptionLogits(tuple(question.id for question in questions), logits, mass, probabilities=shares)
+    run = ImportedRun(spec, questions, split(questions, path=path), scored, provenance)
     unread = sum(place == NOT_FOUND for _, picks in kept for place in picks)
     return sampled(run, samples, unread=unread, left_out=len(rows) - len(kept))

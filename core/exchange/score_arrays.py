@@ -277,10 +277,8 @@ def _checked(
     clusters: Sequence[str],
     classes: Sequence[str],
 ) -> tuple[FloatArray, np.ndarray[Any, np.dtype[Any]], bool]:
-    """The scores (n, k) or (m, n, k) in double precision, the labels (n,), and whether the scores count picks.
-
-    Raises :class:`InputError` for arrays that do not fit together.
-    """
+    """The scores (n, k) or (m, n, k) in double precision, the labels (n,), and whether the scores count picks. Raises
+    :class:`InputError` for arrays that do not fit together."""
     if _is_binary(scores):
         second = scores.reshape(-1)
         scores = np.stack([1 - second, second], axis=1)

@@ -79,18 +79,14 @@ ANSWER = re.compile(r"answer|label|gold|correct|target|truth", re.IGNORECASE)
 def read(
     paths: Sequence[Path], *, columns: Columns | None = None, model: str = "", task: str = ""
 ) -> list[ImportedRun]:
-    """Read tables; without ``columns`` they are recognised by name.
-
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
-    """
+    """Read tables; without ``columns`` they are recognised by name. Raises :class:`InputError` that names the file, the
+    line, what was expected and what was found."""
     return [run for path in paths for run in _read_file(path, columns, model, task)]
 
 
 def read_sides(paths: Sequence[Path], *, columns: Columns | None = None) -> list[ImportedRun]:
-    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say.
-
-    Raises :class:`InputError` as :func:`read` does.
-    """
+    """The runs of tables with the same columns, of which one calibrates and another tests, as their names say. Raises
+    :class:`InputError` as :func:`read` does."""
     parts = [widened(tallied(open_sheets(path)[0])) for path in paths]
     parts = [part.part(np.ones(part.table.num_rows, dtype=np.bool_), part.names) for part in parts]  # with their lines
     told = replace(columns, split="split") if columns and not columns.partial else columns

@@ -19,25 +19,6 @@ from core.exchange.option_columns import OptionColumns, class_names, named_class
 from core.exchange.option_columns import text_columns as text_option_columns
 from core.records import MOST_OPTIONS
 from core.tables import field_names
-from core.tables.field_names import (
-    CLASS_LABEL_NAMES,
-    CLUSTER_NAMES,
-    CONTEXT_NAMES,
-    GROUP_NAMES,
-    ID_NAMES,
-    LABEL_NAMES,
-    MODEL_NAMES,
-    PICK_NAMES,
-    RIGHT_NAMES,
-    ROLES,
-    SPLIT_NAMES,
-    TASK_NAMES,
-    TEXT_NAMES,
-    TRAIN_FLAGS,
-    TRAINING,
-    first,
-    matching,
-)
 from core.tables.safe_read import reason, shown
 from core.tables.tabular import Sheet
 
@@ -51,7 +32,7 @@ PRECISION = "precision"
 """The column of a run whose logits a source gave in double precision. Tables of other runs lack it."""
 FLAGGED = {"1", "1.0", "true", "yes"}
 """What a flag says of rows that it is set for."""
-PASSAGE_NAMES = tuple(name for name in CONTEXT_NAMES if name not in TEXT_NAMES)
+PASSAGE_NAMES = tuple(name for name in field_names.CONTEXT_NAMES if name not in field_names.TEXT_NAMES)
 """A question's context in a table of results, where ``text`` and ``input`` may be a whole prompt."""
 LOOKED_AT = 50
 """Rows in which columns that name classes are looked for before all rows are."""
@@ -131,15 +112,13 @@ def recognise(sheet: Sheet, *, label: str = "") -> Columns:
             "each option"
         )
     if found is None or not label:
-        raise InputError(_lacking(sheet, found is None, first(names, PICK_NAMES)))
+        raise InputError(_lacking(sheet, found is None, field_names.first(names, field_names.PICK_NAMES)))
     return replace(known, options=found.options, label=label, values=found.kind, texts=found.texts)
 
 
 def resolved(sheet: Sheet, told: Columns) -> Columns:
-    """Which column is what in a table whose columns a person named, all of them or some (``partial``).
-
-    Raises :class:`InputError` for a column that is not there, and as :func:`recognise` does.
-    """
+    """Which column is what in a table whose columns a person named, all of them or some (``partial``). Raises
+    :class:`InputError` for a column that is not there, and as :func:`recognise` does."""
     if not told.partial:
         return checked(sheet, told)
     if not told.options:
@@ -168,8 +147,8 @@ def suggested(sheet: Sheet) -> Columns:
 
 def _label(sheet: Sheet) -> str:
     """The column with the right option: by its name, or because it alone names classes; empty if none is seen."""
-    named = (name for name in matching(sheet.names, LABEL_NAMES) if not says_right(sheet, name))
-    return next(named, "") or first(sheet.names, CLASS_LABEL_NAMES) or _naming(sheet)
+    named = (name for name in field_names.matching(sheet.names, field_names.LABEL_NAMES) if not says_right(sheet, name))
+    return next(named, "") or field_names.first(sheet.names, field_names.CLASS_LABEL_NAMES) or _naming(sheet)
 
 
 def _naming(sheet: Sheet) -> str:
@@ -177,7 +156,7 @@ def _naming(sheet: Sheet) -> str:
     and if its cells are the likeliest classes, as a classifier's own answers are."""
     numeric = [name for name in sheet.names if _is_numeric(sheet, name)]
     beginning = replace(sheet, table=sheet.table.slice(0, LOOKED_AT), lines=None, nested={})
-    picks = matching(sheet.names, PICK_NAMES)
+    picks = field_names.matching(sheet.names, field_names.PICK_NAMES)
     seen = [
         name
         for name in sheet.names
@@ -197,18 +176,18 @@ def _naming(sheet: Sheet) -> str:
 def _others(sheet: Sheet, taken: Sequence[str]) -> Columns:
     """The columns that say something of a question beside its options and its answer."""
     free = [name for name in sheet.names if name not in taken]
-    text = first(free, TEXT_NAMES)
-    passages = matching([name for name in free if name != text], PASSAGE_NAMES)
+    text = field_names.first(free, field_names.TEXT_NAMES)
+    passages = field_names.matching([name for name in free if name != text], PASSAGE_NAMES)
     return Columns(
         (),
         "",
-        id=first(free, ID_NAMES),
+        id=field_names.first(free, field_names.ID_NAMES),
         text=text,
         context=next((name for name in passages if not _is_numeric(sheet, name)), ""),
-        group=first(free, GROUP_NAMES),
-        split=_split_column(sheet, first(free, SPLIT_NAMES)) or _other_split(sheet, free),
-        mass=first(free, ("letter_mass",)),
-        cluster=first(free, CLUSTER_NAMES),
+        group=field_names.first(free, field_names.GROUP_NAMES),
+        split=_split_column(sheet, field_names.first(free, field_names.SPLIT_NAMES)) or _other_split(sheet, free),
+        mass=field_names.first(free, ("letter_mass",)),
+        cluster=field_names.first(free, field_names.CLUSTER_NAMES),
     )
 
 
@@ -276,7 +255,7 @@ def row_an_option(sheet: Sheet) -> str:
     """The column of the option where a table has a row for each option of a question: ids come again, each time with
     another option; empty for another table."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
-    ids = next((lower[name] for name in (*ID_NAMES, *TEXT_NAMES) if name in lower), "")
+    ids = next((lower[name] for name in (*field_names.ID_NAMES, *field_names.TEXT_NAMES) if name in lower), "")
     option = next((lower[name] for name in field_names.OPTION_NAMES if name in lower), "")
     if not ids or not option:
         return ""
@@ -302,20 +281,18 @@ def _is_numeric(sheet: Sheet, name: str) -> bool:
 
 def says_right(sheet: Sheet, name: str) -> bool:
     """Whether a column says that the model was right, which is not which option is right."""
-    if name.strip().lower() not in RIGHT_NAMES:
+    if name.strip().lower() not in field_names.RIGHT_NAMES:
         return False
     words = {"true", "false", "1", "0", "1.0", "0.0", "yes", "no", "correct", "incorrect", ""}
     return {cell.lower() for cell in sheet.texts(name)} <= words
 
 
 def _split_column(sheet: Sheet, name: str) -> str:
-    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing.
-
-    A column that has only words of training says that no row may calibrate or test.
-    """
+    """A split's column; none where it has no word of a split at all, or one alone, which divides nothing. A column that
+    has only words of training says that no row may calibrate or test."""
     words = {word.lower() for word in sheet.texts(name)} if name else set()
-    divides = len(words) > 1 and any(word in TRAINING or word in ROLES for word in words)
-    return name if divides or (words and words <= TRAINING) else ""
+    divides = len(words) > 1 and any(word in field_names.TRAINING or word in field_names.ROLES for word in words)
+    return name if divides or (words and words <= field_names.TRAINING) else ""
 
 
 def _other_split(sheet: Sheet, names: Sequence[str]) -> str:
@@ -323,11 +300,11 @@ def _other_split(sheet: Sheet, names: Sequence[str]) -> str:
     those of splits, or is a flag; empty if there is none."""
     for name in names:
         begin = str(sheet.table[name][0]).lower() if sheet.table.num_rows else ""
-        if begin in TRAINING or begin in ROLES:
+        if begin in field_names.TRAINING or begin in field_names.ROLES:
             words = {word.lower() for word in sheet.texts(name)}
-            if len(words) > 1 and words & TRAINING and words <= {*TRAINING, *ROLES}:
+            if len(words) > 1 and words & field_names.TRAINING and words <= {*field_names.TRAINING, *field_names.ROLES}:
                 return name
-    name = first(names, TRAIN_FLAGS)
+    name = field_names.first(names, field_names.TRAIN_FLAGS)
     words = {word.lower() for word in sheet.texts(name)} if name else set()
     return name if len(words) == 2 and words <= {*FLAGGED, "0", "0.0", "false", "no"} else ""
 
@@ -335,7 +312,7 @@ def _other_split(sheet: Sheet, names: Sequence[str]) -> str:
 def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
     """What the split's column says of each row, in words: a flag says which rows are of training."""
     cells = sheet.texts(columns.split)
-    if first([columns.split], TRAIN_FLAGS):
+    if field_names.first([columns.split], field_names.TRAIN_FLAGS):
         return ["train" if cell.lower() in FLAGGED else "test" for cell in cells]
     return list(cells)
 
@@ -343,7 +320,10 @@ def roles_in(sheet: Sheet, columns: Columns) -> list[str]:
 def naming(sheet: Sheet, columns: Columns, *, ours: bool, told: dict[str, str]) -> dict[str, str]:
     """The columns that say of which run a row is, by what they say; those that are told otherwise are left out."""
     lower = {name.strip().lower(): name for name in reversed(sheet.names)}
-    wanted = {name: (name,) for name in RUN_COLUMNS} | {"model": MODEL_NAMES, "task": TASK_NAMES}
+    wanted = {name: (name,) for name in RUN_COLUMNS} | {
+        "model": field_names.MODEL_NAMES,
+        "task": field_names.TASK_NAMES,
+    }
     wanted |= {BANK: (BANK,)} if ours else {}
     found = {
         what: next((lower[name] for name in names if name in lower), "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,16 +88,10 @@ def option_cells(sheet: Sheet, columns: Columns, *, told: str = "", whole: bool 
             if whole:
                 counts = np.full(len(values), values.shape[1])
             return _bounded(sheet, values, there & ~marked, counts if texts is None else texts, kind)
-    if gaps.any():
-        row = int(np.argmax(gaps))
-        empty = columns.options[int(np.argmin(there[row]))]
-        raise InputError(f"{sheet.where(row)}: expected options without gaps, found {empty!r} empty before others")
-    if (counts < 2).any():
-        row = int(np.argmax(counts < 2))
-        raise InputError(f"{sheet.where(row)}: expected at least 2 options, found {counts[row]}")
-    if np.isposinf(values).any():
-        row = int(np.argmax(np.isposinf(values).any(axis=1)))
-        raise InputError(f"{sheet.where(row)}: expected numbers, found infinity")
+    empty = [columns.options[place] for place in np.argmin(there, axis=1)]
+    _refuse(sheet, gaps, lambda row: f"expected options without gaps, found {empty[row]!r} empty before others")
+    _refuse(sheet, counts < 2, lambda row: f"expected at least 2 options, found {counts[row]}")
+    _refuse(sheet, np.isposinf(values).any(axis=1), lambda row: "expected numbers, found infinity")
     return OptionCells(values, counts.astype(np.int64), kind, None, np.ones(len(values), bool))
 
 
@@ -148,9 +142,8 @@ def _text_counts(sheet: Sheet, columns: Columns) -> IntArray | None:
 def _bounded(sheet: Sheet, values: FloatArray, listed: BoolArray, counts: IntArray, kind: str) -> OptionCells:
     """The cells with an upper bound for each letter that is not listed."""
     inside = np.arange(values.shape[1]) < counts[:, None]
-    if (listed & ~inside).any():
-        row = int(np.argmax((listed & ~inside).any(axis=1)))
-        raise InputError(f"{sheet.where(row)}: expected figures of {counts[row]} options, found more")
+    more = (listed & ~inside).any(axis=1)
+    _refuse(sheet, more, lambda row: f"expected figures of {counts[row]} options, found more")
     is_log = kind == "log-probabilities"
     shares = np.where(listed, np.exp(np.where(listed, values, 0.0).clip(max=1.0)) if is_log else values, 0.0)
     least = np.where(listed, shares, np.inf).min(axis=1)
@@ -192,11 +185,8 @@ def recognised_values(values: FloatArray) -> str:
 
 
 def refined(said: str, seen: str) -> str:
-    """What the cells are, by what the columns' names say and what the cells look like.
-
-    Names can't tell probabilities, per cent and next-token probabilities apart, nor logits from log-probabilities; the
-    cells can.
-    """
+    """What the cells are, by what the columns' names say and what the cells look like. Names can't tell probabilities,
+    per cent and next-token probabilities apart, nor logits from log-probabilities; the cells can."""
     if said == "probabilities" and seen in SHARES:
         return seen
     return said or seen
@@ -204,58 +194,41 @@ def refined(said: str, seen: str) -> str:
 
 def logits_of(sheet: Sheet, values: FloatArray, counts: IntArray, kind: str) -> tuple[LogitArray, FloatArray | None]:
     """The logits (n, k) of the cells of options, and the cells themselves where they are probabilities (else None).
-
-    Logits are float64. Those of probabilities are their logarithms in float32, because the probabilities count.
-    """
+    Logits are float64. Those of probabilities are their logarithms in float32, because the probabilities count."""
     there = ~np.isnan(values)
-    if kind == "percentages":
-        values = values / 100
+    values = values / 100 if kind == "percentages" else values
+    cells = np.where(there, values, 0.0)  # those that are missing break no rule
+    sums, negative = cells.sum(axis=1), (cells < 0).any(axis=1)
+
+    def expected(what: str, bad: BoolArray | np.bool_, more: Callable[[int], str] = lambda row: "") -> None:
+        _refuse(sheet, bad, lambda row: f"expected {what}, found {_listed(values[row])}{more(row)}")
+
     if kind in ("probabilities", "percentages"):
-        bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0) > 1 + SUM_WITHIN).any(axis=1)
-        sums = np.where(there, values, 0).sum(axis=1)
-        bad |= abs(sums - 1) > sum_within(values)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(
-                f"{sheet.where(row)}: expected probabilities from 0 to 1 with sum 1, found {_listed(values[row])} with "
-                f"sum {sums[row]:.6g}"
-            )
+        bad = negative | (cells > 1 + SUM_WITHIN).any(axis=1) | (abs(sums - 1) > sum_within(values))
+        expected("probabilities from 0 to 1 with sum 1", bad, lambda row: f" with sum {sums[row]:.6g}")
     elif kind == "next-token probabilities":
-        bad = (np.where(there, values, 0) < 0).any(axis=1) | (np.where(there, values, 0).sum(axis=1) > 1 + SUM_WITHIN)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(
-                f"{sheet.where(row)}: expected next-token probabilities from 0 to 1 with a sum up to 1, found "
-                f"{_listed(values[row])}"
-            )
+        expected("next-token probabilities from 0 to 1 with a sum up to 1", negative | (sums > 1 + SUM_WITHIN))
     elif kind == "negative log-probabilities":
-        bad = (np.where(there, values, 1) < -SUM_WITHIN).any(axis=1)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(
-                f"{sheet.where(row)}: expected negative log-probabilities from 0 on, found {_listed(values[row])}"
-            )
+        expected("negative log-probabilities from 0 on", (cells < -SUM_WITHIN).any(axis=1))
         values = -values
     elif kind == "log-probabilities":
-        bad = (np.where(there, values, -1) > SUM_WITHIN).any(axis=1)
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InputError(f"{sheet.where(row)}: expected log-probabilities up to 0, found {_listed(values[row])}")
-    shares = np.where(there, values, 0.0) if kind in SHARES else None
+        expected("log-probabilities up to 0", (cells > SUM_WITHIN).any(axis=1))
+    shares = cells if kind in SHARES else None
     with np.errstate(divide="ignore"):
         logits = np.where(there, values, -np.inf) if shares is None else np.log(shares)
-    if (logits > LARGEST_LOGIT).any():
-        row = int(np.argmax((logits > LARGEST_LOGIT).any(axis=1)))
-        raise InputError(
-            f"{sheet.where(row)}: expected numbers up to 3.4e38, found {logits[row].max():g}, which is too large"
-        )
-    logits = in_range(logits)
-    bad = ~np.isfinite(logits).any(axis=1)
+    large = (logits > LARGEST_LOGIT).any(axis=1)
+    _refuse(sheet, large, lambda row: f"expected numbers up to 3.4e38, found {logits[row].max():g}, which is too large")
+    kept = in_range(logits)
+    expected("an option that is not ruled out", ~np.isfinite(kept).any(axis=1))
+    check_not_flat(kept, sheet.path)
+    return (kept, None) if shares is None else (kept.astype(np.float32), shares)
+
+
+def _refuse(sheet: Sheet, bad: BoolArray | np.bool_, sentence: Callable[[int], str]) -> None:
+    """Raise :class:`InputError` with the place and the sentence of the first row that is ``bad`` (n,)."""
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(f"{sheet.where(row)}: expected an option that is not ruled out, found {_listed(values[row])}")
-    check_not_flat(logits, sheet.path)
-    return (logits, None) if shares is None else (logits.astype(np.float32), shares)
+        raise InputError(f"{sheet.where(row)}: {sentence(row)}")
 
 
 def _listed(row: FloatArray) -> str:

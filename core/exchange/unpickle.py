@@ -8,9 +8,7 @@ state that a file can set, and no other name can be called.
 
 from __future__ import annotations
 
-import codecs
 import pickletools
-import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,12 +27,10 @@ LONGEST_NUMBER = 9
 
 
 def load_arrays(content: bytes, path: Path) -> Any:
-    """The value of a pickle of arrays, lists, dicts, numbers and text.
-
-    Raises :class:`InputError` that names the file and what it holds that is not admitted, or that it is damaged.
-    """
+    """The value of a pickle of arrays, lists, dicts, numbers and text. Raises :class:`InputError` that names the file
+    and what it holds that is not admitted, or that it is damaged."""
     try:
-        return _finished(_Machine(content).run(), {}, 0)[0]
+        return _finished(_Machine().run(content), {}, 0)[0]
     except (IndexError, KeyError) as error:
         raise _refusal(path, "it takes a value that is not there") from error
     except (RefusedPickle, ValueError, TypeError, OverflowError, MemoryError) as error:
@@ -94,56 +90,25 @@ def _key_size(key: Any) -> int:
 class _Machine:
     """Carries out a pickle's operations. ``stack`` has what is on it since the last mark, ``marks`` what was below."""
 
-    __slots__ = ("at", "content", "count", "marks", "memo", "stack")
+    __slots__ = ("count", "marks", "memo", "stack")
 
-    def __init__(self, content: bytes) -> None:
-        self.content = content
-        self.at = 0
+    def __init__(self) -> None:
         self.count = 0
         self.stack: list[Any] = []
         self.marks: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
 
-    def run(self) -> Any:
-        """The value of the pickle."""
-        content, known = self.content, OPERATIONS
-        while self.at < len(content):
-            code = content[self.at]
-            self.at += 1
-            if code == STOP:
-                if len(self.stack) != 1 or self.marks:
-                    raise RefusedPickle("it ends in the middle of a value")
-                return self.stack[0]
-            operation = known.get(code)
+    def run(self, content: bytes) -> Any:
+        """The value of the pickle. :func:`pickletools.genops` takes its operations apart and runs none."""
+        for opcode, argument, _ in pickletools.genops(content):
+            operation = OPERATIONS.get(opcode.name)
             if operation is None:
-                raise RefusedPickle(f"it has the operation {NAMES.get(code, f'{code:#04x}')}")
-            operation(self)
+                raise RefusedPickle(f"it has the operation {opcode.name}")
+            operation(self, argument)
             self.count += 1
-        raise RefusedPickle("it has no end")
-
-    def take(self, size: int, kind: str = "value") -> bytes:
-        """The next bytes."""
-        begin, self.at = self.at, self.at + size
-        if self.at > len(self.content):
-            raise RefusedPickle(f"expected {size} bytes in a {kind}, but only {len(self.content) - begin} remain")
-        return self.content[begin : self.at]
-
-    def skip(self, size: int) -> None:
-        self.take(size)
-
-    def counted(self, width: int, kind: str) -> bytes:
-        """Bytes after their number, which takes ``width`` bytes itself."""
-        return self.take(int.from_bytes(self.take(width), "little"), kind)
-
-    def line(self) -> str:
-        """The rest of the line."""
-        end = self.content.index(b"\n", self.at)
-        line, self.at = self.content[self.at : end], end + 1
-        return line.decode("latin1")
-
-    def number(self, width: int) -> int:
-        """The next bytes as a whole number without a sign."""
-        return int.from_bytes(self.take(width), "little")
+        if len(self.stack) != 1 or self.marks:
+            raise RefusedPickle("it ends in the middle of a value")
+        return self.stack[0]
 
     def push(self, value: Any) -> None:
         self.stack.append(value)
@@ -167,35 +132,17 @@ def _mark(machine: _Machine) -> None:
     machine.stack = []
 
 
-def _whole(digits: str) -> int | bool:
-    """A whole number as protocol 0 writes it, where 00 and 01 are False and True."""
-    if digits in ("00", "01"):
-        return digits == "01"
-    if len(digits) > 20:
-        raise RefusedPickle(f"it has a whole number of {len(digits):,} digits")
-    return int(digits)
+def _number(machine: _Machine, number: int) -> None:
+    if number.bit_length() >= 8 * LONGEST_NUMBER:
+        raise RefusedPickle(f"it has a whole number of {number.bit_length() // 8 + 1:,} bytes")
+    machine.push(number)
 
 
-def _signed(content: bytes) -> int:
-    if len(content) > LONGEST_NUMBER:
-        raise RefusedPickle(f"it has a whole number of {len(content):,} bytes")
-    return int.from_bytes(content, "little", signed=True)
-
-
-def _quoted(line: str) -> str:
-    """A text as Python 2 writes it in protocol 0."""
-    if len(line) < 2 or line[0] != line[-1] or line[0] not in "'\"":
-        raise RefusedPickle("it has a text without quotation marks")
-    return codecs.escape_decode(line[1:-1].encode("latin1"))[0].decode("ascii")
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")
-
-
-def _escaped(line: str) -> str:
-    """A text as Python 3 writes it in protocol 0."""
-    return str(whole_texts(line.encode("latin1").decode("raw_unicode_escape")))
+def _ascii(machine: _Machine, text: str) -> None:
+    """A text as Python 2 writes it."""
+    if not text.isascii():
+        raise RefusedPickle("it has a text of Python 2 that is not ASCII")
+    machine.push(text)
 
 
 def _append(machine: _Machine) -> None:
@@ -217,28 +164,22 @@ def _extend(target: Any, values: list[Any]) -> None:
 
 def _set_item(machine: _Machine) -> None:
     target, *pair = machine.last(3)
-    _update(target, pair)
-    machine.push(target)
+    machine.push(_updated(target, pair))
 
 
 def _set_items(machine: _Machine) -> None:
     values = machine.since_mark()
-    _update(machine.stack[-1], values)
+    _updated(machine.stack[-1], values)
 
 
-def _update(target: Any, values: list[Any]) -> None:
+def _updated(target: Any, values: list[Any]) -> Any:
     if type(target) is not dict or len(values) % 2:
         raise RefusedPickle("it sets a key of what is no dict")
     for key, value in zip(values[::2], values[1::2], strict=True):
         if key is not None and not isinstance(key, (str, bytes, int, float, np.generic)):
             raise RefusedPickle(f"it has a {type(key).__name__.strip('_').lower()} as the key of a dict")
         target[key] = value
-
-
-def _dict(machine: _Machine) -> None:
-    made: dict[Any, Any] = {}
-    _update(made, machine.since_mark())
-    machine.push(made)
+    return target
 
 
 def _name(machine: _Machine, module: Any, name: Any) -> None:
@@ -268,71 +209,49 @@ def _remember(machine: _Machine, number: int) -> None:
     machine.memo[number] = machine.stack[-1]
 
 
-def _protocol(machine: _Machine) -> None:
-    if (protocol := machine.number(1)) > NEWEST_PROTOCOL:
+def _protocol(machine: _Machine, protocol: int) -> None:
+    if protocol > NEWEST_PROTOCOL:
         raise RefusedPickle(f"it is of protocol {protocol}, and {NEWEST_PROTOCOL} is the newest that is known")
 
 
 NEWEST_PROTOCOL = 5
-NAMES = {ord(opcode.code): opcode.name for opcode in pickletools.opcodes}
-STOP = ord(".")
-OPERATIONS: dict[int, Callable[[_Machine], None]] = {
-    ord(code): operation
-    for code, operation in {
-        "\x80": _protocol,
-        "\x95": lambda m: m.skip(8),  # a frame's length, which helps with reading from a stream
-        "(": _mark,
-        # values
-        "N": lambda m: m.push(None),
-        "\x88": lambda m: m.push(True),
-        "\x89": lambda m: m.push(False),
-        "I": lambda m: m.push(_whole(m.line())),
-        "L": lambda m: m.push(_whole(m.line().removesuffix("L"))),
-        "J": lambda m: m.push(_signed(m.take(4))),
-        "K": lambda m: m.push(m.number(1)),
-        "M": lambda m: m.push(m.number(2)),
-        "\x8a": lambda m: m.push(_signed(m.counted(1, "long1"))),
-        "\x8b": lambda m: m.push(_signed(m.counted(4, "long4"))),
-        "F": lambda m: m.push(float(m.line())),
-        "G": lambda m: m.push(struct.unpack(">d", m.take(8))[0]),
-        "S": lambda m: m.push(_quoted(m.line())),
-        "T": lambda m: m.push(m.counted(4, "string4").decode("ascii")),
-        "U": lambda m: m.push(m.counted(1, "string1").decode("ascii")),
-        "V": lambda m: m.push(_escaped(m.line())),
-        "X": lambda m: m.push(_text(m.counted(4, "unicodestring4"))),
-        "\x8c": lambda m: m.push(_text(m.counted(1, "unicodestring1"))),
-        "\x8d": lambda m: m.push(_text(m.counted(8, "unicodestring8"))),
-        "B": lambda m: m.push(m.counted(4, "bytes4")),
-        "C": lambda m: m.push(m.counted(1, "bytes1")),
-        "\x8e": lambda m: m.push(m.counted(8, "bytes8")),
-        "\x96": lambda m: m.push(bytearray(m.counted(8, "bytearray8"))),
-        # lists, tuples and dicts
-        "]": lambda m: m.push([]),
-        "l": lambda m: m.push(m.since_mark()),
-        "a": _append,
-        "e": _appends,
-        ")": lambda m: m.push(()),
-        "t": lambda m: m.push(tuple(m.since_mark())),
-        "\x85": lambda m: m.push(m.last(1)),
-        "\x86": lambda m: m.push(m.last(2)),
-        "\x87": lambda m: m.push(m.last(3)),
-        "}": lambda m: m.push({}),
-        "d": _dict,
-        "s": _set_item,
-        "u": _set_items,
-        # arrays
-        "c": lambda m: _name(m, m.line(), m.line()),
-        "\x93": lambda m: _name(m, *m.last(2)),
-        "R": _call,
-        "b": _build,
-        # what was there before
-        "\x94": lambda m: _remember(m, len(m.memo)),
-        "p": lambda m: _remember(m, int(_whole(m.line()))),
-        "q": lambda m: _remember(m, m.number(1)),
-        "r": lambda m: _remember(m, m.number(4)),
-        "g": lambda m: m.push(m.memo[int(_whole(m.line()))]),
-        "h": lambda m: m.push(m.memo[m.number(1)]),
-        "j": lambda m: m.push(m.memo[m.number(4)]),
-    }.items()
+OPERATIONS: dict[str, Callable[[_Machine, Any], None]] = {
+    "PROTO": _protocol,
+    "MARK": lambda m, _: _mark(m),
+    **dict.fromkeys(("FRAME", "STOP"), lambda m, _: None),  # a frame's length helps with reading from a stream
+    # values
+    "NONE": lambda m, _: m.push(None),
+    "NEWTRUE": lambda m, _: m.push(True),
+    "NEWFALSE": lambda m, _: m.push(False),
+    **dict.fromkeys(("INT", "LONG", "BININT", "BININT1", "BININT2", "LONG1", "LONG4"), _number),
+    **dict.fromkeys(("STRING", "BINSTRING", "SHORT_BINSTRING"), _ascii),
+    **dict.fromkeys(
+        ("UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"), lambda m, text: m.push(whole_texts(text))
+    ),
+    **dict.fromkeys(("FLOAT", "BINFLOAT"), _Machine.push),
+    **dict.fromkeys(("BINBYTES", "SHORT_BINBYTES", "BINBYTES8", "BYTEARRAY8"), _Machine.push),
+    # lists, tuples and dicts
+    "EMPTY_LIST": lambda m, _: m.push([]),
+    "LIST": lambda m, _: m.push(m.since_mark()),
+    "APPEND": lambda m, _: _append(m),
+    "APPENDS": lambda m, _: _appends(m),
+    "EMPTY_TUPLE": lambda m, _: m.push(()),
+    "TUPLE": lambda m, _: m.push(tuple(m.since_mark())),
+    "TUPLE1": lambda m, _: m.push(m.last(1)),
+    "TUPLE2": lambda m, _: m.push(m.last(2)),
+    "TUPLE3": lambda m, _: m.push(m.last(3)),
+    "EMPTY_DICT": lambda m, _: m.push({}),
+    "DICT": lambda m, _: m.push(_updated({}, m.since_mark())),
+    "SETITEM": lambda m, _: _set_item(m),
+    "SETITEMS": lambda m, _: _set_items(m),
+    # arrays
+    "GLOBAL": lambda m, names: _name(m, *names.split(" ", 1)),
+    "STACK_GLOBAL": lambda m, _: _name(m, *m.last(2)),
+    "REDUCE": lambda m, _: _call(m),
+    "BUILD": lambda m, _: _build(m),
+    # what was there before
+    "MEMOIZE": lambda m, _: _remember(m, len(m.memo)),
+    **dict.fromkeys(("PUT", "BINPUT", "LONG_BINPUT"), _remember),
+    **dict.fromkeys(("GET", "BINGET", "LONG_BINGET"), lambda m, number: m.push(m.memo[number])),
 }
-"""The operations that are read, by their codes (:mod:`pickletools` explains each one)."""
+"""The operations that are read, by their names (:mod:`pickletools` explains each one)."""

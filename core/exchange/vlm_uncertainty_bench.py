@@ -8,7 +8,7 @@ published protocol splits the rows as that of :mod:`core.exchange.llm_uncertaint
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,9 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.exchange.build_run import check_not_flat, check_row
+from core.exchange.cited_work import CitedWork
+from core.exchange.dropped.examples import example
+from core.exchange.dropped.kind import Kind
 from core.exchange.imported import ImportedRun, fingerprint, logits_dtype, read_bytes
 from core.exchange.llm_uncertainty_bench import halves
 from core.exchange.unpickle import load_arrays
@@ -33,20 +36,12 @@ OPTIONS = 6
 
 def is_result(values: Any) -> bool:
     """Whether the content of a pickle is such a result."""
-    return (
-        isinstance(values, list)
-        and bool(values)
-        and isinstance(values[0], dict)
-        and {"logits", "answer"} <= set(values[0])
-    )
+    first = values[0] if isinstance(values, list) and values else None
+    return isinstance(first, dict) and {"logits", "answer"} <= set(first)
 
 
-def read(paths: Sequence[Path]) -> list[ImportedRun]:
-    """Read result files; :class:`InputError` names the file and the row, what was expected and what was found."""
-    return [_read_run(path) for path in paths]
-
-
-def _read_run(path: Path) -> ImportedRun:
+def read(path: Path) -> ImportedRun:
+    """The run of a result file; :class:`InputError` names the file and the row, what was expected and found."""
     content = read_bytes(path)
     rows = load_arrays(content, path)
     if not is_result(rows):
@@ -68,17 +63,10 @@ def _read_run(path: Path) -> ImportedRun:
             raise InputError(f"{where}: expected the answer as a letter of {k} options, found {shown(row['answer'])}")
         options = tuple(str(row.get(letter) or EXTRA.get(letter, f"option {letter}")) for letter in LETTERS[:k])
         check_row(where, k, LETTERS.index(answer), options)
-        questions.append(
-            Question(
-                id=str(number),
-                task=task,
-                group=str(row.get("category") or row.get("subject") or row.get("situation") or task),
-                context="\n".join(filter(None, [str(row.get("hint") or ""), PICTURE.format(number)])),
-                question=str(row.get("question") or f"row {number}"),
-                options=options,
-                label=LETTERS.index(answer),
-            )
-        )
+        group = str(row.get("category") or row.get("subject") or row.get("situation") or task)
+        context = "\n".join(filter(None, [str(row.get("hint") or ""), PICTURE.format(number)]))
+        text = str(row.get("question") or f"row {number}")
+        questions.append(Question(str(number), task, group, context, text, options, LETTERS.index(answer)))
         logits.append(own)
     if len({len(own) for own in logits}) > 1:
         raise InputError(
@@ -87,15 +75,9 @@ def _read_run(path: Path) -> ImportedRun:
         )
     stacked = np.stack(logits)
     check_not_flat(stacked, path)
-    model = path.resolve().parent.name
+    model = path.resolve().parent.name or "unknown"
     return ImportedRun(
-        spec=RunSpec(
-            model=model or "unknown",
-            task=task,
-            dtype=logits_dtype(stacked),
-            origin=ORIGIN,
-            fingerprint=fingerprint(content),
-        ),
+        spec=RunSpec(model, task, dtype=logits_dtype(stacked), origin=ORIGIN, fingerprint=fingerprint(content)),
         questions=tuple(questions),
         roles=halves(len(questions)),
         scored=OptionLogits(tuple(q.id for q in questions), stacked, np.full(len(questions), np.nan, dtype=np.float32)),
@@ -115,3 +97,33 @@ def _options(logits: Any) -> npt.NDArray[np.float32]:
 def _is_double(logits: Any) -> bool:
     """Whether the authors' code computes with these logits in double precision."""
     return np.asarray(logits).dtype == np.float64
+
+
+# ---------------------------------------------------------------- its record, with an example
+
+
+def _vlm() -> list[dict[str, Any]]:
+    texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
+    return [
+        {"id": i, "question": f"{i}?", "answer": "ABCD"[i % 4], "logits": np.arange(6) * 1.5} | texts for i in range(8)
+    ]
+
+
+KIND = Kind(
+    title="option logits of VLM-Uncertainty-Bench",
+    article="",
+    place="runs",
+    listed="VLM-Uncertainty-Bench pickles",
+    pickled=is_result,
+    read=read,
+    origin=ORIGIN,
+    cited=CitedWork(
+        "kostumov2024uncertainty",
+        "misc",
+        "Kostumov, Vasily and Nutfullin, Bulat and Pilipenko, Oleg and Ilyushin, Eugene",
+        "Uncertainty-Aware Evaluation for Vision-Language Models",
+        2024,
+        arxiv="2402.14418",
+    ),
+    examples=(example("Logits of a data set", "oodcv.pkl", lambda: pickle.dumps(_vlm())),),
+)

@@ -27,10 +27,8 @@ def available() -> tuple[str, ...]:
 
 
 def load(task: str) -> list[Question]:
-    """All questions of a task.
-
-    Raises :class:`InputError` for an unknown task, one without questions here, or a file that is damaged.
-    """
+    """All questions of a task. Raises :class:`InputError` for an unknown task, one without questions here, or a file
+    that is damaged."""
     if task not in TASKS:
         raise InputError(f"unknown task {task!r}; choose from {', '.join(available())}")
     path = bank_path(task)

@@ -223,7 +223,6 @@ def parts(columns: Columns) -> Parts:
 
 
 def _is_text(cells: Sequence[Any]) -> bool:
-    """Whether a field has texts in most rows."""
     return 2 * sum(isinstance(cell, str) and bool(cell.strip()) for cell in cells) >= len(cells)
 
 
@@ -240,7 +239,6 @@ def _text(cell: Any) -> str:
 
 
 def _stripped(cells: Sequence[Any]) -> list[str]:
-    """Cells as texts."""
     try:
         return [cell.strip() for cell in cells]
     except AttributeError:
@@ -286,7 +284,6 @@ def _questions(columns: Columns, asked: str, context: str, hypothesis: str) -> l
 
 
 def _are_letters(options: Options) -> bool:
-    """Whether all options are their letters alone."""
     return all(texts == tuple(LETTERS[: len(texts)]) for texts in options.texts)
 
 
@@ -620,9 +617,7 @@ def _is_number(cells: Sequence[Any]) -> bool:
 
 def looks_like_bank(sheet: Sheet) -> bool:
     """Whether a table is a question bank: it has questions, options and right answers, and no model's figures or picks.
-
-    Options that are numbers are figures only if they behave like those of a model in the whole table.
-    """
+    Options that are numbers are figures only if they behave like those of a model in the whole table."""
     columns = with_header(cells_of(sheet))
     try:
         bank = parts(columns)

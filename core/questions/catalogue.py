@@ -66,10 +66,8 @@ class TaskData:
 
 
 def load(task: str) -> TaskData:
-    """The questions of ``task``.
-
-    Raises :class:`InputError` for an unknown task, and for data that are not there or not as they should be.
-    """
+    """The questions of ``task``. Raises :class:`InputError` for an unknown task, and for data that are not there or not
+    as they should be."""
     name, place = split_task(task)
     if not place:
         if is_file(task):
@@ -88,10 +86,8 @@ def load(task: str) -> TaskData:
 
 
 def _version(path: Path) -> tuple[Path, int, int]:
-    """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at.
-
-    Raises :class:`InputError` if it is a bank that was brought in, and not the file that was kept.
-    """
+    """The path with the time of its last change, in nanoseconds, and its size; zeros if it can't be looked at. Raises
+    :class:`InputError` if it is a bank that was brought in, and not the file that was kept."""
     try:
         check_bank(path)
         of = path.stat()

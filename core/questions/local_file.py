@@ -221,7 +221,6 @@ def _places(
 
 
 def _cell(cell: Any) -> str:
-    """A cell of answers as text."""
     if isinstance(cell, dict):  # an option as it is among the options
         cell = next((cell[key] for key in ("label", "key", "letter", "id", "text") if key in cell), "")
     if isinstance(cell, (list, tuple)):
@@ -298,7 +297,6 @@ def _without_gaps(texts: Texts, label: int, *, are_columns: bool) -> tuple[Texts
 
 
 def _reason(asked: str, texts: Texts, label: int) -> str:
-    """Why a row is no sound question."""
     if not asked:
         return "no question"
     if len(texts) < 2:
@@ -311,7 +309,6 @@ def _reason(asked: str, texts: Texts, label: int) -> str:
 
 
 def _sentence(reason: str, made: Parts, row: int, texts: Texts) -> str:
-    """What is wrong with a row, and what to do."""
     if reason == "no question":
         return f"expected a question, found the columns {listed(made.columns)}"
     if reason in ("fewer than two options", "an empty option"):

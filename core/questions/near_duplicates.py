@@ -84,10 +84,8 @@ def _shingles(questions: Sequence[Question]) -> list[npt.NDArray[np.int64]]:
 
 
 def _candidates(sets: Sequence[npt.NDArray[np.int64]]) -> set[tuple[int, int]]:
-    """Pairs that may overlap: each question with the last one before it that has the same band.
-
-    One pair a question and band, not all of them, keeps this linear where thousands of questions share a template.
-    """
+    """Pairs that may overlap: each question with the last one before it that has the same band. One pair a question and
+    band, not all of them, keeps this linear where thousands of questions share a template."""
     if not sets:
         return set()
     factors = np.random.default_rng(0).integers(1, 1 << 62, HASHES, dtype=np.uint64) * 2 + 1

@@ -44,9 +44,7 @@ class Built:
 
 def build(task: str, rows: Sequence[Row], *, place: str) -> Built:
     """The questions of ``task`` from rows of its data set; ``place`` is named where a row is not as expected.
-
-    Deterministic: the same rows give the same questions. Raises :class:`InputError` for rows of another shape.
-    """
+    Deterministic: the same rows give the same questions. Raises :class:`InputError` for rows of another shape."""
     try:
         return RECIPES[task](task, rows)
     except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -104,10 +102,8 @@ def _hellaswag(task: str, rows: Sequence[Row]) -> Built:
 
 
 def _halueval(task: str, rows: Sequence[Row]) -> Built:
-    """As published: two other items drawn each (never the item itself), then the four options shuffled.
-
-    With 10,000 rows the labels are those of the published files, all of them.
-    """
+    """As published: two other items drawn each (never the item itself), then the four options shuffled. With 10,000
+    rows the labels are those of the published files, all of them."""
     context, right, wrong = HALUEVAL[task]
     numbers = random.Random(SEED)
     questions = []
@@ -137,9 +133,7 @@ def _another(numbers: random.Random, i: int, n: int) -> int:
 
 def _choices(task: str, rows: Sequence[Row]) -> Built:
     """ARC and CommonsenseQA, as on the hub (lists of labels and texts) or in the published note (a stem with choices).
-
-    Options may be labelled by letters or numbers; a few questions have another number of options than most.
-    """
+    Options may be labelled by letters or numbers; a few questions have another number of options than most."""
     made = []
     for row in rows:
         stem, texts, labels = _listed(row)

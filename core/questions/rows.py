@@ -67,10 +67,8 @@ def read_file(path: Path) -> list[Row]:
 
 
 def read_dataset(location: str, *, configuration: str | None, split: str, revision: str | None = None) -> list[Row]:
-    """The rows of a data set of the Hugging Face hub, or of a folder laid out like one.
-
-    Raises :class:`InputError` if it can't be reached or has no such part; no code of its makers is run.
-    """
+    """The rows of a data set of the Hugging Face hub, or of a folder laid out like one. Raises :class:`InputError` if
+    it can't be reached or has no such part; no code of its makers is run."""
     extras.need("models")
     import datasets
 
@@ -85,10 +83,8 @@ def read_dataset(location: str, *, configuration: str | None, split: str, revisi
 
 
 def download(repository: str, name: str) -> Path:
-    """One file of a data set on the hub, from the cache where it is there.
-
-    Raises :class:`InputError` if it can't be reached.
-    """
+    """One file of a data set on the hub, from the cache where it is there. Raises :class:`InputError` if it can't be
+    reached."""
     extras.need("models")
     from huggingface_hub import hf_hub_download
 

@@ -25,10 +25,8 @@ DIGESTS = {
 
 
 def shipped_lines(path: Path) -> list[str]:
-    """The lines of a file of questions in ``assets``.
-
-    Raises :class:`InputError` if it is missing, or is not the file that was shipped.
-    """
+    """The lines of a file of questions in ``assets``. Raises :class:`InputError` if it is missing, or is not the file
+    that was shipped."""
     try:
         text = content_of(path).decode().replace("\r\n", "\n")
         digest = hashlib.blake2b(text.encode(), digest_size=DIGEST_BYTES).hexdigest()

@@ -100,10 +100,8 @@ def _split(
 
 
 def without(drawn: Draw, names: Collection[str]) -> Draw:
-    """The draw without these questions, each with all orders of its options.
-
-    Raises :class:`InputError` if a side of the split would be empty.
-    """
+    """The draw without these questions, each with all orders of its options. Raises :class:`InputError` if a side of
+    the split would be empty."""
     pairs = list(zip(drawn.questions, drawn.roles, strict=True))
     first = {q.id: first_order(q.id) if role == "rotation" else q.id for q, role in pairs}
     kept = [(q, role) for q, role in pairs if role == "demonstration" or first[q.id] not in names]

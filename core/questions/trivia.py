@@ -59,10 +59,8 @@ def is_right(answer: str, normalized_aliases: Sequence[str]) -> bool:
 
 
 def read(source: str) -> tuple[ShortQuestion, ...]:
-    """The questions that ``source`` names: ``trivia``, which ships, ``trivia_qa@hub``, or a file in its shape.
-
-    Raises :class:`InputError` that names the row which is none, or what can't be reached.
-    """
+    """The questions that ``source`` names: ``trivia``, which ships, ``trivia_qa@hub``, or a file in its shape. Raises
+    :class:`InputError` that names the row which is none, or what can't be reached."""
     if source == BUNDLED:
         rows: Sequence[Row] = shipped_rows()
         where = source

@@ -151,10 +151,8 @@ def recipe_labels(file: ShelfFile) -> Path:
 
 
 def _runs(entry: Entry, reading: Reading, paths: Sequence[str]) -> list[ImportedRun]:
-    """The runs under the entry's names.
-
-    Raises :class:`InputError` if a file of the entry can't be read. Files inside its archives may be anything.
-    """
+    """The runs under the entry's names. Raises :class:`InputError` if a file of the entry can't be read. Files inside
+    its archives may be anything."""
     refused = [(name, sentence) for sentence, names in refusals(reading) for name in names]
     refused += [(name, "its columns do not say what they are") for one in reading.unmapped for name in one.names]
     own = next((one for one in refused if one[0] in paths), None)

@@ -39,10 +39,8 @@ def sha256_of(path: Path) -> str:
 
 
 def find(address: str, sha256: str = "") -> Path | None:
-    """The file of this hash, or the one that came from ``address`` before; None if it is not here.
-
-    Its content is hashed again, and a file that was changed on the disk is deleted.
-    """
+    """The file of this hash, or the one that came from ``address`` before; None if it is not here. Its content is
+    hashed again, and a file that was changed on the disk is deleted."""
     digest = sha256 or _known(address)
     path = folder() / "files" / digest
     if not digest or not path.is_file():

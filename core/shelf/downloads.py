@@ -50,11 +50,8 @@ class _NoConnection(_Broken):
 
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
-    """The file in the cache, downloaded if it is not there.
-
-    Raises :class:`InputError` with one sentence if it can't be had as the entry describes it, and
-    :class:`~core.errors.RunCancelled` if a person cancelled.
-    """
+    """The file in the cache, downloaded if it is not there. Raises :class:`InputError` with one sentence if it can't be
+    had as the entry describes it, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     here = cache.find(file.address, file.sha256)
     if here is not None and not file.anew:
         progress.skip(here.stat().st_size)
@@ -71,7 +68,6 @@ def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
 
 
 def _client() -> httpx2.Client:
-    """A client that leaves redirects to us and takes proxies and certificates from the environment."""
     stall = settings().shelf_stall_seconds
     try:
         return httpx2.Client(
@@ -86,7 +82,6 @@ def _client() -> httpx2.Client:
 
 
 def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: DownloadProgress) -> None:
-    """Download what ``part`` lacks, with new connections where one breaks."""
     known = cache.read_part(part)
     if known is None:
         cache.drop_part(part)
@@ -114,7 +109,6 @@ def _complete(client: httpx2.Client, file: ShelfFile, part: Path, progress: Down
 def _piece(
     client: httpx2.Client, file: ShelfFile, part: Path, known: PartialDownload | None, progress: DownloadProgress
 ) -> PartialDownload:
-    """Download the next piece of a file, and append it to ``part``."""
     have = part.stat().st_size if known else 0
     last = have + PIECE - 1
     headers = {"Range": f"bytes={have}-{last}"}

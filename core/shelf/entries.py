@@ -120,9 +120,7 @@ class Entry:
 
     def chosen(self, only: str = "", *, where: Mapping[str, Collection[str]] | None = None) -> tuple[ShelfFile, ...]:
         """The files whose path matches ``only`` (a glob pattern, or a part of the path), and those that they need.
-
-        ``where`` narrows them to some values of the ``choices``. Raises :class:`InputError` if none is left.
-        """
+        ``where`` narrows them to some values of the ``choices``. Raises :class:`InputError` if none is left."""
         pattern = only.lower() if any(sign in only for sign in "*?[") else f"*{only.lower()}*"
         wanted = [
             file
@@ -189,7 +187,6 @@ def entry(name: str) -> Entry:
 
 
 def _paths() -> dict[str, Path]:
-    """The file of each entry by its name."""
     return {path.stem: path for folder in folders() for path in sorted(folder.glob("*.toml"))}
 
 

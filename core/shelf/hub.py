@@ -36,11 +36,8 @@ class NotOnHubError(InputError):
 
 
 def fetch(file: ShelfFile, progress: DownloadProgress) -> Path:
-    """The file in the cache, downloaded from the hub if it is not there.
-
-    Raises :class:`InputError` with one sentence if it can't be had, and :class:`~core.errors.RunCancelled` if a person
-    cancelled.
-    """
+    """The file in the cache, downloaded from the hub if it is not there. Raises :class:`InputError` with one sentence
+    if it can't be had, and :class:`~core.errors.RunCancelled` if a person cancelled."""
     address = f"hub:{file.address}/{file.path}"
     here = cache.find(address, file.sha256)
     if here is not None and not file.anew:
@@ -91,10 +88,8 @@ def check_reachable(where: str) -> None:
 
 
 def listed(repository: str) -> list[RepoFile]:
-    """The files of a data set as it is now.
-
-    Raises :class:`NotOnHubError` if there is no such data set, and :class:`InputError` if the hub does not say.
-    """
+    """The files of a data set as it is now. Raises :class:`NotOnHubError` if there is no such data set, and
+    :class:`InputError` if the hub does not say."""
     check_reachable(repository)
     from huggingface_hub import HfApi
     from huggingface_hub.hf_api import RepoFile

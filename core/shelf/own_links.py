@@ -39,10 +39,8 @@ def is_link(text: str) -> bool:
 
 
 def of_link(text: str) -> Entry:
-    """The entry of a link. Raises :class:`InputError` for one that can't be fetched from.
-
-    The address of a file's page on GitHub or on the hub stands for the file.
-    """
+    """The entry of a link. Raises :class:`InputError` for one that can't be fetched from. The address of a file's page
+    on GitHub or on the hub stands for the file."""
     if found := read_hub_id(text):
         return _of_hub(found)
     addresses.check_readable(text)

@@ -70,10 +70,8 @@ class ImportedResults:
 
 
 def recompute(way: str, options: Mapping[str, Any], imported: ImportedResults) -> tuple[RecomputedFigure, ...]:
-    """All published figures of what was imported, with what comes out here.
-
-    Raises :class:`InputError` for an unknown way, and for published tables that can't be read.
-    """
+    """All published figures of what was imported, with what comes out here. Raises :class:`InputError` for an unknown
+    way, and for published tables that can't be read."""
     if not way:
         return ()
     if way not in FIGURES:
@@ -252,7 +250,6 @@ def _bluq_figures(run: ImportedRun, path: Path) -> dict[str, float]:
 
 
 def _fetched(run: ImportedRun, files: Mapping[str, Path]) -> Path:
-    """The fetched file that a run was read from."""
     name = str(run.provenance["file"])
     return next(path for there, path in files.items() if Path(there).name == name)
 
@@ -286,10 +283,8 @@ LLMBAR_FIGURES = {
 
 
 def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
-    """Of each evaluator: the share of right verdicts in each order, and how often both orders say the same.
-
-    A missing verdict is never right, as the authors count it.
-    """
+    """Of each evaluator: the share of right verdicts in each order, and how often both orders say the same. A missing
+    verdict is never right, as the authors count it."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for read in imported.juries:
         jury, subset = read.judgements, read.name
@@ -317,10 +312,8 @@ def _llmbar(options: Mapping[str, Any], imported: ImportedResults) -> list[Recom
 
 
 def _pandalm(options: Mapping[str, Any], imported: ImportedResults) -> list[RecomputedFigure]:
-    """Each judge's accuracy and macro means over the three verdicts, and the annotators' kappas and counts.
-
-    They are of all pairs, ties too; the juries leave out the pairs that the annotators call a tie.
-    """
+    """Each judge's accuracy and macro means over the three verdicts, and the annotators' kappas and counts. They are of
+    all pairs, ties too; the juries leave out the pairs that the annotators call a tie."""
     files = {Path(name).name: path for name, path in imported.files.items()}
     if "testset-v1.json" not in files:
         return []

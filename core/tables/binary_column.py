@@ -22,10 +22,8 @@ FIRST_AND_SECOND = {"0", "1", "0.0", "1.0", "true", "false"}
 
 
 def both_classes(sheet: Sheet) -> Sheet:
-    """The sheet with a column for each of two classes, if it has the probability of one class alone; else the same.
-
-    The label says 0 or 1, true or false, or one of two names, and the column's own name has one of these.
-    """
+    """The sheet with a column for each of two classes, if it has the probability of one class alone; else the same. The
+    label says 0 or 1, true or false, or one of two names, and the column's own name has one of these."""
     label = first(sheet.names, (*LABEL_NAMES, *CLASS_LABEL_NAMES))
     named = [name for name in sheet.names if SECOND.fullmatch(name.strip()) or OF_CLASS.fullmatch(name.strip())]
     if not label or len(named) != 1 or label == named[0]:

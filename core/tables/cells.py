@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +23,12 @@ NO_PART = re.compile(r"\s+|array|[()]|,?\s*dtype=.*", re.DOTALL)
 """What numpy writes around an array, which is no part of its values."""
 VALUE = re.compile(r"['\"]")
 NUMPY_TEXTS = re.compile(r"array\(|['\"]\s+['\"]")
+
+
+def common_beginning(texts: Sequence[str]) -> str:
+    """What all of one or more texts begin with."""
+    first, last = min(texts), max(texts)
+    return first[: next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))]
 
 
 def value_of(cell: Any) -> Any:

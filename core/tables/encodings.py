@@ -92,10 +92,8 @@ class Source:
     guessed: str = ""
 
     def decode(self) -> None:
-        """Decode the whole file, whose text turned out not to be UTF-8, and go to its beginning.
-
-        Raises :class:`InputError` that names the line and the byte if its encoding is not known.
-        """
+        """Decode the whole file, whose text turned out not to be UTF-8, and go to its beginning. Raises
+        :class:`InputError` that names the line and the byte if its encoding is not known."""
         self.file.seek(0)
         text, guessed = decoded(self.file.read(), self.path)
         self.guessed = guessed or self.guessed

@@ -77,7 +77,6 @@ def _is_json(line: bytes) -> bool:
 
 
 def _columns(document: Any) -> Columns | None:
-    """The columns of a JSON document; None if it is no table."""
     if isinstance(document, dict):
         if (found := pandas_columns(document)) is not None:
             return found
@@ -116,10 +115,8 @@ def _columns_of_object(document: dict[str, Any]) -> Columns | None:
 
 
 def _arrays(lists: Columns, about: dict[str, Any]) -> Columns | None:
-    """The columns of an object of arrays: a list for each column, and the options' names once for all rows.
-
-    What is no list, such as a model's name, is that of each row.
-    """
+    """The columns of an object of arrays: a list for each column, and the options' names once for all rows. What is no
+    list, such as a model's name, is that of each row."""
     wide = next((value for value in lists.values() if value and isinstance(value[0], list)), None)
     n = len(wide) if wide else max((len(value) for value in lists.values()), default=0)
     columns = {name: value for name, value in lists.items() if len(value) == n}

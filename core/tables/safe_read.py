@@ -41,10 +41,8 @@ def check_size(path: Path) -> int:
 
 
 def check_count(questions: int, where: object) -> None:
-    """Raise :class:`InputError` that begins with ``where`` for more questions than are read of one file.
-
-    A few bytes of a compressed file can hold millions of equal rows, and each becomes a question.
-    """
+    """Raise :class:`InputError` that begins with ``where`` for more questions than are read of one file. A few bytes of
+    a compressed file can hold millions of equal rows, and each becomes a question."""
     if questions > MOST_QUESTIONS:
         raise InputError(
             f"{where}: expected at most {MOST_QUESTIONS:,} questions, found {questions:,}; split it into several files"
@@ -68,10 +66,8 @@ def check_readable(path: Path) -> int:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines with their line numbers from 1; blank lines are passed over.
-
-    A file that is one JSON list of objects is read too (lm-eval 0.4.0 and 0.4.1 wrote such files as ``.jsonl``).
-    """
+    """The objects of a file of JSON lines with their line numbers from 1; blank lines are passed over. A file that is
+    one JSON list of objects is read too (lm-eval 0.4.0 and 0.4.1 wrote such files as ``.jsonl``)."""
     check_size(path)
     try:
         with opened(path) as source:
@@ -191,7 +187,6 @@ def json_list(path: Path) -> list[Any]:
 
 
 def _whole(path: Path) -> str:
-    """The text of a file that has to be read whole."""
     check_size(path)
     try:
         with opened(path) as source:

@@ -119,10 +119,8 @@ class Sheet:
         return cells if as_is else [cell.strip() for cell in cells]
 
     def numbers(self, name: str) -> FloatArray:
-        """A column as float64, NaN if a cell is missing. Decimal commas and percent signs are understood.
-
-        Raises :class:`InputError` for the first cell that is not a number, or that says NaN.
-        """
+        """A column as float64, NaN if a cell is missing. Decimal commas and percent signs are understood. Raises
+        :class:`InputError` for the first cell that is not a number, or that says NaN."""
         column = self.table[name]
         missing = pc.is_null(column).to_numpy(zero_copy_only=False)
         try:
@@ -174,10 +172,8 @@ def as_number(cell: Any, *, percent: bool) -> float | None:
 
 
 def open_sheet(path: Path) -> Sheet:
-    """Read a table, the first one of a workbook.
-
-    Raises :class:`InputError` that names the file, the line, what was expected and what was found.
-    """
+    """Read a table, the first one of a workbook. Raises :class:`InputError` that names the file, the line, what was
+    expected and what was found."""
     return open_sheets(path)[0]
 
 
@@ -210,10 +206,7 @@ def source_sheets(source: Source, *, header: bool = True) -> list[Sheet]:
 
 def open_columns(path: Path) -> tuple[Columns, str]:
     """The cells of each column of a file's first table as Python values, with lists and objects as they are, and the
-    encoding of a text where it is a guess (else empty).
-
-    Raises :class:`InputError` as :func:`open_sheets` does.
-    """
+    encoding of a text where it is a guess (else empty). Raises :class:`InputError` as :func:`open_sheets` does."""
     check_size(path)
     with opened(path) as source:
         head = source.head(HEAD)

@@ -118,7 +118,6 @@ def _listed(value: Any, depth: int) -> dict[str, float] | None:
 
 
 def _pair(item: dict[Any, Any]) -> tuple[str, float] | None:
-    """The token of an entry and its log-probability; None for anything else."""
     token = next((item[key] for key in ("token", "text", "decoded_token", "letter", "option") if key in item), None)
     value = next((item[key] for key in ("logprob", "log_prob", "logprobs") if key in item), None)
     if not isinstance(token, str) or not isinstance(value, (int, float)) or isinstance(value, bool):

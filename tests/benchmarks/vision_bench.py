@@ -132,7 +132,7 @@ def main() -> None:
                     path = Path(place) / "model" / f"{data}.pkl"
                     path.parent.mkdir()
                     path.write_bytes(pickle.dumps(rows))
-                    (run,) = vlm_uncertainty_bench.read([path])
+                    run = vlm_uncertainty_bench.read(path)
                 made = evaluation(run)
                 here = _vlm_figures(made, double=run.provenance.get("precision") == "double")
                 there = theirs(rows, made.calibration, made.test)

@@ -19,19 +19,19 @@ def main() -> None:
     sys.path.insert(0, str(ROOT))
     with tempfile.TemporaryDirectory() as home:
         os.environ["HEDGE_HOME"] = home
-        from core.exchange import llm_uncertainty_bench
         from core.exchange.imported import save
         from core.reports import exports
         from core.reports.compare.benchmark import SetRule
         from core.reports.evaluation import load
         from core.runs import store
+        from tests.core.exchange.test_llm_uncertainty_bench import read_logits
 
         data = os.environ.get("HEDGE_REAL_DATA")
         if data:
             folder = Path(data) / "llm-uncertainty-bench"
             names = ("Mistral-7B-v0.1", "Llama-2-7b-hf")
             paths = [folder / "logits" / f"{name}_mmlu_10k_base_icl1.pkl" for name in names]
-            run_ids = save(llm_uncertainty_bench.read(paths, labels=folder / "labels"))
+            run_ids = save(read_logits(paths, folder / "labels"))
         else:
             run_ids = [name for name in store.run_ids() if "-ds-base-0shot-float32-" in name][:2]
         runs = [load(name) for name in run_ids]

@@ -17,6 +17,8 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+from core.exchange import lm_eval
+from core.exchange.imported import ImportedRun
 from core.settings import ASSETS
 
 HERE = Path(__file__).parent / "exchange"
@@ -33,6 +35,11 @@ def unpack(name: str, folder: Path) -> Path:
     with zipfile.ZipFile(HERE / "recorded" / f"{name}.zip") as archive:
         archive.extractall(folder)
     return folder
+
+
+def read_samples(folder: Path) -> list[ImportedRun]:
+    """The runs of all samples of lm-evaluation-harness in a folder."""
+    return [run for path in sorted(folder.glob("samples_*")) for run in lm_eval.read(path)]
 
 
 def run_harness(folder: Path) -> Path:

@@ -73,7 +73,9 @@ def _typed(code: str, state: bytes) -> bytes:
 
 
 FRAGMENTS = st.one_of(
-    st.sampled_from(sorted(OPERATIONS)).map(lambda code: bytes([code])),
+    st.sampled_from([opcode.code for opcode in pickletools.opcodes if opcode.name in OPERATIONS]).map(
+        lambda code: code.encode("latin1")
+    ),
     st.integers(0, 255).map(lambda code: bytes([code])),
     st.builds(_named, st.sampled_from(NAMES), st.sampled_from((2, 4))),
     st.builds(_typed, st.sampled_from(TYPES), st.sampled_from(STATES)),

@@ -15,13 +15,13 @@ from core.exchange.dropped.examples import (
     P,
     as_csv,
     as_lines,
-    eval_log,
     npz,
     rows,
     zipped,
 )
 from core.exchange.dropped.kind import Files
 from core.exchange.dropped.kinds import KINDS
+from core.exchange.inspect_log import eval_log
 
 
 @cache

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from core.errors import HedgeError
 from core.exchange.dropped.found import named, refusals
-from core.exchange.dropped.reading import Drop
 from core.reports.imported_figures import figures
+from tests.core.exchange.drops import Drop
 from tests.fuzz.backups import backups, restore
 from tests.fuzz.findings import Finding
 from tests.fuzz.formats import archives, folders, pickles

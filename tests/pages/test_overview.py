@@ -257,7 +257,7 @@ def test_own_runs_that_are_filtered_away_are_one_click_off(open_page: Open, monk
 def test_ones_own_runs_in_a_link_are_the_launched_and_the_imported_ones(open_page: Open, tmp_path):
     """``whose=yours`` of an earlier version keeps both; each has a chip of its own now."""
     synthetic_run(model="mine")
-    save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2")]))
+    save([bluq.read(write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2"))])
     app = open_page("overview", whose="yours", strategy="base,task")
     assert sorted(row["title"] for row in sent(app, "matrix")["rows"]) == ["mine", "phi-2"]
     assert app.pills(key="overview_sources").value == ["launched", "imported"]
@@ -372,7 +372,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
         for side, half in (("cal", slice(100)), ("test", slice(100, None)))
         for kind, of in (("probs", p), ("labels", labels))
     }
-    save(bluq.read([write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2", **parts)]))
+    save([bluq.read(write(tmp_path, name="probs_qa_float32_base_20250101_120000.npz", model="phi-2", **parts))])
     app = open_page("overview", figure="runs")
     assert not app.exception
     titles = ["Question answering", "Question answering · BLUQ MMLU"]

@@ -51,10 +51,8 @@ WAY_OUT = "split it, or use `hedge import PATH --memory GB --seconds S`, which c
 
 
 def default_limits(*, memory_gb: float = 0.0, seconds: float = 0.0) -> Limits:
-    """The limits of reading: those of the settings where none are given.
-
-    Raises :class:`~core.errors.InputError` for a limit that nothing can be read in.
-    """
+    """The limits of reading: those of the settings where none are given. Raises :class:`~core.errors.InputError` for a
+    limit that nothing can be read in."""
     return Limits(memory=int((memory_gb or settings().read_memory_gb) * (1 << 30)), seconds=seconds or FIRST_SECONDS)
 
 
@@ -84,7 +82,7 @@ class _State:
 
 
 class DropApart:
-    """Files that were dropped in one go, read in a process with limits; else as :class:`~.reading.Drop`."""
+    """Files that were dropped in one go, read in a process with limits."""
 
     def __init__(
         self,
@@ -158,9 +156,7 @@ class DropApart:
 
 def apart(function: Callable[..., Value], *arguments: Any, name: str) -> Value:
     """What a module's function returns for ``arguments``, which come from the file ``name``, called in such a process.
-
-    Raises what it raises, and :class:`InputError` if the file reaches a limit.
-    """
+    Raises what it raises, and :class:`InputError` if the file reaches a limit."""
     paths = [argument for argument in arguments if isinstance(argument, Path)]
     with READERS.open(_call, function, arguments, limits=default_limits(), reads=paths) as session:
         try:
@@ -281,7 +277,6 @@ def _read_already() -> list[Any]:
 
 
 def _size(path: Path) -> int:
-    """The bytes of a file, or of a folder's files."""
     if path.is_dir():
         return sum(one.stat().st_size for one in path.rglob("*") if one.is_file() and not one.is_symlink())
     return path.stat().st_size

@@ -68,7 +68,8 @@ def parquet(rows: list[dict[str, Any]]) -> bytes:
     return into.getvalue()
 
 
-def _example(title: str, name: str, content: Callable[[], bytes], sentence: str = "") -> FileExample:
+def example(title: str, name: str, content: Callable[[], bytes], sentence: str = "") -> FileExample:
+    """An example of one file."""
     return FileExample(title, lambda: {name: content()}, sentence)
 
 
@@ -113,24 +114,24 @@ def _workbook() -> bytes:
 
 
 TABLE = (
-    _example(
+    example(
         "A column for each option",
         "results.csv",
         lambda: as_csv(ROW_NAMES, rows()),
         "Only the options and the label are needed. Columns may be separated by commas, semicolons, tabs or bars.",
     ),
-    _example("A list of figures", "results.jsonl", lambda: as_lines(_lists())),
-    _example("Log-probabilities by letter", "logprobs.jsonl", lambda: as_lines(_listed())),
-    _example("A JSON list of rows", "results.json", lambda: as_json(_objects())),
-    _example("A frame as pandas writes it", "frame.json", lambda: as_json(_pandas())),
-    _example("Parquet", "results.parquet", lambda: parquet(_objects())),
-    _example(
+    example("A list of figures", "results.jsonl", lambda: as_lines(_lists())),
+    example("Log-probabilities by letter", "logprobs.jsonl", lambda: as_lines(_listed())),
+    example("A JSON list of rows", "results.json", lambda: as_json(_objects())),
+    example("A frame as pandas writes it", "frame.json", lambda: as_json(_pandas())),
+    example("Parquet", "results.parquet", lambda: parquet(_objects())),
+    example(
         "A classifier's classes",
         "classes.csv",
         lambda: as_csv(["id", *OPTIONS, "label"], [[i, *P[i], OPTIONS["ABC".index(LABELS[i])]] for i in range(N)]),
         "The classes are named as their columns are.",
     ),
-    _example(
+    example(
         "Several picks of each question",
         "picks.csv",
         lambda: as_csv(
@@ -139,37 +140,10 @@ TABLE = (
         "The share of the picks that name an option stands for its probability.",
     ),
 )
-WORKBOOK = (_example("A sheet with a column for each option", "results.xlsx", _workbook),)
+WORKBOOK = (example("A sheet with a column for each option", "results.xlsx", _workbook),)
 
 
 # ---------------------------------------------------------------- harnesses
-
-
-def _inspect() -> dict[str, Any]:
-    listed = [{"token": f" {letter}", "logprob": p} for letter, p in zip("ABC", (-0.5, -1.5, -2.0), strict=True)]
-    before: list[dict[str, Any]] = [{"token": token, "logprob": 0.0, "top_logprobs": []} for token in ("ANSWER", ":")]
-    content = [*before, listed[0] | {"top_logprobs": listed}]
-    choice = {"message": {"content": "ANSWER: A", "role": "assistant"}, "logprobs": {"content": content}}
-    samples = [
-        {
-            "id": f"q{i}",
-            "epoch": 1,
-            "input": f"Which is {i}?",
-            "choices": list(OPTIONS),
-            "target": "A" if i % 2 else "B",
-            "output": {"choices": [choice], "completion": "ANSWER: A"},
-            "scores": {"choice": {"value": "C" if i % 2 else "I", "answer": "A"}},
-        }
-        for i in range(4)
-    ]
-    return {"version": 2, "status": "success", "eval": {"task": "colours", "model": "mock/known"}, "samples": samples}
-
-
-def eval_log() -> bytes:
-    """A log of Inspect as an archive."""
-    log = _inspect()
-    samples = {f"samples/{sample['id']}_epoch_1.json": as_json(sample) for sample in log.pop("samples")}
-    return zipped({"header.json": as_json(log)} | samples)
 
 
 def _lm_eval() -> list[dict[str, Any]]:
@@ -197,47 +171,6 @@ def _lm_eval_results() -> dict[str, Any]:
     }
 
 
-def _helm() -> dict[str, Any]:
-    states = []
-    for i in range(N):
-        listed = {" A": -0.5, " B": -1.2, " C": -2.4}
-        options = [f"{word} {i}" for word in OPTIONS]
-        references = [{"output": {"text": t}, "tags": ["correct"] * (j == i % 3)} for j, t in enumerate(options)]
-        token = {"text": " A", "logprob": -0.5, "top_logprobs": listed}
-        states.append(
-            {
-                "instance": {"input": {"text": f"{i}?"}, "references": references, "split": "test", "id": f"id{i}"},
-                "train_trial_index": 0,
-                "result": {"success": True, "completions": [{"text": " A", "logprob": -0.5, "tokens": [token]}]},
-                "output_mapping": dict(zip("ABC", options, strict=True)),
-                "reference_index": None,
-            }
-        )
-    about = {"method": "multiple_choice_joint", "model": "openai/small", "max_train_instances": 5}
-    return {"adapter_spec": about, "request_states": states}
-
-
-def _opencompass() -> dict[str, Any]:
-    return {
-        str(i): {
-            f"label: {x}": {"testing input": f"Q{i}?", "prompt": f"Q{i}?", "PPL": 1.0 + j} for j, x in enumerate("ABC")
-        }
-        | {"in-context examples": "", "prediction": "A", "gold": LABELS[i]}
-        for i in range(N)
-    }
-
-
-def _lighteval() -> list[dict[str, Any]]:
-    return [
-        {
-            "doc": {"query": f"Which is {i}?", "choices": ["A", "B", "C"], "gold_index": [i % 3], "id": str(i)},
-            "model_response": {"logprobs": [-1.0, -2.0, -3.5], "text": [""]},
-            "metric": {"acc": 1.0},
-        }
-        for i in range(N)
-    ]
-
-
 LM_EVAL = (
     FileExample(
         "The samples, with the results file beside them",
@@ -248,15 +181,6 @@ LM_EVAL = (
         "`lm_eval --log_samples --output_path FOLDER` writes both. The results file says the model and the shots.",
     ),
 )
-INSPECT = (
-    _example("A log in JSON", "colours.json", lambda: as_json(_inspect())),
-    _example("A log as an archive", "colours.eval", eval_log),
-)
-HELM = (_example("The requests of a scenario", "scenario_state.json", lambda: as_json(_helm())),)
-OPENCOMPASS = (_example("The predictions of a data set", "ARC-c.json", lambda: as_json(_opencompass())),)
-LIGHTEVAL = (
-    _example("The details of a task", "details_arc_2025-05-01T10-00-00.parquet", lambda: parquet(_lighteval())),
-)
 
 
 # ---------------------------------------------------------------- arrays and pickles
@@ -265,19 +189,6 @@ LIGHTEVAL = (
 def _bench() -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     return [{"id": i, "logits_options": rng.normal(size=6).astype(np.float32)} for i in range(40)]
-
-
-def _vlm() -> list[dict[str, Any]]:
-    texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
-    return [
-        {"id": i, "question": f"{i}?", "answer": "ABCD"[i % 4], "logits": np.arange(6) * 1.5} | texts for i in range(8)
-    ]
-
-
-def _sides() -> dict[str, Any]:
-    labels = np.array(["ABC".index(letter) for letter in LABELS])
-    sides = ("cal", "test")
-    return {f"{side}_probs": np.array(P) for side in sides} | {f"{side}_labels": labels for side in sides}
 
 
 def _labels() -> Any:
@@ -293,10 +204,8 @@ BENCH = (
         },
     ),
 )
-VLM = (_example("Logits of a data set", "oodcv.pkl", lambda: pickle.dumps(_vlm())),)
-BLUQ = (_example("Probabilities and labels of both sides", "probs_tiny_qa_float32_base.npz", lambda: npz(**_sides())),)
 NPZ = (
-    _example(
+    example(
         "Scores and labels in an archive",
         "mine.npz",
         lambda: npz(scores=np.array(P), labels=_labels(), model="small"),
@@ -339,8 +248,8 @@ def _llmbar() -> list[dict[str, Any]]:
 
 
 JURY = (
-    _example("A row for each verdict", "jury.csv", _jury),
-    _example(
+    example("A row for each verdict", "jury.csv", _jury),
+    example(
         "A column for each judge, and one that says what is right",
         "judges.csv",
         lambda: (
@@ -362,7 +271,7 @@ JURY_TEXT = (
         },
     ),
 )
-PAIRS = (_example("The pairs of LLMBar", "Natural/evaluators/GPT/Base/result.json", lambda: as_json(_llmbar())),)
+PAIRS = (example("The pairs of LLMBar", "Natural/evaluators/GPT/Base/result.json", lambda: as_json(_llmbar())),)
 
 
 # ---------------------------------------------------------------- for other pages
@@ -385,13 +294,13 @@ def _arc() -> list[dict[str, Any]]:
 
 
 BANK = (
-    _example("JSON lines", "bank.jsonl", lambda: as_lines(_bank())),
-    _example(
+    example("JSON lines", "bank.jsonl", lambda: as_lines(_bank())),
+    example(
         "A table",
         "bank.csv",
         lambda: b"question,option_A,option_B,label\nWhich is it?,red,green,A\nWhich else?,red,blue,B\n",
     ),
-    _example(
+    example(
         "Options that are numbers",
         "sums.csv",
         lambda: as_csv(
@@ -399,15 +308,15 @@ BANK = (
             [[f"{i} + {i}?", 2 * i, 2 * i + 1, 3 * i + 50, "A"] for i in range(N)],
         ),
     ),
-    _example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),
-    _example(
+    example("Rows as the hub has them", "arc.jsonl", lambda: as_lines(_arc())),
+    example(
         "MMLU's tables without a header",
         "mmlu.csv",
         lambda: b"Which is it?,red,green,blue,grey,A\nWhich else?,red,green,blue,grey,C\n",
     ),
 )
 UNCLEAR = (
-    _example(
+    example(
         "Options that are numbers with decimals",
         "prices.csv",
         lambda: as_csv(
@@ -418,27 +327,27 @@ UNCLEAR = (
     ),
 )
 CONVERSATION = (
-    _example(
+    example(
         "JSON lines of messages",
         "talk.jsonl",
         lambda: as_lines(
             [{"messages": [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]}]
         ),
     ),
-    _example(
+    example(
         "Conversations of ShareGPT",
         "sharegpt.json",
         lambda: as_json([{"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}]}]),
     ),
-    _example("Text", "talk.txt", lambda: b"user: I can't sleep.\nassistant: Since when?\n"),
-    _example(
+    example("Text", "talk.txt", lambda: b"user: I can't sleep.\nassistant: Since when?\n"),
+    example(
         "A column for each side",
         "advice.csv",
         lambda: b"Context,Response\nI can't sleep.,Since when have you slept badly at night?\n",
     ),
 )
 CHOICES = (
-    _example(
+    example(
         "Contexts with their endings",
         "choices.json",
         lambda: as_json(
@@ -456,21 +365,17 @@ CHOICES = (
 
 # ---------------------------------------------------------------- files without anything to import
 
-RESULTS = (_example("A results file alone", "results.json", lambda: as_json(_lm_eval_results())),)
+RESULTS = (example("A results file alone", "results.json", lambda: as_json(_lm_eval_results())),)
 SUMMARY = (
-    _example("Scores by task", "scores.json", lambda: as_json({"stem": 1.0, "humanities": 0.5, "score": 0.7})),
-    _example(
-        "A row for each model", "leaderboard.csv", lambda: b"model,arc_acc,mmlu_acc\nsmall,0.5,0.4\nbig,0.9,0.8\n"
-    ),
+    example("Scores by task", "scores.json", lambda: as_json({"stem": 1.0, "humanities": 0.5, "score": 0.7})),
+    example("A row for each model", "leaderboard.csv", lambda: b"model,arc_acc,mmlu_acc\nsmall,0.5,0.4\nbig,0.9,0.8\n"),
 )
 PICKS = (
-    _example(
+    example(
         "Answers that were right or wrong",
         "test_run.json",
         lambda: as_json({"testCases": [{"input": "Which?", "actualOutput": "A", "success": True}]}),
     ),
 )
-CONFIG = (_example("Settings", "settings.json", lambda: as_json({"learning_rate": 0.1, "optimizer": "adam"})),)
-MODEL = (
-    _example("A model's configuration", "config.json", lambda: as_json({"model_type": "llama", "hidden_size": 8})),
-)
+CONFIG = (example("Settings", "settings.json", lambda: as_json({"learning_rate": 0.1, "optimizer": "adam"})),)
+MODEL = (example("A model's configuration", "config.json", lambda: as_json({"model_type": "llama", "hidden_size": 8})),)

@@ -151,7 +151,6 @@ class _Gathering:
         return into
 
     def _take(self, size: int, archive: Path) -> None:
-        """Count bytes that are about to be unpacked."""
         self.unpacked += size
         self.of_archive[archive] = self.of_archive.get(archive, 0) + size
         most = encodings.most_unpacked(archive.stat().st_size)
@@ -192,7 +191,6 @@ def _inside(into: Path, name: str) -> Path | None:
 
 
 def _copied(source: IO[bytes], target: Path, take: Take, archive: Path) -> None:
-    """Copy a member, counting what it really unpacks to."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("wb") as file:
         while piece := source.read(encodings.PIECE):

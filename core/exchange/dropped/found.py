@@ -82,10 +82,8 @@ class Reading:
 
 
 def named(found: FoundRun, *, model: str = "", task: str = "") -> ImportedRun:
-    """The run under another model's or task's name; an empty one leaves it as it is.
-
-    Raises :class:`InputError` for a name that a run can't have.
-    """
+    """The run under another model's or task's name; an empty one leaves it as it is. Raises :class:`InputError` for a
+    name that a run can't have."""
     return renamed(found.run, model=model, task=task)
 
 
@@ -98,10 +96,8 @@ def in_shared_tasks(reading: Reading) -> Reading:
 
 
 def refusals(reading: Reading, *, unclear: bool = True) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each reason why files become nothing, with the names of those files.
-
-    Without ``unclear``, files that a person is asked about are left out.
-    """
+    """Each reason why files become nothing, with the names of those files. Without ``unclear``, files that a person is
+    asked about are left out."""
     said: dict[str, list[str]] = {}
     for refusal in reading.refused:
         if refusal.undecided and not unclear:

@@ -159,9 +159,8 @@ def _alone(of: dict[str, list[DroppedFile]], done: Sorted) -> None:
     for name, kind in KINDS.items():
         if kind.read is not None:
             for file in of.pop(name, []):
-                done.groups.append(
-                    replace(_group([file], partial(_in_folder, file, kind.read, [file.path])), title=kind.title)
-                )
+                read = partial(_in_folder, file, kind.read, file.path)
+                done.groups.append(replace(_group([file], read), title=kind.title))
 
 
 def _group(
@@ -193,8 +192,8 @@ def _in_folder(
 
 def _samples(file: DroppedFile, results: Sequence[Path]) -> list[ImportedRun]:
     if lm_eval_results.is_write_out(file.path):
-        return lm_eval.read_file(file.path, results)
-    return _in_folder(file, lm_eval.read_file, file.path, results)
+        return lm_eval.read(file.path, results)
+    return _in_folder(file, lm_eval.read, file.path, results)
 
 
 def _of_one_run(pairs: Sequence[Together]) -> list[list[Together]]:

@@ -129,7 +129,7 @@ class Kind:
     line: Callable[[dict[str, Any]], bool] | None = None
     table: Callable[[SheetView], bool] | None = None
     text: Callable[[Sequence[str]], bool] | None = None
-    read: Callable[[Sequence[Path]], list[ImportedRun]] | None = None
+    read: Callable[[Path], ImportedRun] | None = None
     origin: str = ""
     cited: CitedWork | None = None
     examples: tuple[FileExample, ...] = ()

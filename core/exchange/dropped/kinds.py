@@ -1,12 +1,10 @@
 """Every kind of file that Hedge tells apart: one record each, from which all that depends on the kind follows.
 
-A new importer is a module with a function that reads its files, and a record here (:class:`~.kind.Kind`). A file is of
-the first kind whose record recognises it, so the order matters where two would.
+A new importer is a module that ends with its record, ``KIND``, and a line here. A file is of the first kind whose
+record recognises it, so the order matters where two would.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from core.exchange import (
     bluq,
@@ -38,42 +36,8 @@ MEANT = {"questions": "questions", "results": "table"}
 
 KINDS: dict[str, Kind] = {
     # -------------------------------------------------------- results of tools
-    "helm": Kind(
-        title="scenario state of HELM",
-        place="runs",
-        listed="HELM `scenario_state.json`",
-        document=helm.is_result,
-        read=helm.read,
-        origin=helm.ORIGIN,
-        cited=CitedWork(
-            "liang2023holistic",
-            "article",
-            "Liang, Percy and Bommasani, Rishi and Lee, Tony and Tsipras, Dimitris and others",
-            "Holistic Evaluation of Language Models",
-            2023,
-            "Transactions on Machine Learning Research",
-            "2211.09110",
-        ),
-        examples=examples.HELM,
-    ),
-    "opencompass": Kind(
-        title="predictions of OpenCompass",
-        article="",
-        place="runs",
-        listed="OpenCompass predictions",
-        document=opencompass.is_result,
-        read=opencompass.read,
-        origin=opencompass.ORIGIN,
-        cited=CitedWork(
-            "opencompass",
-            "misc",
-            "{OpenCompass Contributors}",
-            "OpenCompass: A Universal Evaluation Platform for Foundation Models",
-            2023,
-            url="https://github.com/open-compass/opencompass",
-        ),
-        examples=examples.OPENCOMPASS,
-    ),
+    "helm": helm.KIND,
+    "opencompass": opencompass.KIND,
     "run": Kind(
         title="run of Hedge",
         place="runs",
@@ -86,43 +50,8 @@ KINDS: dict[str, Kind] = {
         document=lambda values: set(values) == {"shared"},
         table=marks.is_run_part,
     ),
-    "inspect": Kind(
-        title="log of Inspect",
-        place="runs",
-        listed="Inspect logs",
-        archive=lambda names, path: "header.json" in names or any(name.startswith("_journal/") for name in names),
-        document=lambda values: isinstance(values.get("eval"), dict) and ("samples" in values or "status" in values),
-        read=inspect_log.read,
-        origin=inspect_log.ORIGIN,
-        cited=CitedWork(
-            "inspect-ai",
-            "misc",
-            "{UK AI Security Institute}",
-            "Inspect AI: Framework for Large Language Model Evaluations",
-            2024,
-            url="https://inspect.aisi.org.uk/",
-        ),
-        examples=examples.INSPECT,
-    ),
-    "lighteval": Kind(
-        title="details of lighteval",
-        article="",
-        place="runs",
-        listed="lighteval details",
-        table=lambda view: lighteval.is_result(view.sheet.names),
-        read=lighteval.read,
-        origin=lighteval.ORIGIN,
-        cited=CitedWork(
-            "lighteval",
-            "misc",
-            "Habib, Nathan and Fourrier, Cl{\\'e}mentine and Kydl{\\'i}{\\v{c}}ek, Hynek and Wolf, Thomas and "
-            "Tunstall, Lewis",
-            "LightEval: A Lightweight Framework for LLM Evaluation",
-            2023,
-            url="https://github.com/huggingface/lighteval",
-        ),
-        examples=examples.LIGHTEVAL,
-    ),
+    "inspect": inspect_log.KIND,
+    "lighteval": lighteval.KIND,
     "bench": Kind(
         title="option logits of LLM-Uncertainty-Bench",
         article="",
@@ -132,40 +61,14 @@ KINDS: dict[str, Kind] = {
         origin=llm_uncertainty_bench.ORIGIN,
         examples=examples.BENCH,
     ),
-    "vlm": Kind(
-        title="option logits of VLM-Uncertainty-Bench",
-        article="",
-        place="runs",
-        listed="VLM-Uncertainty-Bench pickles",
-        pickled=vlm_uncertainty_bench.is_result,
-        read=vlm_uncertainty_bench.read,
-        origin=vlm_uncertainty_bench.ORIGIN,
-        cited=CitedWork(
-            "kostumov2024uncertainty",
-            "misc",
-            "Kostumov, Vasily and Nutfullin, Bulat and Pilipenko, Oleg and Ilyushin, Eugene",
-            "Uncertainty-Aware Evaluation for Vision-Language Models",
-            2024,
-            arxiv="2402.14418",
-        ),
-        examples=examples.VLM,
-    ),
-    "bluq": Kind(
-        title="archive of BLUQ",
-        article="an",
-        place="runs",
-        listed="BLUQ archives",
-        archive=lambda names, path: marks.is_npz(names) and bluq.is_result([Path(name).stem for name in names], path),
-        read=bluq.read,
-        origin=bluq.ORIGIN,
-        examples=examples.BLUQ,
-    ),
+    "vlm": vlm_uncertainty_bench.KIND,
+    "bluq": bluq.KIND,
     "npz": Kind(
         title="numpy archive",
         place="runs",
         listed="numpy arrays of scores and labels",
         archive=lambda names, path: marks.is_npz(names),
-        read=lambda paths: [score_arrays.read_npz(path) for path in paths],
+        read=score_arrays.read_npz,
         origin=score_arrays.ORIGIN,
         examples=examples.NPZ,
     ),

@@ -1,7 +1,6 @@
 """Reads dropped files, those that belong together as one: into runs, a jury, a hint to another page, or a refusal.
 
-:class:`Drop` reads them in this process, which must then be one with limits. Pages and commands use
-:class:`~core.exchange.dropped.apart.DropApart`, which has :class:`Drop` work in such a process.
+Pages and commands use :class:`~core.exchange.dropped.apart.DropApart`, which does this in a process with limits.
 """
 
 from __future__ import annotations
@@ -32,37 +31,6 @@ Progress = Callable[[int, int, str], None]
 """Called with how many steps are done, how many there are, and the name of the next file."""
 Kinds = dict[Path, str | Refusal]
 Result = list[ImportedRun] | ReadJury | Refusal
-
-
-class Drop:
-    """Files that were dropped in one go. What was read once is kept, so that an answer reads only what it changes."""
-
-    def __init__(self, paths: Sequence[Path], *, scratch: Path, name: Callable[[Path], str] = str) -> None:
-        """``scratch`` is an empty folder for what archives hold, ``name`` that of a path (:func:`~.files.gather`)."""
-        gathered = gathered_once(paths, scratch=scratch, name=name)
-        self.files, self._refused = gathered.files, gathered.refused
-        self._kinds: Kinds = {}
-        self._read: dict[str, Result] = {}
-
-    def read(
-        self,
-        *,
-        mappings: Mapping[Header, Columns] | None = None,
-        meant: Mapping[str, str] | None = None,
-        progress: Progress = lambda done, of, name: None,
-    ) -> Reading:
-        """Read everything; ``mappings`` say which column is what in tables with a header, ``meant`` what tables have
-        (:func:`with_meaning`)."""
-        for n, file in enumerate(self.files):
-            progress(n, 2 * len(self.files), file.name)
-            if file.path not in self._kinds:
-                self._kinds[file.path] = find_kind(file, self.files)
-        done = sorted_files(self.files, with_meaning(self.files, self._kinds, meant or {}), mappings or {})
-        for n, group in enumerate(done.groups):
-            progress(group_step(n, done.groups, self.files), 2 * len(self.files), group.names[0])
-            if group.key not in self._read:
-                self._read[group.key] = read_group(group, self.files)
-        return assembled(done, self._read, refused=self._refused)
 
 
 def gathered_once(

@@ -30,10 +30,8 @@ HEAD = 1 << 20
 
 
 def kind_of(path: Path) -> str:
-    """The kind of a file, a name of :data:`~.kinds.KINDS`.
-
-    Raises :class:`InputError` for a file that is empty, damaged, or nothing that is known.
-    """
+    """The kind of a file, a name of :data:`~.kinds.KINDS`. Raises :class:`InputError` for a file that is empty,
+    damaged, or nothing that is known."""
     check_size(path)
     with opened(path) as source:
         head = source.head(HEAD)

@@ -54,10 +54,8 @@ class OptionTexts:
 
 
 def normalised(raw: LogitArray, texts: OptionTexts, *, by: str) -> FloatArray:
-    """Scores (n, k) by one of the :data:`NORMALISATIONS`; higher is better, -inf where there is no option.
-
-    Raises :class:`InputError` for an unknown name, and where the run did not score the texts on their own.
-    """
+    """Scores (n, k) by one of the :data:`NORMALISATIONS`; higher is better, -inf where there is no option. Raises
+    :class:`InputError` for an unknown name, and where the run did not score the texts on their own."""
     if by not in NORMALISATIONS:
         raise InputError(f"unknown normalisation {by!r}; choose from {', '.join(NORMALISATIONS)}")
     scores = raw.astype(np.float64)

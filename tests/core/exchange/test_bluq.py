@@ -13,6 +13,8 @@ from core.reports.evaluation import load
 from core.reports.report import report
 from core.settings import settings
 
+pytestmark = pytest.mark.quick
+
 
 def write(folder: Path, *, name="probs_tiny_qa_float32_base.npz", **change) -> Path:
     rng = np.random.default_rng(0)
@@ -28,10 +30,9 @@ def write(folder: Path, *, name="probs_tiny_qa_float32_base.npz", **change) -> P
     return path
 
 
-@pytest.mark.quick
 def test_probabilities_come_back(home, tmp_path):
     path = write(tmp_path)
-    (name,) = save(bluq.read([path]))
+    (name,) = save([bluq.read(path)])
     run = load(name)
     with np.load(path) as archive:
         assert run.probabilities[run.calibration] == pytest.approx(archive["cal_probs"], abs=1e-6)
@@ -43,7 +44,6 @@ def test_probabilities_come_back(home, tmp_path):
 ABOUT = {"model": "phi-2", "task": "drs", "dtype": "float16", "strategy": "shared"}
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("shape", [(), (1,)])
 @pytest.mark.parametrize(
     "name",
@@ -56,19 +56,17 @@ ABOUT = {"model": "phi-2", "task": "drs", "dtype": "float16", "strategy": "share
 )
 def test_an_archive_says_itself_what_it_is(home, tmp_path, name, shape):
     path = write(tmp_path, name=name, **{key: np.array(text).reshape(shape) for key, text in ABOUT.items()})
-    (run,) = bluq.read([path])
+    run = bluq.read(path)
     assert {key: getattr(run.spec, key) for key in ABOUT} == ABOUT
 
 
-@pytest.mark.quick
 def test_a_hub_id_inside_goes_with_its_last_part_in_the_name(tmp_path):
-    (run,) = bluq.read([write(tmp_path, name="probs_phi-2_qa_float32_base.npz", model=np.array("microsoft/phi-2"))])
+    run = bluq.read(write(tmp_path, name="probs_phi-2_qa_float32_base.npz", model=np.array("microsoft/phi-2")))
     assert run.spec.model == "microsoft/phi-2"
 
 
-@pytest.mark.quick
 def test_a_name_says_what_the_archive_leaves_out(tmp_path):
-    (run,) = bluq.read([write(tmp_path, name="probs_qa_float16_task_20250101_120000.npz", model=np.array(["phi-2"]))])
+    run = bluq.read(write(tmp_path, name="probs_qa_float16_task_20250101_120000.npz", model=np.array(["phi-2"])))
     assert (run.spec.model, run.spec.task, run.spec.dtype, run.spec.strategy) == ("phi-2", "qa", "float16", "task")
 
 
@@ -76,19 +74,17 @@ def test_a_published_archive_under_its_published_name(home, real_data, tmp_path)
     source = real_data / "bluq" / "probs_phi-2_drs_float32_base.npz"
     path = tmp_path / "probs_drs_float32_base_20251209_135616.npz"
     path.write_bytes(source.read_bytes())
-    (run,), (same,) = bluq.read([path]), bluq.read([source])
+    run, same = bluq.read(path), bluq.read(source)
     assert run.spec == same.spec
 
 
-@pytest.mark.quick
 def test_a_probability_of_zero_stays_one(home, tmp_path):
     p = np.tile([1.0, 0, 0, 0, 0, 0], (20, 1))
-    (name,) = save(bluq.read([write(tmp_path, test_probs=p)]))
+    (name,) = save([bluq.read(write(tmp_path, test_probs=p))])
     run = load(name)
     assert np.array_equal(run.probabilities[run.test], p)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -118,28 +114,26 @@ def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says
     good = write(tmp_path, name="probs_good_qa_float32_base.npz")
     bad = write(tmp_path, **change)
     with pytest.raises(InputError, match=says):
-        save(bluq.read([good, bad]))
+        save(map(bluq.read, [good, bad]))
     assert not settings().runs.exists()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("keep", [0, 100, 0.5, 0.95])
 def test_a_truncated_file(tmp_path, keep):
     path = write(tmp_path)
     content = path.read_bytes()
     path.write_bytes(content[: int(keep * len(content)) if keep < 1 else keep])
     with pytest.raises(InputError, match="not a complete npz"):
-        bluq.read([path])
+        bluq.read(path)
 
 
-@pytest.mark.quick
 def test_an_npz_in_an_npy(tmp_path):
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
     buffer = io.BytesIO()
     np.save(buffer, np.ones(3))
     path.write_bytes(buffer.getvalue())
     with pytest.raises(InputError, match="not a complete npz"):
-        bluq.read([path])
+        bluq.read(path)
 
 
 @pytest.mark.parametrize("task", ["qa", "rc", "ci", "drs", "ds"])
@@ -151,7 +145,7 @@ def test_published_figures(home, real_data, model, task):
         for row in json.loads((folder / f"results_{model}_float32.json").read_text())
         if row["task"] == task
     }
-    (name,) = save(bluq.read([folder / f"probs_{model}_{task}_float32_base.npz"]))
+    (name,) = save([bluq.read(folder / f"probs_{model}_{task}_float32_base.npz")])
     made = report(load(name), 100, method="bluq", empty="top1")
     assert made.accuracy == pytest.approx(published["lac"]["accuracy"], abs=1e-9)
     for score, figures in made.scores.items():
@@ -163,7 +157,6 @@ def test_published_figures(home, real_data, model, task):
         assert figures.mean_set_size == pytest.approx(published[score]["avg_set_size"], abs=1e-9)
 
 
-@pytest.mark.quick
 def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr("core.exchange.npy_headers.MOST_UNPACKED", 10_000_000)
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
@@ -171,10 +164,9 @@ def test_a_bomb_is_not_unpacked(tmp_path, monkeypatch):
         archive.writestr("cal_probs.npy", bytes(20_000_000))
     assert path.stat().st_size < 30_000
     with pytest.raises(InputError, match=r"expected arrays of at most 0\.01 GB, found 0\.0 GB; it is not unpacked"):
-        bluq.read([path])
+        bluq.read(path)
 
 
-@pytest.mark.quick
 def test_millions_of_equal_questions_in_a_small_file_are_refused(tmp_path):
     path = tmp_path / "probs_tiny_qa_float32_base.npz"
     arrays = {f"{side}_probs": np.tile(np.array([0.6, 0.4]), (600_000, 1)) for side in ("cal", "test")}
@@ -182,4 +174,4 @@ def test_millions_of_equal_questions_in_a_small_file_are_refused(tmp_path):
     np.savez_compressed(path, **arrays, **labels)
     assert path.stat().st_size < 200_000
     with pytest.raises(InputError, match=r"at most 1,000,000 questions, found 1,200,000; split it into several files"):
-        bluq.read([path])
+        bluq.read(path)

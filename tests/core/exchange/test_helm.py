@@ -57,7 +57,7 @@ def joint(i: int, shares: tuple[float, ...], right: int = 0) -> dict:
 
 def test_letters_are_read_from_the_first_token(tmp_path):
     path = write(tmp_path, [joint(i, (0.6, 0.3, 0.1), i % 3) for i in range(6)])
-    (run,) = helm.read([path])
+    run = helm.read(path)
     assert (run.spec.model, run.spec.task, run.spec.shots) == ("openai/small", "mmlu-anatomy", 5)
     assert run.spec.form == "letters"
     assert run.scored.logits[0].tolist() == pytest.approx(np.log([0.6, 0.3, 0.1]).tolist(), abs=1e-6)
@@ -68,7 +68,7 @@ def test_letters_are_read_from_the_first_token(tmp_path):
 
 
 def test_a_letter_that_is_not_listed_gets_its_upper_bound(tmp_path):
-    (run,) = helm.read([write(tmp_path, [joint(i, (0.6, 0.3)) for i in range(4)])])
+    run = helm.read(write(tmp_path, [joint(i, (0.6, 0.3)) for i in range(4)]))
     # What A and B leave over is 0.1, less than B's 0.3.
     assert math.exp(run.scored.logits[0][2]) == pytest.approx(0.1, abs=1e-6)
     assert run.provenance["bounded_questions"] == 4
@@ -96,7 +96,7 @@ def separate(i: int, scores: tuple[float, ...], mode="original") -> list[dict]:
 
 def test_options_that_are_scored_apart_sum_the_tokens_that_spell_them(tmp_path):
     states = [one for i in range(4) for one in separate(i, (-1.0, -2.0, -3.0))]
-    (run,) = helm.read([write(tmp_path, states, method="multiple_choice_separate_original")])
+    run = helm.read(write(tmp_path, states, method="multiple_choice_separate_original"))
     assert run.scored.logits[0].tolist() == [-2.0, -3.0, -4.0]
     assert run.spec.form == "cloze"
 
@@ -104,7 +104,7 @@ def test_options_that_are_scored_apart_sum_the_tokens_that_spell_them(tmp_path):
 def test_what_an_option_scores_without_the_question_is_taken_off(tmp_path):
     states = [one for i in range(4) for one in separate(i, (-1.0, -2.0, -3.0))]
     states += [one for i in range(4) for one in separate(i, (-3.0, -2.0, -1.0), "calibration")]
-    (run,) = helm.read([write(tmp_path, states, method="multiple_choice_separate_calibrated")])
+    run = helm.read(write(tmp_path, states, method="multiple_choice_separate_calibrated"))
     assert run.scored.logits[0].tolist() == [2.0, 0.0, -2.0]
 
 
@@ -114,7 +114,7 @@ def test_perturbed_and_repeated_questions_and_failures_are_left_out(tmp_path):
     perturbed = joint(2, (0.1, 0.2, 0.7))
     perturbed["instance"]["perturbation"] = {"name": "typos"}
     failed = joint(9, (0.6, 0.3, 0.1)) | {"result": {"success": False, "completions": []}}
-    (run,) = helm.read([write(tmp_path, [*states, again, perturbed, failed])])
+    run = helm.read(write(tmp_path, [*states, again, perturbed, failed]))
     assert [question.id for question in run.questions] == [f"id{i}" for i in range(4)]
     assert run.provenance["counts"] == {"asked again": 2, "failed": 1, "questions with a letter that is not listed": 0}
 
@@ -134,9 +134,9 @@ def test_what_is_wrong_is_named(tmp_path, change, says):
     for one in states:
         change(one)
     with pytest.raises(InputError, match=says):
-        helm.read([write(tmp_path, states)])
+        helm.read(write(tmp_path, states))
 
 
 def test_a_generation_scenario_is_refused(tmp_path):
     with pytest.raises(InputError, match="found the method 'generation'"):
-        helm.read([write(tmp_path, [joint(0, (0.6, 0.3, 0.1))], method="generation")])
+        helm.read(write(tmp_path, [joint(0, (0.6, 0.3, 0.1))], method="generation"))

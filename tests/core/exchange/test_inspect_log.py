@@ -52,7 +52,7 @@ def truth(logs: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("ending", [".eval", ".json"])
 def test_every_option_has_what_the_model_gave_it(home, logs, ending):
     (path,) = (logs / "plain").glob(f"*{ending}")
-    (run,) = inspect_log.read([path])
+    run = inspect_log.read(path)
     said = truth(logs)
     assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS)]
     assert [q.label for q in run.questions] == said["labels"]
@@ -67,7 +67,7 @@ def test_every_option_has_what_the_model_gave_it(home, logs, ending):
 
 
 def test_both_kinds_of_log_are_the_same_results(logs):
-    runs = inspect_log.read([logs / "plain"])
+    runs = [inspect_log.read(path) for path in sorted((logs / "plain").iterdir())]
     assert len(runs) == 2
     assert np.array_equal(runs[0].scored.logits, runs[1].scored.logits)
     assert runs[0].questions == runs[1].questions
@@ -75,7 +75,7 @@ def test_both_kinds_of_log_are_the_same_results(logs):
 
 
 def test_shuffled_choices_go_back_epochs_count_once_and_what_is_not_listed_is_bounded(logs):
-    (run,) = inspect_log.read([logs / "shuffled"])
+    run = inspect_log.read(*(logs / "shuffled").iterdir())
     said = truth(logs)
     assert [q.id for q in run.questions] == [f"q{i}" for i in range(QUESTIONS) if f"q{i}" != FAILED]
     assert run.provenance["counts"] == {"samples": 2 * QUESTIONS, "errors": 2, "further epochs": QUESTIONS - 1}
@@ -136,7 +136,7 @@ def _wrong_score(log: dict[str, Any]) -> None:
 )
 def test_what_is_wrong_is_named_and_nothing_is_written(home, changed, change, says):
     with pytest.raises(InputError, match=says):
-        save(inspect_log.read([changed(change)]))
+        save([inspect_log.read(changed(change))])
     assert not settings().runs.exists()
 
 
@@ -145,7 +145,7 @@ def test_a_sample_without_an_answer_is_left_out_and_counted(changed):
         wrong = next(sample for sample in log["samples"] if sample["scores"]["choice"]["value"] == "I")
         wrong["output"]["choices"][0]["logprobs"]["content"] = [{"token": "Well", "logprob": -1.0}]
 
-    (run,) = inspect_log.read([changed(silent)])
+    run = inspect_log.read(changed(silent))
     assert run.provenance["counts"]["without an answer"] == 1
     assert len(run.questions) == QUESTIONS - 1
 
@@ -157,7 +157,7 @@ def test_a_truncated_archive(logs, tmp_path, keep):
     path = tmp_path / "cut.eval"
     path.write_bytes(content[: int(len(content) * keep) if keep < 1 else keep])
     with pytest.raises(InputError, match=r"whole zip archive|empty file"):
-        inspect_log.read([path])
+        inspect_log.read(path)
 
 
 def test_a_member_with_another_checksum_is_refused(logs, tmp_path):
@@ -169,7 +169,7 @@ def test_a_member_with_another_checksum_is_refused(logs, tmp_path):
     path = tmp_path / "damaged.eval"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"member samples/q5_epoch_1.json: expected a whole member, found a damaged"):
-        inspect_log.read([path])
+        inspect_log.read(path)
 
 
 def bomb(path: Path, *, members: int, size: int) -> Path:
@@ -184,7 +184,7 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
     path = bomb(tmp_path / "bomb.eval", members=1, size=100_000_000)
     assert path.stat().st_size < 200_000
     with pytest.raises(InputError, match=r"expected at most 64,000,000 bytes in a member .* found more"):
-        inspect_log.read([path])
+        inspect_log.read(path)
     monkeypatch.setattr("core.exchange.archive.MOST_UNPACKED", 3_000_000)
     with (
         Archive(bomb(tmp_path / "many.eval", members=5, size=1_000_000)) as archive,

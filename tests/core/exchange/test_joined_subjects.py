@@ -10,11 +10,11 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import lm_eval
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.joined_subjects import benchmark_and_subject, joined_by_benchmark
 from core.reports.evaluation import load
 from core.reports.report import report
+from tests.core.exchange.drops import Drop
 
 SUBJECTS = {"anatomy": 12, "virology": 20, "high_school_us_history": 8}
 
@@ -42,8 +42,8 @@ def test_the_subjects_of_a_model_are_one_run_in_which_each_question_counts_once(
     for model in ("org__a", "org__b"):
         (tmp_path / model).mkdir()
         for place, (subject, n) in enumerate(SUBJECTS.items(), start=3):
-            runs += lm_eval.read([samples(tmp_path / model, f"mmlu_{subject}", n, right=place)])
-        runs += lm_eval.read([samples(tmp_path / model, "arc_easy", 6, right=3)])
+            runs += lm_eval.read(samples(tmp_path / model, f"mmlu_{subject}", n, right=place))
+        runs += lm_eval.read(samples(tmp_path / model, "arc_easy", 6, right=3))
     made = joined_by_benchmark(runs)
     assert [(run.spec.model, run.spec.task, len(run.questions)) for run in made] == [
         ("org/a", "mmlu", 40),
@@ -65,7 +65,7 @@ def test_a_subject_that_stands_twice_is_refused(tmp_path):
     runs = []
     for folder in ("one", "two"):
         (tmp_path / folder / "org__a").mkdir(parents=True)
-        runs += lm_eval.read([samples(tmp_path / folder / "org__a", "mmlu_anatomy", 6, right=2)])
+        runs += lm_eval.read(samples(tmp_path / folder / "org__a", "mmlu_anatomy", 6, right=2))
     with pytest.raises(InputError, match="org/a has two runs of anatomy in mmlu; leave out one of their files"):
         joined_by_benchmark(runs)
 

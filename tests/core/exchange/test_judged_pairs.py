@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.exchange.dropped.reading import Drop
 from core.exchange.judged_pairs import ALPACA_TRUTH, majority
 from core.exchange.juries import ReadJury
+from tests.core.exchange.drops import dropped
 from tests.core.exchange.judged_pair_files import LLMBAR, PANDALM, alpaca_eval, llmbar, pandalm
 
 pytestmark = pytest.mark.quick
@@ -16,24 +16,9 @@ pytestmark = pytest.mark.quick
 
 def juries(folder: Path, files: dict[str, bytes]) -> dict[str, ReadJury]:
     """What a drop of these files becomes, by name."""
-    for path, content in files.items():
-        (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "in" / path).write_bytes(content)
-    (folder / "unpacked").mkdir()
-    reading = Drop([folder / "in"], scratch=folder / "unpacked").read()
-    assert not reading.runs
-    assert [refusal.sentence for refusal in reading.refused] == []
+    reading = dropped(folder, files)
+    assert (reading.runs, reading.refused) == ((), ())
     return {found.jury.name: found.jury for found in reading.juries}
-
-
-def refusal(folder: Path, files: dict[str, bytes]) -> str:
-    for path, content in files.items():
-        (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "in" / path).write_bytes(content)
-    (folder / "unpacked").mkdir()
-    reading = Drop([folder / "in"], scratch=folder / "unpacked").read()
-    assert not reading.juries
-    return reading.refused[0].sentence
 
 
 def test_an_evaluator_of_llmbar_is_a_juror_in_each_order(tmp_path):
@@ -135,6 +120,6 @@ def test_weighted_preferences_are_probabilities(tmp_path):
     ],
 )
 def test_what_is_wrong_is_one_sentence(tmp_path, files, says):
-    said = refusal(tmp_path, files)
-    assert says in said
-    assert "\n" not in said
+    reading = dropped(tmp_path, files)
+    sentence = reading.refused[0].sentence
+    assert (reading.juries, says in sentence, "\n" in sentence) == ((), True, False)

@@ -22,6 +22,8 @@ from core.jury.pipeline import jury_store
 from hedge.cli import main
 from tests.core.jury.verdicts import seeded_jury
 
+pytestmark = pytest.mark.quick
+
 HEADER = "question,answer,normalized_aliases,accurate_judgement,logits\n"
 
 
@@ -41,7 +43,6 @@ ROWS = [
 ]
 
 
-@pytest.mark.quick
 def test_published_files_of_two_jurors_and_parts(tmp_path) -> None:
     paths = [
         published(tmp_path, f"jury_logits_qlora_{juror}_{part}.csv", ROWS)
@@ -58,7 +59,6 @@ def test_published_files_of_two_jurors_and_parts(tmp_path) -> None:
     assert not replace(judged, half_ties=False).verdicts[1].any()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("name", "juror", "part"),
     [
@@ -71,7 +71,6 @@ def test_what_a_file_is_of_stands_in_its_name(name, juror, part) -> None:
     assert juror_and_part(Path(name)) == (juror, part)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("cell", "says"),
     [
@@ -89,7 +88,6 @@ def test_a_cell_is_read_and_never_run(cell, says) -> None:
         probabilities(cell)
 
 
-@pytest.mark.quick
 def test_the_line_of_a_wrong_cell_is_named(tmp_path) -> None:
     wrong = [*ROWS, ("Why?", "So", "Correct", "[[2, 0]]")]
     paths = [published(tmp_path, "a_test.csv", wrong), published(tmp_path, "b_test.csv", ROWS)]
@@ -99,7 +97,6 @@ def test_the_line_of_a_wrong_cell_is_named(tmp_path) -> None:
         read(paths)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("others", "says"),
     [
@@ -124,7 +121,6 @@ def test_files_that_make_no_jury(tmp_path, others, says) -> None:
         read(paths)
 
 
-@pytest.mark.quick
 def test_text_files_are_joined_with_their_labels_and_it_is_said_how_many(tmp_path) -> None:
     labels = tmp_path / "truth.csv"
     labels.write_text("question,answer,correctness\nWho?,Ann,Correct\nWhat?,That,Incorrect\nWhat?,This,Correct\n")
@@ -138,7 +134,6 @@ def test_text_files_are_joined_with_their_labels_and_it_is_said_how_many(tmp_pat
     assert read([tmp_path / "a.txt", tmp_path / "b.txt", labels]).notes == found.notes
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -157,14 +152,12 @@ def test_text_that_says_nothing(tmp_path, text, says) -> None:
         read([tmp_path / "a.txt", tmp_path / "a.txt"], labels=labels)
 
 
-@pytest.mark.quick
 def test_text_without_labels(tmp_path) -> None:
     (tmp_path / "a.txt").write_text("Who?\t0.5\n")
     with pytest.raises(InputError, match="say nothing of what is right"):
         read([tmp_path / "a.txt"])
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_a_tidy_table_goes_out_and_comes_in_again(tmp_path, kind) -> None:
     judged = seeded_jury(30, 5)
@@ -177,7 +170,6 @@ def test_a_tidy_table_goes_out_and_comes_in_again(tmp_path, kind) -> None:
     np.testing.assert_array_equal(again.labels, judged.labels)
 
 
-@pytest.mark.quick
 @settings(max_examples=30)
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=5))
 def test_any_text_survives_a_table(answers: list[str]) -> None:
@@ -190,7 +182,6 @@ def test_any_text_survives_a_table(answers: list[str]) -> None:
     assert sorted(from_table(table).answers) == sorted(answers)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -218,7 +209,6 @@ def test_tables_that_say_no_judgements(tmp_path, change, says) -> None:
 # ---------------------------------------------------------------- the store and the command line
 
 
-@pytest.mark.quick
 def test_a_jury_is_kept_once_and_read_back(home) -> None:
     judged = seeded_jury(20)
     name = jury_store.save(judged, name="Three of mine", origin="a test", notes=["one note"])
@@ -231,7 +221,6 @@ def test_a_jury_is_kept_once_and_read_back(home) -> None:
     assert name not in jury_store.jury_ids()
 
 
-@pytest.mark.quick
 def test_what_is_no_jury(home) -> None:
     with pytest.raises(InputError, match="is not a jury"):
         jury_store.read("nobody")
@@ -246,7 +235,6 @@ def test_what_is_no_jury(home) -> None:
         jury_store.read(name)
 
 
-@pytest.mark.quick
 def test_the_command_line_from_files_to_figures(home, tmp_path, capsys) -> None:
     path = tmp_path / "tidy.csv"
     seeded_jury(80).table().to_csv(path, index=False)
@@ -270,7 +258,6 @@ def test_the_command_line_from_files_to_figures(home, tmp_path, capsys) -> None:
     assert name in [row["jury_id"] for row in json.loads(capsys.readouterr().out)]
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -287,7 +274,6 @@ def test_arguments_that_make_no_experiment(home, tmp_path, capsys, words, says) 
     assert says in capsys.readouterr().err
 
 
-@pytest.mark.quick
 def test_files_that_are_not_there(home, capsys) -> None:
     assert main(["jury", "evaluate", "--judgements", "gone.csv"]) == 2
     assert "gone.csv" in capsys.readouterr().err
@@ -301,7 +287,6 @@ def table_of(judged: Judgements, folder: Path, name: str) -> str:
     return str(path)
 
 
-@pytest.mark.quick
 def test_every_rule_is_tried_on_halves_where_the_source_made_no_split(home, tmp_path, capsys) -> None:
     judged = seeded_jury(60)
     asked = ["jury", "evaluate", "--protocol", "all-rules", "--seeds", "0-1", "--rule", "majority", "--judgements"]
@@ -329,7 +314,6 @@ def test_every_rule_is_tried_on_halves_where_the_source_made_no_split(home, tmp_
     assert (kept["protocol"]["share"], kept["notes"]) == (None, [])
 
 
-@pytest.mark.quick
 def test_parts_of_another_layout_are_refused_with_a_way_out(home, tmp_path, capsys) -> None:
     table = seeded_jury(30).table()
     table["part"] = "fold 3"
@@ -360,7 +344,6 @@ def pairs(folder: Path, labels: tuple[str, str] = ("first", "second"), answer: s
     return path
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("labels", "answer", "flags", "pairwise"),
     [
@@ -387,7 +370,6 @@ def test_a_verdict_on_pairs_is_not_called_right(home, tmp_path, capsys, labels, 
     assert ("unanimous on 0 of 40 pairs" in capsys.readouterr().out) is pairwise
 
 
-@pytest.mark.quick
 def test_what_a_jury_was_asked_is_kept_with_it(home, tmp_path) -> None:
     judged = read([pairs(tmp_path)]).judgements
     for asked in (judged, replace(judged, pairwise=False), replace(judged, answers=("pair 1",) * 40, pairwise=False)):
@@ -398,7 +380,6 @@ def test_what_a_jury_was_asked_is_kept_with_it(home, tmp_path) -> None:
     assert "pairwise" not in replace(judged, pairwise=False).table().columns
 
 
-@pytest.mark.quick
 def test_pairs_of_one_side_are_said_to_be(home, tmp_path, capsys) -> None:
     path = str(pairs(tmp_path, ("second", "second")))
     assert main(["jury", "evaluate", "--judgements", path]) == 2

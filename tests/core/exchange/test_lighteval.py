@@ -42,7 +42,7 @@ def new(i: int) -> dict:
 
 @pytest.mark.parametrize("as_text", [True, False])
 def test_the_older_layout(tmp_path, as_text):
-    (run,) = lighteval.read([write(tmp_path, [old(i, as_text=as_text) for i in range(6)])])
+    run = lighteval.read(write(tmp_path, [old(i, as_text=as_text) for i in range(6)]))
     assert (run.spec.model, run.spec.task, run.spec.shots) == ("org/small", "arc:challenge", 25)
     assert run.scored.logits.tolist() == [[-1.0, -2.0, -3.5]] * 6
     assert [question.label for question in run.questions] == [0, 1, 2, 0, 1, 2]
@@ -51,7 +51,7 @@ def test_the_older_layout(tmp_path, as_text):
 
 
 def test_the_newer_layout(tmp_path):
-    (run,) = lighteval.read([write(tmp_path, [new(i) for i in range(6)], "details_arc_2025-05-01T10-00-00.parquet")])
+    run = lighteval.read(write(tmp_path, [new(i) for i in range(6)], "details_arc_2025-05-01T10-00-00.parquet"))
     assert run.scored.logits.tolist() == [[-1.0, -2.0, -3.5]] * 6
     assert run.spec.form == "letters"
     assert run.questions[5].id == "5"
@@ -63,11 +63,11 @@ def test_a_generative_task_is_refused(tmp_path):
     for row in rows:
         row["model_response"] = {"logprobs": [], "text": ["A"]}
     with pytest.raises(InputError, match="row 1: expected the log-likelihood of each of 3 choices, found 0"):
-        lighteval.read([write(tmp_path, rows)])
+        lighteval.read(write(tmp_path, rows))
 
 
 def test_several_right_choices_are_refused(tmp_path):
     rows = [new(i) for i in range(4)]
     rows[2]["doc"]["gold_index"] = np.array([0, 1])
     with pytest.raises(InputError, match="row 3: expected one right choice"):
-        lighteval.read([write(tmp_path, rows)])
+        lighteval.read(write(tmp_path, rows))

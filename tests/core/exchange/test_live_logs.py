@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.exchange import inspect_log, lm_eval
-from core.exchange.dropped.reading import Drop
+from core.exchange import inspect_log
+from core.reports.imported_figures import figures
 from core.runs import store
 from core.shelf.bring import bring
 from core.shelf.leaderboard import of_model
 from core.shelf.recompute import summary
-from tests.core.recorded_logs import run_harness, run_inspect, unpack
+from tests.core.exchange.drops import Drop
+from tests.core.recorded_logs import read_samples, run_harness, run_inspect, unpack
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
 
 pytestmark = pytest.mark.nightly
@@ -39,7 +40,7 @@ def test_the_harness_writes_what_is_recorded(harness: Path, tmp_path: Path):
         (ours,), (theirs,) = recorded.glob(pattern), harness.glob(pattern)
         first = [json.loads(path.read_text(encoding="utf-8").splitlines()[0]) for path in (ours, theirs)]
         assert first[0].keys() == first[1].keys()
-    for ours, theirs in zip(lm_eval.read([recorded]), lm_eval.read([harness]), strict=True):
+    for ours, theirs in zip(read_samples(recorded), read_samples(harness), strict=True):
         assert ours.questions == theirs.questions
         assert ours.scored.logits == pytest.approx(theirs.scored.logits, abs=1e-4, nan_ok=True)
 
@@ -48,14 +49,14 @@ def test_inspect_writes_what_is_recorded(tmp_path: Path):
     recorded, written = unpack("inspect", tmp_path / "recorded"), run_inspect(tmp_path / "written")
     assert (recorded / "truth.json").read_text() == (written / "truth.json").read_text()
     for folder in ("plain", "shuffled"):
-        pairs = zip(inspect_log.read([recorded / folder]), inspect_log.read([written / folder]), strict=True)
-        for ours, theirs in pairs:
+        logs = zip(*(sorted((root / folder).iterdir()) for root in (recorded, written)), strict=True)
+        for ours, theirs in (map(inspect_log.read, pair) for pair in logs):
             assert ours.questions == theirs.questions
             assert np.array_equal(ours.scored.logits, theirs.scored.logits, equal_nan=True)
 
 
 def test_tasks_of_the_leaderboard_are_read_in_the_columns_of_their_data_sets(leaderboard):
-    runs = {run.spec.task: run for run in lm_eval.read([leaderboard])}
+    runs = {run.spec.task: run for run in read_samples(leaderboard)}
     mmlu_pro, gpqa = runs["leaderboard_mmlu_pro"], runs["leaderboard_gpqa_diamond"]
     bbh, musr = runs["leaderboard_bbh_date_understanding"], runs["leaderboard_musr_murder_mysteries"]
     assert (mmlu_pro.spec.shots, bbh.spec.shots, gpqa.spec.shots, musr.spec.shots) == (5, 3, 0, 0)
@@ -88,3 +89,40 @@ def test_a_model_of_the_leaderboard_equals_the_direct_import(mirror, monkeypatch
     assert {result.run.spec.run_id for result in direct} == set(done.runs)
     for result in direct:
         assert np.array_equal(store.read_logits(result.run.spec.run_id).logits, result.run.scored.logits)
+
+
+def test_the_published_data_in_one_go(home, tmp_path, real_data):
+    """Each file in its place, and figures recomputed: the accuracies of BLUQ are those that it published."""
+    (tmp_path / "scratch").mkdir()
+    reading = Drop([real_data], scratch=tmp_path / "scratch", name=lambda path: "").read()
+    origins = [found.run.spec.origin for found in reading.runs]
+    assert {origin: origins.count(origin) for origin in set(origins)} == {
+        "llm-uncertainty-bench": 27,
+        "bluq": 10,
+        "vlm-uncertainty-bench": 4,
+        "table": 16,
+    }
+    assert sorted(len(found.jury.judgements) for found in reading.juries) == [500, 2000]
+    kinds = [found.kind for found in reading.elsewhere]
+    assert {kind: kinds.count(kind) for kind in ("conversation", "choices", "questions", "claims")} == {
+        "conversation": 5,
+        "choices": 1,
+        "questions": 4,
+        "claims": 3,
+    }
+    assert [refusal.name for refusal in reading.refused] == ["/juries/base_model_test_data_correctness.csv"]
+    assert reading.unmapped == ()
+    told = [
+        row
+        for path in (real_data / "bluq").glob("results_*.json")
+        for row in json.loads(path.read_text())
+        if row["conformal_method"] == "lac"
+    ]
+    computed = {
+        (found.run.spec.model, found.run.spec.task): figures(found.run).accuracy
+        for found in reading.runs
+        if found.run.spec.origin == "bluq"
+    }
+    assert len(told) == 10
+    for row in told:  # of tied options, the later one counts here and the first one there
+        assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from core.errors import InputError
 from core.exchange import llm_uncertainty_bench as bench
-from core.exchange.imported import logits_dtype, save
+from core.exchange.imported import ImportedRun, logits_dtype, save
 from core.runs import store
 from core.settings import settings
 
@@ -24,8 +24,18 @@ def write(folder: Path, *, n=40, name="Tiny-1B_halu_dialogue_base_icl1.pkl", ans
     return path
 
 
+def read_logits(paths: list[Path], labels: Path) -> list[ImportedRun]:
+    """The runs of results, with the answers in the folder ``labels``."""
+    runs = []
+    for path in paths:
+        data = bench.data_set(path)
+        names = (labels / f"{data}.json", labels / f"{data}.labels.json")
+        runs.append(bench.read_run(path, bench.read_answers(next(filter(Path.is_file, names)), data), data=data))
+    return runs
+
+
 def test_names_roles_and_labels(tmp_path):
-    (run,) = bench.read([write(tmp_path)], labels=tmp_path)
+    (run,) = read_logits([write(tmp_path)], labels=tmp_path)
     assert (run.spec.model, run.spec.task, run.spec.strategy, run.spec.shots) == ("Tiny-1B", "drs", "base", 3)
     assert [q.id for q, r in zip(run.questions, run.roles, strict=True) if r == "demonstration"] == list("13579")
     assert [q.label for q in run.questions][:5] == [0, 1, 2, 3, 0]
@@ -44,10 +54,10 @@ def test_the_split_is_scikit_learns(n):
 
 def test_the_same_files_are_one_run_and_others_another(home, tmp_path):
     path = write(tmp_path)
-    ids = save(bench.read([path], labels=tmp_path))
-    assert save(bench.read([path], labels=tmp_path)) == ids
+    ids = save(read_logits([path], labels=tmp_path))
+    assert save(read_logits([path], labels=tmp_path)) == ids
     write(tmp_path, n=50)
-    assert save(bench.read([path], labels=tmp_path)) != ids
+    assert save(read_logits([path], labels=tmp_path)) != ids
     assert store.read_record(ids[0]).spec.origin == "llm-uncertainty-bench"
 
 
@@ -59,7 +69,7 @@ def test_whole_questions_are_kept(home, tmp_path):
         for i in range(40)
     ]
     (tmp_path / "halu_dialogue.json").write_text(json.dumps(items))
-    (run,) = bench.read([path], labels=tmp_path)
+    (run,) = read_logits([path], labels=tmp_path)
     assert (run.questions[2].question, run.questions[2].group, run.questions[2].options[1]) == ("Why 2?", "s", "two")
 
 
@@ -70,7 +80,6 @@ def rows(n=40, k=6):
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"name": "results.pkl"}, "says neither model nor task"),
         ({"rows": rows()[:1] * 2}, "stands twice"),
         ({"rows": [{"id": 99, "logits_options": np.zeros(6)}]}, "has no answer"),
         ({"rows": rows(k=5)}, "6 options but 5 logits"),
@@ -85,14 +94,8 @@ def test_bad_files_are_named_and_nothing_is_written(home, tmp_path, change, says
     good = write(tmp_path, name="Good_halu_dialogue_base_icl1.pkl")
     bad = write(tmp_path, **change)
     with pytest.raises(InputError, match=says):
-        save(bench.read([good, bad], labels=tmp_path))
+        save(read_logits([good, bad], labels=tmp_path))
     assert not settings().runs.exists()
-
-
-def test_labels_that_are_not_there(tmp_path):
-    path = write(tmp_path)
-    with pytest.raises(InputError, match="has no answers for halu_dialogue"):
-        bench.read([path], labels=tmp_path / "elsewhere")
 
 
 def test_the_precision_is_read_off_the_logits():

@@ -12,7 +12,6 @@ import pytest
 
 from core.errors import InputError
 from core.exchange import lm_eval
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.lm_eval_results import named_parts
 from core.exchange.lm_eval_sample import _gold
@@ -23,8 +22,9 @@ from core.settings import settings
 from core.shelf.bring import bring
 from core.shelf.own_links import of_link
 from hedge.cli import main
+from tests.core.exchange.drops import Drop
 from tests.core.recorded_logs import HARNESS_QUESTIONS as QUESTIONS
-from tests.core.recorded_logs import unpack
+from tests.core.recorded_logs import read_samples, unpack
 from tests.core.shelf.conftest import mirror  # noqa: F401  a fixture
 
 Row = dict
@@ -66,7 +66,7 @@ def changed(logs: Path, tmp_path: Path) -> Callable[..., Path]:
 
 
 def test_every_row_has_the_accuracies_that_the_harness_gave_it(home, logs):
-    runs = {run.spec.task: run for run in lm_eval.read([logs])}
+    runs = {run.spec.task: run for run in read_samples(logs)}
     assert {task: run.spec.form for task, run in runs.items()} == {"bank_letters": "letters", "bank_cloze": "cloze"}
     for task, run in runs.items():
         written = rows(samples(logs, task))
@@ -91,7 +91,7 @@ def test_every_row_has_the_accuracies_that_the_harness_gave_it(home, logs):
 
 
 def test_letters_and_texts_of_the_same_documents_meet(logs):
-    letters, cloze = sorted(lm_eval.read([logs]), key=lambda run: run.spec.task, reverse=True)
+    letters, cloze = sorted(read_samples(logs), key=lambda run: run.spec.task, reverse=True)
     assert [q.id for q in letters.questions] == [q.id for q in cloze.questions]
     assert [q.options for q in letters.questions] == [q.options for q in cloze.questions]
     assert letters.roles == cloze.roles
@@ -101,7 +101,7 @@ def test_letters_and_texts_of_the_same_documents_meet(logs):
 
 def test_lines_that_were_appended_again_count_once(changed):
     path = changed("bank_letters", lambda found: found + found[:50])
-    (run,) = lm_eval.read([path])
+    (run,) = lm_eval.read(path)
     assert len(run.questions) == QUESTIONS
     assert run.provenance["repeated_lines"] == 50
     assert run.read_as.endswith(", asked by letter, 50 lines twice")
@@ -116,7 +116,7 @@ def test_two_runs_in_one_file_are_refused(changed):
         return [*found, again]
 
     with pytest.raises(InputError, match=rf"line {QUESTIONS + 1}: expected document 4 once.*line 5; two runs"):
-        lm_eval.read([changed("bank_letters", other)])
+        lm_eval.read(changed("bank_letters", other))
 
 
 def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
@@ -127,8 +127,8 @@ def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
                 del row[key]
             row["target"] = "ABCDEF".index(row["target"])
 
-    (run,) = lm_eval.read([changed("bank_letters", older)])
-    (now,) = lm_eval.read([samples(logs, "bank_letters")])
+    (run,) = lm_eval.read(changed("bank_letters", older))
+    (now,) = lm_eval.read(samples(logs, "bank_letters"))
     assert np.array_equal(run.scored.logits, now.scored.logits)
     assert [q.label for q in run.questions] == [q.label for q in now.questions]
     assert [q.id for q in run.questions][:3] == ["0", "1", "2"]
@@ -136,7 +136,7 @@ def test_older_files_list_their_arguments_and_have_no_hash(changed, logs):
 
 def test_several_filters_are_not_several_questions(changed):
     path = changed("bank_letters", lambda found: [*({**row, "filter": "first"} for row in found), *found])
-    (run,) = lm_eval.read([path])
+    (run,) = lm_eval.read(path)
     assert len(run.questions) == QUESTIONS
     assert run.provenance["filters"] == ["first", "none"]
 
@@ -147,7 +147,7 @@ def test_a_claim_that_the_likelihoods_contradict_is_refused_with_its_line(home, 
         found[41][metric] = 1 - found[41][metric]
 
     with pytest.raises(InputError, match=rf"line 42: expected {metric} [01] from the log-likelihoods .* found [01] in"):
-        save(lm_eval.read([changed("bank_cloze", lie)]))
+        save(lm_eval.read(changed("bank_cloze", lie)))
     assert not settings().runs.exists()
 
 
@@ -155,7 +155,7 @@ def test_a_mean_that_the_samples_contradict_is_refused(changed):
     with pytest.raises(
         InputError, match=rf"expected acc .* as its results file says, found .* over {QUESTIONS - 1} samples"
     ):
-        lm_eval.read([changed("bank_letters", lambda found: found[1:], results=True)])
+        lm_eval.read(changed("bank_letters", lambda found: found[1:], results=True))
 
 
 def _put(row: int, **values: object) -> Callable[[list[Row]], None]:
@@ -185,22 +185,20 @@ def _put(row: int, **values: object) -> Callable[[list[Row]], None]:
 )
 def test_what_is_wrong_is_named(changed, change, says):
     with pytest.raises(InputError, match=says):
-        lm_eval.read([changed("bank_letters", change)])
+        lm_eval.read(changed("bank_letters", change))
 
 
 def test_files_that_are_no_samples(logs, tmp_path):
-    with pytest.raises(InputError, match=r"expected samples_<task>_<date>\.jsonl, found none; lm-eval writes it with"):
-        lm_eval.read(list(logs.glob("results_*.json")))
     cut = tmp_path / "samples_x.jsonl"
     cut.write_text(samples(logs, "bank_letters").read_text()[:20_000])
     with pytest.raises(InputError, match=r"line \d+: expected a whole JSON object"):
-        lm_eval.read([cut])
+        lm_eval.read(cut)
     cut.write_text("")
     with pytest.raises(InputError, match="expected results, found an empty file"):
-        lm_eval.read([cut])
+        lm_eval.read(cut)
     cut.write_bytes(b"\x80\x04pickle")
     with pytest.raises(InputError, match="line 1: expected text in UTF-8, found byte 0x80"):
-        lm_eval.read([cut])
+        lm_eval.read(cut)
 
 
 @pytest.mark.parametrize(
@@ -229,7 +227,7 @@ def test_targets_in_digits_that_are_texts_are_read_as_the_file_means_them(change
                 row["arguments"][f"gen_args_{i}"]["arg_1"] = f" {i + 1}"
             row["target"] = str(label + 1)
 
-    (run,) = lm_eval.read([changed("bank_letters", numerals)])
+    (run,) = lm_eval.read(changed("bank_letters", numerals))
     assert run.provenance["claims"]["acc"] > 0.3
     assert {q.options[q.label] for q in run.questions} <= set("1234")
 
@@ -253,7 +251,7 @@ def winogrande(found: list[Row]) -> None:
 
 
 def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
-    (run,) = lm_eval.read([changed("bank_letters", winogrande)])
+    (run,) = lm_eval.read(changed("bank_letters", winogrande))
     assert {q.label for q in run.questions} == {1}
     assert all(len(q.options) == 2 for q in run.questions)
 
@@ -262,7 +260,7 @@ def test_one_ending_after_two_prompts_is_read_by_its_accuracy(changed):
         found[9]["acc"] = 1 - found[9]["acc"]
 
     with pytest.raises(InputError, match="line 10: expected the answer 2 of the document to be right"):
-        lm_eval.read([changed("bank_letters", lie)])
+        lm_eval.read(changed("bank_letters", lie))
 
 
 def test_details_on_the_hub_equal_the_direct_import(mirror, monkeypatch, logs, tmp_path):  # noqa: F811
@@ -298,7 +296,7 @@ def test_a_document_of_simple_evaluate_holds_all_of_its_tasks(logs, tmp_path):
     path.write_text(json.dumps(_document(logs, "bank_letters", "bank_cloze"), indent=1))
     reading = Drop([path], scratch=tmp_path / "scratch").read()
     assert not reading.refused
-    first = {run.spec.task: run for run in lm_eval.read([logs])}
+    first = {run.spec.task: run for run in read_samples(logs)}
     for found in reading.runs:
         run = first.pop(found.run.spec.task)
         assert found.run.spec.model.endswith("pocket-1m")
@@ -307,7 +305,7 @@ def test_a_document_of_simple_evaluate_holds_all_of_its_tasks(logs, tmp_path):
         assert found.run.provenance["stated"] == run.provenance["stated"]
     assert not first
     path.write_text(json.dumps(_document(logs, "bank_letters")["samples"]))  # its samples alone, on one line
-    (run,) = lm_eval.read_file(path)
+    (run,) = lm_eval.read(path)
     assert (run.spec.task, len(run.questions)) == ("bank_letters", QUESTIONS)
 
 
@@ -317,13 +315,13 @@ def test_a_document_leaves_out_the_tasks_that_are_not_multiple_choice(logs, tmp_
     document["samples"]["gsm8k"] = [generated]
     path = tmp_path / "out.json"
     path.write_text(json.dumps(document))
-    (run,) = lm_eval.read_file(path)
+    (run,) = lm_eval.read(path)
     assert run.provenance["left_out"] == ["gsm8k"]
     assert run.read_as.endswith(", asked by letter, tasks without options left out: 'gsm8k'")
     del document["samples"]["bank_letters"]
     path.write_text(json.dumps(document))
     with pytest.raises(InputError, match="gsm8k, entry 1: expected the log-likelihoods of options, found a generation"):
-        lm_eval.read_file(path)
+        lm_eval.read(path)
 
 
 def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path):
@@ -338,20 +336,20 @@ def test_the_first_versions_name_the_model_and_the_task(changed, logs, tmp_path)
     folder.mkdir()
     path = folder / "pretrained__org__tiny_model-1b,dtype__bfloat16_bank_letters.jsonl"
     path.write_text(json.dumps(written, indent=2))
-    (alone,) = lm_eval.read([path])
+    (alone,) = lm_eval.read(path)
     assert alone.provenance["lacks"] == ["model"]
     about = _document(logs) | {"config": {"model": "hf", "model_args": "pretrained=org/tiny_model-1b,dtype=bfloat16"}}
     (folder / "results.json").write_text(json.dumps(about))
-    (run,) = lm_eval.read([path])
+    (run,) = lm_eval.read(path)
     assert (run.spec.model, run.spec.task, run.spec.dtype) == ("org/tiny_model-1b", "bank_letters", "bfloat16")
     assert run.provenance["stated"]["acc"] == run.provenance["claims"]["acc"]
     assert run.provenance["lacks"] == []
     path.rename(folder / "mine.json")  # a name that says nothing: of several tasks it is not known which
-    (run,) = lm_eval.read_file(folder / "mine.json")
+    (run,) = lm_eval.read(folder / "mine.json")
     assert (run.spec.task, run.spec.model) == ("mine", "output")
     about["results"] = {"bank_letters": about["results"]["bank_letters"]}
     (folder / "results.json").write_text(json.dumps(about))
-    (run,) = lm_eval.read_file(folder / "mine.json")
+    (run,) = lm_eval.read(folder / "mine.json")
     assert (run.spec.task, run.spec.model) == ("bank_letters", "org/tiny_model-1b")
     assert run.provenance["lacks"] == ["model"]
 
@@ -469,7 +467,7 @@ def _cloze(found: list[Row], doc: Callable[[int, Row], Row], *, prompt: str, bef
 )
 def test_a_text_that_a_question_is_about_belongs_to_it(changed, doc, prompt, context, question):
     path = changed("bank_cloze", lambda found: _cloze(found, doc, prompt=prompt))
-    (run,) = lm_eval.read([path])
+    (run,) = lm_eval.read(path)
     assert (run.questions[0].context, run.questions[0].question) == (context, question)
     assert len({(one.context, one.question) for one in run.questions}) == QUESTIONS
     assert set(run.roles) == {"calibration", "test"}
@@ -479,7 +477,7 @@ def test_another_delimiter_is_told_from_the_metrics(changed):
     def of_lines(found: list[Row]) -> None:
         _cloze(found, lambda i, doc: doc, prompt="{question}", before="\n")
 
-    (run,) = lm_eval.read([changed("bank_cloze", of_lines)])
+    (run,) = lm_eval.read(changed("bank_cloze", of_lines))
     assert "acc_norm" in run.provenance["recomputed"]
     assert not any(option.startswith("\n") for one in run.questions for option in one.options)
 
@@ -490,7 +488,7 @@ def test_a_delimiter_that_can_not_be_told_needs_the_results(changed):
         found[3]["acc_norm"] = 1 - found[3]["acc_norm"]
 
     with pytest.raises(InputError, match=r"expected acc_norm [01] .*; if the task has a target_delimiter .* results_"):
-        lm_eval.read([changed("bank_cloze", lie)])
+        lm_eval.read(changed("bank_cloze", lie))
 
 
 @pytest.mark.parametrize("share", [True, False])
@@ -504,7 +502,7 @@ def test_several_right_answers_are_named_as_such(changed, share):
     with pytest.raises(
         InputError, match="its questions have several right answers each, as the metrics of 'bank_cloze'"
     ):
-        lm_eval.read([changed("bank_cloze", change)])
+        lm_eval.read(changed("bank_cloze", change))
 
 
 def test_a_question_s_own_none_of_the_above_can_be_right(changed):
@@ -515,5 +513,5 @@ def test_a_question_s_own_none_of_the_above_can_be_right(changed):
         for metric in METRICS_OF_LETTERS:
             found[2].pop(metric)
 
-    (run,) = lm_eval.read([changed("bank_letters", change)])
+    (run,) = lm_eval.read(changed("bank_letters", change))
     assert run.questions[2].options[run.questions[2].label] == "None of the above"

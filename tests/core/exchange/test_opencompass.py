@@ -28,7 +28,7 @@ def write(tmp_path, rows, name="ARC-c.json"):
 
 
 def test_a_lower_loss_is_a_higher_logit(tmp_path):
-    (run,) = opencompass.read([write(tmp_path, [ppl(i, gold="ABC"[i % 3]) for i in range(6)])])
+    run = opencompass.read(write(tmp_path, [ppl(i, gold="ABC"[i % 3]) for i in range(6)]))
     assert (run.spec.model, run.spec.task, run.spec.form) == ("small-7b", "ARC-c", "cloze")
     assert run.scored.logits[0].tolist() == [-1.0, -2.0, -3.0]
     assert [question.label for question in run.questions] == [0, 1, 2, 0, 1, 2]
@@ -36,7 +36,7 @@ def test_a_lower_loss_is_a_higher_logit(tmp_path):
 
 
 def test_log_likelihoods_are_taken_as_they_are(tmp_path):
-    (run,) = opencompass.read([write(tmp_path, [ppl(i, (-1.0, -2.0, -4.0), key="Loglikelihood") for i in range(4)])])
+    run = opencompass.read(write(tmp_path, [ppl(i, (-1.0, -2.0, -4.0), key="Loglikelihood") for i in range(4)]))
     assert run.scored.logits[0].tolist() == [-1.0, -2.0, -4.0]
 
 
@@ -45,7 +45,7 @@ def test_probabilities_of_choices_are_read(tmp_path):
         {"testing input": f"Q{i}?", "choices": ["A", "B"], "prediction": [0.8, 0.2], "pred_label": 0, "gold": "B"}
         for i in range(4)
     ]
-    (run,) = opencompass.read([write(tmp_path, rows)])
+    run = opencompass.read(write(tmp_path, rows))
     assert run.scored.logits[0].tolist() == pytest.approx(np.log([0.8, 0.2]).tolist(), abs=1e-6)
     assert run.spec.form == "letters"
 
@@ -62,5 +62,5 @@ def test_probabilities_of_choices_are_read(tmp_path):
 )
 def test_what_is_wrong_is_named(tmp_path, row, says):
     with pytest.raises(InputError, match=says) as raised:
-        opencompass.read([write(tmp_path, [row] * 4)])
+        opencompass.read(write(tmp_path, [row] * 4))
     assert "question 0" in str(raised.value)

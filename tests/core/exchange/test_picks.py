@@ -280,7 +280,7 @@ def test_repeats_of_a_generation_task_of_lm_eval(tmp_path):
         ]
     path = tmp_path / "samples_mine_2026-01-01T00-00-00.000000.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    (run,) = lm_eval.read([path])
+    (run,) = lm_eval.read(path)
     assert (run.spec.task, run.spec.picks, run.questions[0].options) == ("mine", SAMPLES, tuple(TEXTS))
     assert run.scored.probabilities.tolist() == (COUNTS / SAMPLES).tolist()
 
@@ -294,13 +294,13 @@ def test_epochs_of_inspect(tmp_path):
     samples[0]["scores"]["choice"]["answer"] = ""
     log = {"status": "success", "eval": {"task": "t", "model": "m"}, "samples": samples}
     (tmp_path / "log.json").write_text(json.dumps(log))
-    (run,) = inspect_log.read([tmp_path / "log.json"])
+    run = inspect_log.read(tmp_path / "log.json")
     assert run.provenance["picks"] == {"least": SAMPLES - 1, "most": SAMPLES, "unread": 1}
     assert run.scored.probabilities[1:].tolist() == (COUNTS[1:] / SAMPLES).tolist()
     log["samples"] = [sample for sample in samples if sample["epoch"] == 1]
     (tmp_path / "log.json").write_text(json.dumps(log))
     with pytest.raises(InputError, match="or with several epochs"):
-        inspect_log.read([tmp_path / "log.json"])
+        inspect_log.read(tmp_path / "log.json")
 
 
 # ---------------------------------------------------------------- figures

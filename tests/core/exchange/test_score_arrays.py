@@ -5,10 +5,10 @@ import pytest
 
 from core.errors import InputError, Undecided
 from core.exchange import score_arrays
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.reports.evaluation import load
 from core.tables import safe_read
+from tests.core.exchange.drops import Drop
 
 pytestmark = pytest.mark.quick
 

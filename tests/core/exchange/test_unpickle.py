@@ -12,21 +12,9 @@ from core.errors import InputError
 from core.exchange.llm_uncertainty_bench import _rows
 from core.exchange.unpickle import OPERATIONS, load_arrays
 
+pytestmark = pytest.mark.quick
+
 HERE = Path("results.pkl")
-
-
-@pytest.mark.quick
-def test_arrays_and_plain_values_come_back():
-    value = [{"id": 3, "logits_options": np.arange(6, dtype=np.float32), "n": np.float64(1.5)}, "text", None, (1, 2.0)]
-    back = load_arrays(pickle.dumps(value), HERE)
-    assert np.array_equal(back[0]["logits_options"], np.arange(6))
-    assert back[1:] == value[1:]
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_every_protocol(protocol):
-    assert load_arrays(pickle.dumps({"a": np.ones(3)}, protocol=protocol), HERE)["a"].tolist() == [1, 1, 1]
 
 
 class Runs:
@@ -51,14 +39,12 @@ def test_code_is_refused_and_not_run(tmp_path):
     assert not target.exists()
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("content", [b"", b"\x80", b"hello", b"\x80\x04]", pickle.dumps(np.ones(50))[:-20]])
 def test_a_damaged_file_is_said_to_be_one(content):
     with pytest.raises(InputError, match=r"results\.pkl is not a complete pickle"):
         load_arrays(content, HERE)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -76,7 +62,6 @@ def test_no_damaged_length_asks_for_memory(content, said):
     assert not isinstance(caught.value.__cause__, MemoryError)
 
 
-@pytest.mark.quick
 def test_a_long_text_where_numbers_stand_is_not_repeated_in_full(tmp_path):
     path = tmp_path / "Tiny_halu_dialogue_base_icl1.pkl"
     path.write_bytes(pickle.dumps([{"id": 0, "logits_options": "x" * 5000}]))
@@ -145,7 +130,6 @@ def same(want, value) -> bool:
     return type(value) is type(want) and value == want
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_honest_pickles_are_read_as_pickle_reads_them(protocol):
     values = list(honest())
@@ -154,7 +138,6 @@ def test_honest_pickles_are_read_as_pickle_reads_them(protocol):
         assert same(pickle.loads(content), load_arrays(content, HERE)), (protocol, value)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("protocol", range(4))
 def test_the_names_of_numpy_1_are_read(protocol):
     value = {"scores": np.arange(6.0).reshape(2, 3), "best": np.float32(0.5)}
@@ -163,7 +146,6 @@ def test_the_names_of_numpy_1_are_read(protocol):
     assert same(value, load_arrays(content, HERE))
 
 
-@pytest.mark.quick
 def test_what_python_2_wrote_is_read():
     content = b"(lp1\n(dp2\nS'id'\np3\nI3\nsS'logits_options'\np4\n(lp5\nF0.5\naF-1.5\nasa."
     assert load_arrays(content, HERE) == [{"id": 3, "logits_options": [0.5, -1.5]}]
@@ -189,7 +171,6 @@ def pointer(value: object) -> bytes:
     return struct.pack("P", id(value))
 
 
-@pytest.mark.quick
 @pytest.mark.filterwarnings("ignore")
 def test_bytes_of_a_file_never_become_an_object():
     """The file holds an address. Where an object of Python comes of it, a file can run code."""
@@ -288,13 +269,12 @@ ATTACKS = {
     "deep tuples": b")" + b"\x85" * 1_000_000 + b".",
     "laughs": b"(](K\x01K\x01e\x94" + b"".join(b"](h%ch%ce\x94" % (i, i) for i in range(60)) + b"t.",
     "a long number": b"L" + b"9" * 100_000 + b"L\n.",
-    "a long number of bytes": b"\x8b\xff\xff\x00\x00" + bytes(0xFFFF) + b".",
+    "a long number of bytes": b"\x8b\xff\xff\x00\x00" + b"\x01" * 0xFFFF + b".",
     "a text without its mark": b"Sabc\n.",
     "a line without end": b"I123",
 }
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_ends_in_one_sentence(name):
     """What numpy does not write is refused, however close it comes."""
@@ -304,7 +284,6 @@ def test_an_attack_ends_in_one_sentence(name):
         load_arrays(b"\x80\x03" + ATTACKS[name], HERE)
 
 
-@pytest.mark.quick
 def test_the_attacks_are_near_what_is_read():
     """The pieces that they are made of make a whole array, so each attack fails for what is odd about it."""
     whole = EMPTY + b"R(K\x01(K\x01t" + FLOAT + b"I00\n" + ONE + b"tb."
@@ -312,6 +291,5 @@ def test_the_attacks_are_near_what_is_read():
     assert load_arrays(b"\x80\x03" + SCALAR + b"(" + FLOAT + ONE + b"tR.", HERE) == 0.0
 
 
-@pytest.mark.quick
 def test_every_operation_is_one_of_pickle():
-    assert set(map(chr, OPERATIONS)) <= {opcode.code for opcode in pickletools.opcodes}
+    assert set(OPERATIONS) <= {opcode.name for opcode in pickletools.opcodes}

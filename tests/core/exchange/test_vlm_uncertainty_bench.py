@@ -11,6 +11,8 @@ from core.exchange import vlm_uncertainty_bench as vlm
 from core.reports.imported_figures import evaluation
 from core.reports.scored_sets import form
 
+pytestmark = pytest.mark.quick
+
 
 def row(i: int) -> dict:
     texts = {"A": "one", "B": "two", "C": "three", "D": "four"}
@@ -24,26 +26,23 @@ def write(tmp_path, rows):
     return path
 
 
-@pytest.mark.quick
 def test_options_and_names(tmp_path):
-    (run,) = vlm.read([write(tmp_path, [row(i) for i in range(8)])])
+    run = vlm.read(write(tmp_path, [row(i) for i in range(8)]))
     assert (run.spec.model, run.spec.task) == ("small", "oodcv")
     assert run.questions[0].options == ("one", "two", "three", "four", "I don't know", "None of the above")
     assert (run.roles.count("calibration"), run.roles.count("test")) == (4, 4)
 
 
-@pytest.mark.quick
 def test_a_token_id_behind_the_logits_is_left_out(tmp_path):
     """The authors' program appends the id of the top token, which makes the array one of double precision."""
     rows = [row(i) | {"logits": np.append(np.arange(6, dtype=np.float32), 319)} for i in range(8)]
-    (run,) = vlm.read([write(tmp_path, rows)])
+    run = vlm.read(write(tmp_path, rows))
     assert run.scored.logits.tolist() == [[0, 1, 2, 3, 4, 5]] * 8
     assert run.provenance["precision"] == "double"
-    (run,) = vlm.read([write(tmp_path, [row(i) | {"logits": np.arange(6, dtype=np.float32)} for i in range(8)])])
+    run = vlm.read(write(tmp_path, [row(i) | {"logits": np.arange(6, dtype=np.float32)} for i in range(8)]))
     assert "precision" not in run.provenance
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -57,7 +56,7 @@ def test_what_is_wrong_is_named(tmp_path, change, says):
     rows = [row(i) for i in range(8)]
     rows[2] |= change
     with pytest.raises(InputError, match=says):
-        vlm.read([write(tmp_path, rows)])
+        vlm.read(write(tmp_path, rows))
 
 
 def test_published_accuracies_come_out_to_the_last_digit(real_data):
@@ -68,7 +67,7 @@ def test_published_accuracies_come_out_to_the_last_digit(real_data):
         with (folder / "tables" / f"{name}.csv").open() as file:
             tables[name] = {line["model_name"]: line for line in csv.DictReader(file)}
     for path in sorted((folder / "output").glob("*/*.pkl")):
-        (run,) = vlm.read([path])
+        run = vlm.read(path)
         made = evaluation(run)
         right = made.probabilities[made.test].argmax(axis=1) == made.labels[made.test]
         model, task = run.spec.model, run.spec.task

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from core.exchange import bluq
-from core.exchange import llm_uncertainty_bench as bench
 from core.exchange.imported import save
 from core.questions import bank_names
 from core.records import Question
@@ -27,6 +26,7 @@ from core.settings import settings
 from hedge.cli import main
 from tests.conftest import synthetic_run
 from tests.core.exchange.test_bluq import write as write_bluq
+from tests.core.exchange.test_llm_uncertainty_bench import read_logits
 
 pytestmark = pytest.mark.quick
 
@@ -54,7 +54,7 @@ def test_every_source_has_a_name(spec, provenance, name):
 
 def test_a_new_run_keeps_what_an_old_one_is_read_for(home):
     """An import stores its bank; with the stored one taken out, the same is read off its questions."""
-    (name,) = save(bluq.read([write_bluq(settings().home.parent, name="probs_tiny_qa_float32_base.npz")]))
+    (name,) = save([bluq.read(write_bluq(settings().home.parent, name="probs_tiny_qa_float32_base.npz"))])
     record = store.read_record(name)
     kept = record.provenance["bank"]
     assert kept == {"name": "BLUQ MMLU", "test_questions": question_set(name)}
@@ -73,11 +73,11 @@ def test_labels_alone_are_shared_where_all_of_them_are_the_same(home, tmp_path):
         labels = archive["test_labels"].copy()
     labels[0] = (labels[0] + 1) % 4
     third = write_bluq(changed, name="probs_third_qa_float32_base.npz", test_labels=labels)
-    a, b, c = (load(name) for name in save(bluq.read([first, second, third])))
+    a, b, c = (load(name) for name in save(map(bluq.read, [first, second, third])))
     assert question_set(a.run_id) == question_set(b.run_id) != question_set(c.run_id)
     assert not paired.why_not(a, b)
     assert paired.why_not(a, c)
-    rc = load(save(bluq.read([write_bluq(tmp_path, name="probs_tiny_rc_float32_base.npz")]))[0])
+    rc = load(save([bluq.read(write_bluq(tmp_path, name="probs_tiny_rc_float32_base.npz"))])[0])
     assert paired.why_not(a, rc)
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_said_across_banks(home, tmp_path, capsys):
         test_probs=p[100:],
         test_labels=labels[100:],
     )
-    (other,) = save(bluq.read([theirs]))
+    (other,) = save([bluq.read(theirs)])
     table = frames.overview([load(ours), load(other)], 100)
     assert table["bank"].tolist() == ["pocket bank", "BLUQ MMLU"]
     near = table.assign(accuracy=0.5, lac_set_size=[2.0, 4.0])
@@ -155,7 +155,7 @@ def test_nothing_is_said_across_banks(home, tmp_path, capsys):
 
 def test_a_summary_keeps_banks_of_one_task_apart(home, tmp_path, capsys):
     ours = synthetic_run(60)
-    (other,) = save(bluq.read([write_bluq(tmp_path, name="probs_tiny_qa_float32_base.npz")]))
+    (other,) = save([bluq.read(write_bluq(tmp_path, name="probs_tiny_qa_float32_base.npz"))])
     assert main(["export", ours, other, "--format", "json", "--out", str(tmp_path / "out"), "--json"]) == 0
     files = [Path(path) for path in json.loads(capsys.readouterr().out)["files"]]
     summary = json.loads(next(path for path in files if path.name.startswith("summary")).read_text())
@@ -170,11 +170,11 @@ def test_published_logits_with_texts_and_without(home, tmp_path):
     path = tmp_path / "Tiny_mmlu_10k_base_icl1.pkl"
     path.write_bytes(pickle.dumps([{"id": i, "logits_options": row} for i, row in enumerate(logits)]))
     (tmp_path / "mmlu_10k.json").write_text(json.dumps(items))
-    (whole,) = save(bench.read([path], labels=tmp_path))
+    (whole,) = save(read_logits([path], labels=tmp_path))
     shutil.move(tmp_path / "mmlu_10k.json", tmp_path / "gone.json")
     labels = {"labels": [{"id": item["id"], "answer": item["answer"]} for item in items]}
     (tmp_path / "mmlu_10k.labels.json").write_text(json.dumps(labels))
-    (bare,) = save(bench.read([path], labels=tmp_path))
+    (bare,) = save(read_logits([path], labels=tmp_path))
     assert load(whole).bank == load(bare).bank == "MMLU 10k"
     assert paired.why_not(load(whole), load(bare))
     assert not paired.why_not(load(whole), load(whole))

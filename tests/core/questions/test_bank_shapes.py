@@ -13,13 +13,13 @@ import pytest
 
 from core.errors import InputError, Undecided
 from core.exchange.dropped import question_files
-from core.exchange.dropped.reading import Drop
 from core.questions import bank, catalogue, local_file
 from core.questions.bank_shapes import looks_like_bank
 from core.records import DONT_KNOW, NONE_OF_ABOVE
 from core.settings import settings
 from core.tables.tabular import open_sheet
 from hedge.cli import main
+from tests.core.exchange.drops import Drop
 
 WORDS = ("amber", "birch", "cedar", "delta", "ember", "fjord")
 

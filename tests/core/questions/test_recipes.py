@@ -9,8 +9,9 @@ from core.questions.subjects import CATEGORIES, CATEGORY_OF
 from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE
 from tests.core.questions.shapes import SHAPES, arc, cosmos, dialogue, hellaswag, mmlu, summarization
 
+pytestmark = pytest.mark.quick
 
-@pytest.mark.quick
+
 @pytest.mark.parametrize("task", SHAPES)
 def test_the_truth_stays_the_truth(task):
     rows = SHAPES[task](60)
@@ -35,7 +36,6 @@ def test_the_truth_stays_the_truth(task):
         assert q.options[4:] == (DONT_KNOW, NONE_OF_ABOVE)
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(("task", "shape", "right"), [
     ("drs", dialogue, "right_response"), ("ds", summarization, "right_summary"),
 ])  # fmt: skip
@@ -60,7 +60,6 @@ def test_the_labels_are_the_published_ones(real_data, task, shape, name):
     assert "".join(q.letter for q in built) == published
 
 
-@pytest.mark.quick
 def test_mmlu_takes_as_many_of_each_category(monkeypatch):
     monkeypatch.setattr(recipes, "PER_CATEGORY", 20)
     questions = build("qa", mmlu(600), place="here").questions
@@ -69,7 +68,6 @@ def test_mmlu_takes_as_many_of_each_category(monkeypatch):
     assert sum(len(subjects) for subjects in CATEGORIES.values()) == len(CATEGORY_OF) == 57
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize(
     "said", ["None of the above", "none of these.", "None of the above choices .", "Neither of these"]
 )
@@ -81,7 +79,6 @@ def test_a_none_of_the_above_of_its_own_is_left_out(said):
     assert built.left_out == {"with a none of the above": 1}
 
 
-@pytest.mark.quick
 def test_two_right_answers_are_left_out():
     rows = mmlu(10)
     rows[4]["choices"] = ["same", "same", "b", "c"]
@@ -93,35 +90,30 @@ def test_two_right_answers_are_left_out():
     assert len(built.questions) == 9
 
 
-@pytest.mark.quick
 def test_no_more_than_ten_thousand(monkeypatch):
     monkeypatch.setattr(recipes, "SIZE", 15)
     for task, shape in (("rc", cosmos), ("ci", hellaswag), ("drs", dialogue)):
         assert len(build(task, shape(40), place="here").questions) == 15
 
 
-@pytest.mark.quick
 def test_hellaswag_without_its_marks():
     q = build("ci", hellaswag(1), place="here").questions[0]
     assert q.context == "How to amber Take the delta. A man"
     assert "[" not in "".join(q.options)
 
 
-@pytest.mark.quick
 def test_questions_without_a_label_are_no_questions():
     rows = cosmos(5)
     rows[2]["label"] = -1
     assert len(build("rc", rows, place="here").questions) == 4
 
 
-@pytest.mark.quick
 def test_questions_of_any_number_of_options_are_kept():
     built = build("arc", [*arc(10), *arc(2, k=5), *arc(1, k=3)], place="here")
     assert [len(q.options) for q in built.questions] == [4] * 10 + [5] * 2 + [3]
     assert built.left_out == {}
 
 
-@pytest.mark.quick
 def test_rows_of_another_shape_are_named():
     with pytest.raises(
         InputError, match=r"here does not have the rows of task 'qa' \(KeyError: 'subject'\); found the"
@@ -131,7 +123,6 @@ def test_rows_of_another_shape_are_named():
         build("qa", [mmlu(1)[0] | {"choices": ["a", "b", "c"]}], place="here")
 
 
-@pytest.mark.quick
 def test_letters_are_letters():
     assert [recipes.letter_index(text) for text in ("A", "F", "", "AB", "1")] == [0, 5, -1, -1, -1]
     assert LETTERS[recipes.letter_index("C")] == "C"

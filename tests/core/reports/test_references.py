@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.conformal.scores import SCORES
-from core.questions.bank_names import ORIGINS
+from core.exchange.dropped.kinds import KINDS
 from core.reports import references
 from core.reports.compare.benchmark import SetRule
 from core.reports.evaluation import load
@@ -45,8 +45,9 @@ def test_every_score_s_paper_is_cited_by_its_author():
 
 
 def test_every_tool_whose_results_are_imported_is_cited():
-    # Papers of LLM-Uncertainty-Bench and BLUQ are cited by what they publish; a table has no tool.
-    assert {*references.TOOLS, "bluq", "table"} == set(ORIGINS)
+    # LLM-Uncertainty-Bench and BLUQ are cited by what they publish; a table has no tool.
+    tools = {kind.origin for kind in KINDS.values()} - {"", "bluq", "llm-uncertainty-bench", "table"}
+    assert set(references.TOOLS) == tools
 
 
 def test_keys_are_told_apart():

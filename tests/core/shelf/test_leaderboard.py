@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.exchange import lm_eval
 from core.reports.titles import record_task_title
 from core.runs import store
 from core.shelf.bring import bring
 from core.shelf.leaderboard import model_id, of_model
 from core.shelf.recompute import summary
+from tests.core.recorded_logs import read_samples
 from tests.core.shelf.leaderboard_files import DATE, FOLDER, REPOSITORY, add, samples
 from tests.core.shelf.mirror import Mirror
 from tests.light_environment import needs_models
@@ -45,7 +45,7 @@ def test_tasks_are_chosen_and_come_in(hub: Mirror, tmp_path):
     folder.mkdir()
     for path, content in wanted.items():
         (tmp_path / path).write_bytes(content)
-    (direct,) = lm_eval.read([folder])
+    (direct,) = read_samples(folder)
     assert direct.spec.run_id == run
     assert np.array_equal(store.read_logits(run).logits, direct.scored.logits)
 

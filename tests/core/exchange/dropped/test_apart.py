@@ -16,9 +16,9 @@ import pytest
 from core.exchange.dropped.apart import DropApart, _Files, _Groups, _Kind, _State, default_limits
 from core.exchange.dropped.files import DroppedFile, Gathered
 from core.exchange.dropped.found import FoundFile, Reading, refusals
-from core.exchange.dropped.reading import Drop
 from core.processes.confined import LimitReached, Limits
 from tests.core.exchange.dropped.test_odd_files import csv
+from tests.core.exchange.drops import Drop
 
 GOOD = csv()
 MEMORY = Limits(memory=400 << 20, seconds=20.0)

@@ -9,13 +9,13 @@ import pytest
 
 from core.exchange.dropped import question_files
 from core.exchange.dropped.examples import as_csv, as_lines
-from core.exchange.dropped.found import Reading, refusals
+from core.exchange.dropped.found import Reading
 from core.exchange.dropped.kinds import KINDS
-from core.exchange.dropped.reading import Drop
 from core.exchange.dropped.recognition import kind_of
 from core.models.perplexity import choices, conversation_files
 from core.questions.bank_names import ORIGINS
 from core.reports.imported_figures import figures
+from tests.core.exchange.drops import Drop, dropped, refused
 
 pytestmark = pytest.mark.quick
 
@@ -26,14 +26,8 @@ ALONE = {"results": "it holds means over all questions"}
 
 
 def read(folder: Path, name: str, place: int) -> tuple[list[Path], Reading]:
-    paths = []
-    for file, content in KINDS[name].examples[place].files().items():
-        path = folder / "files" / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-        paths.append(path)
-    (folder / "scratch").mkdir()
-    return paths, Drop([folder / "files"], scratch=folder / "scratch", name=lambda path: "").read()
+    files = KINDS[name].examples[place].files()
+    return [folder / "files" / file for file in files], dropped(folder, files)
 
 
 @pytest.mark.parametrize(("name", "place"), EXAMPLES)
@@ -41,12 +35,12 @@ def test_an_example_is_recognised_and_read(home, tmp_path, name, place):
     kind = KINDS[name]
     paths, reading = read(tmp_path, name, place)
     assert name in map(kind_of, paths)
-    refused = [sentence for sentence, _ in refusals(reading)]
+    sentences = list(refused(reading).values())
     if kind.place == "" or name in ALONE:
-        assert refused == [refused[0]]
-        assert refused[0].startswith(ALONE.get(name, kind.sentence))
+        (sentence,) = sentences
+        assert sentence.startswith(ALONE.get(name, kind.sentence))
     else:
-        assert refused == []
+        assert sentences == []
         assert reading.unmapped == ()
     if kind.place == "runs" and name not in ALONE:
         (found,) = reading.runs
@@ -77,16 +71,6 @@ def test_names_of_banks_belong_to_origins_of_records():
     assert set(ORIGINS) <= {kind.origin for kind in KINDS.values()}
 
 
-def dropped(folder: Path, **more: bytes) -> Reading:
-    for name, content in more.items():
-        (folder / name.replace("_dot_", ".")).write_bytes(content)
-    return Drop(sorted(folder.iterdir()), scratch=folder, name=lambda path: path.name).read()
-
-
-def said(reading: Reading) -> dict[str, str]:
-    return {name: sentence for sentence, names in refusals(reading) for name in names}
-
-
 ENDINGS = ["boils.", "flies.", "sings.", "melts."]
 MESSAGES = [{"role": "user", "content": "I can't sleep."}]
 
@@ -110,12 +94,10 @@ MESSAGES = [{"role": "user", "content": "I can't sleep."}]
     ],
 )
 def test_texts_with_endings_go_where_they_can_be_used(home, tmp_path, name, content, kinds):
-    path = tmp_path / name
-    path.write_bytes(content)
-    (tmp_path / "scratch").mkdir()
-    reading = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name).read()
+    reading = dropped(tmp_path, {name: content})
+    path = tmp_path / "files" / name
     assert {found.kind for found in reading.elsewhere} == kinds
-    assert not said(reading)
+    assert not refused(reading)
     if "choices" in kinds:
         assert choices.read(path)
     if "questions" in kinds:
@@ -128,7 +110,7 @@ def test_a_person_says_whether_numbers_are_options_or_figures(home, tmp_path):
     path.write_bytes(prices.files()["prices.csv"])
     (tmp_path / "scratch").mkdir()
     drop = Drop([path], scratch=tmp_path / "scratch", name=lambda path: path.name)
-    assert "--as questions or --as results" in said(drop.read())["prices.csv"]
+    assert "--as questions or --as results" in refused(drop.read())["prices.csv"]
     (found,) = drop.read(meant={"prices.csv": "questions"}).elsewhere
     assert found.kind == "questions"
     (run,) = drop.read(meant={"": "results"}).runs
@@ -153,10 +135,10 @@ def test_a_workbook_may_have_conversations(home, tmp_path):
     ],
 )
 def test_a_table_says_what_it_is_and_lacks(home, tmp_path, content, sentence):
-    reading = dropped(tmp_path, t_dot_csv=content)
+    reading = dropped(tmp_path, {"t.csv": content})
     assert reading.unmapped == ()
-    assert sentence in said(reading)["t.csv"]
-    assert "--options" not in said(reading)["t.csv"]
+    assert sentence in refused(reading)["t.csv"]
+    assert "--options" not in refused(reading)["t.csv"]
 
 
 @pytest.mark.parametrize(
@@ -169,12 +151,12 @@ def test_a_table_says_what_it_is_and_lacks(home, tmp_path, content, sentence):
     ],
 )
 def test_scores_are_no_models_and_no_settings(home, tmp_path, content):
-    assert "scores of a whole run" in said(dropped(tmp_path, s_dot_json=content))["s.json"]
+    assert "scores of a whole run" in refused(dropped(tmp_path, {"s.json": content}))["s.json"]
 
 
 def test_numbers_that_count_from_0_or_1_are_asked_about(home, tmp_path):
     rows = b"".join(
         b'{"question": "Q%d?", "options": ["a%d", "b%d", "c%d"], "answer": 1}\n' % (i, i, i, i) for i in range(6)
     )
-    (found,) = dropped(tmp_path, bank_dot_jsonl=rows).elsewhere
+    (found,) = dropped(tmp_path, {"bank.jsonl": rows}).elsewhere
     assert (found.kind, found.undecided) == ("questions", True)

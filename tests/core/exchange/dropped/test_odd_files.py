@@ -19,9 +19,9 @@ import pandas as pd
 import pytest
 from backports import zstd
 
-from core.exchange.dropped.found import Reading, refusals
-from core.exchange.dropped.reading import Drop
+from core.exchange.dropped.found import FoundRun
 from core.reports.imported_figures import evaluation, figures
+from tests.core.exchange.drops import dropped, refused
 
 pytestmark = pytest.mark.quick
 
@@ -115,11 +115,6 @@ RIGHT: dict[str, bytes | str] = {
     "per_cent.csv": csv(number=lambda p: f"{100 * p:.1f}"),
     "per_cent_signs.csv": csv(number=lambda p: f"{100 * p:.1f}%"),
     "scientific.csv": csv(number=lambda p: f"{p:.6e}"),
-    "labels_from_one.csv": csv(labels=[i + 1 for i in TRUE]),
-    "labels_from_zero.csv": csv(labels=TRUE),
-    "labels_as_floats.csv": csv(labels=[f"{i}.0" for i in TRUE]),
-    "labels_in_brackets.csv": csv(labels=[f"({'ABC'[i]})" for i in TRUE]),
-    "labels_small.csv": csv(labels=["abc"[i] for i in TRUE]),
     "labels_as_columns.csv": csv(names=("p_A", "p_B", "p_C"), labels=[f"p_{'ABC'[i]}" for i in TRUE]),
     "labels_as_texts.csv": csv(
         labels=[TEXTS[i][label] for i, label in enumerate(TRUE)],
@@ -213,9 +208,7 @@ RIGHT: dict[str, bytes | str] = {
         ],
         indent=2,
     ),
-    "labels_in_words.csv": csv(labels=[f"Answer: {'ABC'[i]}" for i in TRUE]),
     "labels_option.csv": csv(labels=[f"Option {'ABC'[i]}" for i in TRUE]),
-    "labels_before_texts.csv": csv(labels=[f"({'ABC'[i]}) something" for i in TRUE]),
     "numbered_choices.csv": csv(
         names=("choice_1", "choice_2", "choice_3"), labels=[i + 1 for i in TRUE], label="correct_choice"
     ),
@@ -255,7 +248,6 @@ RIGHT: dict[str, bytes | str] = {
 REFUSED: dict[str, tuple[bytes | str, str]] = {
     "empty.csv": ("", "expected results, found an empty file"),
     "only_spaces.csv": ("  \n\n", "expected results, found an empty file"),
-    "only_header.csv": ("id,A,B,label\n", "expected rows below the header, found none"),
     "cyrillic.csv": (
         csv(names=("A", "B", "C"), more=lambda i: ("ответ",), more_names=("текст",)).encode("cp1251"),
         "line 1: expected text in UTF-8, found byte 0xf2; save it as UTF-8",
@@ -267,20 +259,11 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
     "cut.xlsx": (xlsx(results=FRAME)[:-100], "expected a whole (zip archive|workbook)"),
     "cut.npz": (b"PK\x03\x04\x00\x00", "expected a whole zip archive"),
     "empty.zip": (zipped(), "the archive is empty"),
-    "ragged.csv": (GOOD + "0.1,0.2\n", "line 8: expected 4 columns, as in the header, found 2"),
-    "nan.csv": (GOOD.replace("0.8", "nan"), "line 3: expected a number in 'B', found NaN"),
-    "infinite.csv": (GOOD.replace("0.8", "inf"), "line 3: expected numbers, found infinity"),
-    "word.csv": (GOOD.replace("0.8", "many"), "line 3: expected a number in 'B', found 'many'"),
-    "bad_sum.csv": (GOOD.replace("0.8", "0.3"), "line 3: expected probabilities from 0 to 1 with sum 1"),
-    "negative.csv": (GOOD.replace("0.1,0.8,0.1", "-0.1,1.0,0.1"), "line 3: expected probabilities from 0 to 1"),
     "all_alike.csv": (
         csv(rows=[(1 / 3,) * 3] * 6),
         "found all equal",
     ),
     "one_row.csv": ("A,B,label\n0.5,0.5,A\n", "found all equal|at least two questions|row a run|summary"),
-    "twice_the_id.csv": (csv(more=lambda i: (str(i // 2),), more_names=("id",)), "line 3: expected every id once"),
-    "label_beyond.csv": (GOOD.replace(",C\n", ",D\n"), "line 4: expected one of 3 options that can be right"),
-    "no_label.csv": (GOOD.replace(",A\n", ",\n"), "line 2: expected the right option in 'label'"),
     "picks_only.csv": (
         "question,prediction,answer\nWhich?,A,A\nWhat?,B,A\n",
         "found only the model's pick in 'prediction'; a pick alone can't form sets",
@@ -339,88 +322,85 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
         json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}),
         "without results",
     ),
-    "same_column_twice.csv": (csv(names=("A", "B", "A")), "expected every column once, found 'A' again"),
 }
 """Files that can't be imported, and what is said of them."""
 
 
-def read(tmp_path: Path, *files: tuple[str, bytes | str]) -> Reading:
-    paths = []
-    for name, content in files:
-        path = tmp_path / "files" / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        paths.append(path)
-    (tmp_path / "scratch").mkdir()
-    return Drop(paths, scratch=tmp_path / "scratch", name=lambda path: path.name).read()
-
-
-@pytest.mark.parametrize("name", RIGHT)
-def test_an_odd_file_is_read_right(home, tmp_path, name):
-    reading = read(tmp_path, (name, RIGHT[name]))
-    assert list(refusals(reading)) == []
+def check_right(tmp_path: Path, name: str, content: bytes | str) -> FoundRun:
+    """Read a file to the figures ``P`` and the answers ``TRUE``."""
+    reading = dropped(tmp_path, {name: content})
+    assert refused(reading) == {}
     (found,) = reading.runs
     made = evaluation(found.run)
     order = np.argsort([int(one.removeprefix("q")) for one in made.ids])
     assert made.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
     assert made.labels[order].tolist() == TRUE
     assert figures(found.run).accuracy == 1
+    return found
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_an_odd_file_is_refused_in_one_sentence(home, tmp_path, name):
-    content, says = REFUSED[name]
-    reading = read(tmp_path, (name, content))
-    assert reading.runs == ()
-    assert reading.unmapped == ()
-    ((sentence, names),) = refusals(reading)
-    assert names == (name,)
+def check_refused(tmp_path: Path, name: str, content: bytes | str, says: str) -> None:
+    """Refuse a file in one sentence, which names nothing of the server."""
+    reading = dropped(tmp_path, {name: content})
+    assert reading.runs == reading.unmapped == ()
+    assert list(refused(reading)) == [name]
+    sentence = refused(reading)[name]
     assert str(tmp_path) not in sentence
     assert "Traceback" not in sentence
     assert "\n" not in sentence
     assert re.search(says, sentence), sentence
 
 
+@pytest.mark.parametrize("name", RIGHT)
+def test_an_odd_file_is_read_right(home, tmp_path, name):
+    check_right(tmp_path, name, RIGHT[name])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_odd_file_is_refused_in_one_sentence(home, tmp_path, name):
+    check_refused(tmp_path, name, *REFUSED[name])
+
+
 def test_columns_without_known_names_are_asked_for(home, tmp_path):
-    reading = read(tmp_path, ("odd.csv", csv(names=("one", "two", "three"), label="says")))
+    reading = dropped(tmp_path, {"odd.csv": csv(names=("one", "two", "three"), label="says")})
     assert [one.header for one in reading.unmapped] == [("one", "two", "three", "says")]
-    assert list(refusals(reading)) == []
+    assert refused(reading) == {}
 
 
 def test_unequal_numbers_of_options(home, tmp_path):
     rows = json_rows(probs=lambda i: P[i] if i % 2 else (0.7, 0.3))
     for i, row in enumerate(rows):
         row["label"] = "AB"[i % 2]
-    (found,) = read(tmp_path, ("ragged.jsonl", jsonl(rows))).runs
+    (found,) = dropped(tmp_path, {"ragged.jsonl": jsonl(rows)}).runs
     assert evaluation(found.run).option_counts.tolist() == [2, 3] * 3
 
 
 def test_models_in_one_file_are_runs_of_their_own(home, tmp_path):
     twice = pd.concat([FRAME.assign(model_name="a", id=range(6)), FRAME.assign(model_name="b", id=range(6))])
-    runs = read(tmp_path, ("both.csv", twice.to_csv(index=False))).runs
+    runs = dropped(tmp_path, {"both.csv": twice.to_csv(index=False)}).runs
     assert [found.run.spec.model for found in runs] == ["a", "b"]
     assert [found.lacks for found in runs] == [("task",)] * 2
 
 
 def test_next_token_probabilities_keep_their_letter_mass(home, tmp_path):
     shares = csv(number=lambda p: f"{p / 2:.6f}")
-    (found,) = read(tmp_path, ("letters.csv", shares)).runs
+    (found,) = dropped(tmp_path, {"letters.csv": shares}).runs
     assert evaluation(found.run).probabilities == pytest.approx(np.array(P), abs=1e-5)
     assert found.run.scored.letter_mass == pytest.approx(np.full(6, 0.5), abs=1e-5)
 
 
 def test_a_zip_that_unpacks_to_too_much_is_not_unpacked(home, tmp_path, monkeypatch):
     monkeypatch.setattr("core.tables.encodings.ALWAYS", 10_000)
-    reading = read(tmp_path, ("bomb.zip", zipped(a_dot_csv=b"0" * 5_000_000)))
-    ((sentence, _),) = refusals(reading)
+    reading = dropped(tmp_path, {"bomb.zip": zipped(a_dot_csv=b"0" * 5_000_000)})
+    (sentence,) = refused(reading).values()
     assert "it unpacks to 5 MB" in sentence
     assert not list((tmp_path / "scratch").rglob("*.csv"))
 
 
 def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch):
     monkeypatch.setattr("core.tables.encodings.ALWAYS", 10_000)
-    reading = read(tmp_path, ("bomb.csv.gz", gzip.compress(b"0" * 50_000_000)))
-    ((sentence, _),) = refusals(reading)
+    reading = dropped(tmp_path, {"bomb.csv.gz": gzip.compress(b"0" * 50_000_000)})
+    (sentence,) = refused(reading).values()
     assert "no more is unpacked" in sentence
     assert sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 20_000_000
 
@@ -437,32 +417,27 @@ def test_a_gzip_that_unpacks_to_too_much_is_cut_off(home, tmp_path, monkeypatch)
     ],
 )
 def test_files_that_once_ended_in_a_traceback(home, tmp_path, name, content, says):
-    ((sentence, names),) = refusals(read(tmp_path, (name, content)))
-    assert names == (name,)
-    assert says in sentence
-    assert "found another form" not in sentence
+    check_refused(tmp_path, name, content, says)
 
 
 def test_half_characters_and_huge_numbers_in_json_are_read(home, tmp_path):
     rows = jsonl(json_rows(probs=lambda i: P[i], question=lambda i: f"cut {i}"))
-    (found,) = read(tmp_path, ("cut.jsonl", rows.replace("cut 0", "cut \\ud83d"))).runs
+    (found,) = dropped(tmp_path, {"cut.jsonl": rows.replace("cut 0", "cut \\ud83d")}).runs
     assert found.run.questions[0].question == "cut \ufffd"
-    again = tmp_path / "again"
-    again.mkdir()
-    ((sentence, _),) = refusals(read(again, ("huge.jsonl", rows.replace("0.5", "9" * 400, 1))))
+    (sentence,) = refused(dropped(tmp_path / "again", {"huge.jsonl": rows.replace("0.5", "9" * 400, 1)})).values()
     assert "expected" in sentence
 
 
 def test_a_line_is_counted_from_the_top_of_the_file(home, tmp_path):
-    reading = read(tmp_path, ("title.csv", "# mine\n\nTitle,,,\n" + GOOD.replace("0.8", "many")))
-    ((sentence, _),) = refusals(reading)
+    reading = dropped(tmp_path, {"title.csv": "# mine\n\nTitle,,,\n" + GOOD.replace("0.8", "many")})
+    (sentence,) = refused(reading).values()
     assert "line 6: expected a number in 'B', found 'many'" in sentence
 
 
 def test_what_systems_leave_is_passed_over(home, tmp_path):
-    reading = read(tmp_path, (".DS_Store", b"\0\0\0\1Bud1"), ("._mine.csv", b"litter"), ("mine.csv", GOOD))
+    reading = dropped(tmp_path, {".DS_Store": b"\0\0\0\1Bud1", "._mine.csv": b"litter", "mine.csv": GOOD})
     assert [found.name for found in reading.runs] == ["mine.csv"]
-    assert list(refusals(reading)) == []
+    assert refused(reading) == {}
 
 
 def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_path):
@@ -472,7 +447,7 @@ def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_pat
         archive.writestr("/abs.csv", GOOD)
         archive.writestr("__MACOSX/._mine.csv", b"litter")
         archive.writestr("mine.csv", GOOD.replace("0.5,0.3", "0.4,0.4"))
-    reading = read(tmp_path, ("x.zip", into.getvalue()))
+    reading = dropped(tmp_path, {"x.zip": into.getvalue()})
     assert sorted(found.name for found in reading.runs) == ["x.zip/abs.csv", "x.zip/mine.csv"]
     assert not (tmp_path / "evil.csv").exists()
 
@@ -480,23 +455,21 @@ def test_members_that_want_to_be_elsewhere_are_left_where_they_are(home, tmp_pat
 def test_a_first_line_of_json_lines_may_be_long_or_hold_a_huge_number(home, tmp_path):
     rows = [{"question": f"Which {i}?", "options": ["x", "y"], "label": "AB"[i % 2]} for i in range(6)]
     rows[0]["question"] = "long " * 300_000
-    (found,) = read(tmp_path, ("long.jsonl", jsonl(rows))).elsewhere
+    (found,) = dropped(tmp_path, {"long.jsonl": jsonl(rows)}).elsewhere
     assert (found.kind, found.read_as) == ("questions", "6 questions, 2 options, answers as letters")
     rows[0]["question"] = "Which 0?"
-    again = tmp_path / "again"
-    again.mkdir()
     huge = jsonl(rows).replace('"label": "A"', '"label": 1' + "0" * 5_000, 1)
-    ((sentence, _),) = refusals(read(again, ("huge.jsonl", huge)))
+    (sentence,) = refused(dropped(tmp_path / "again", {"huge.jsonl": huge})).values()
     assert "'label'" in sentence
 
 
 def test_a_damaged_text_in_utf_16_is_refused_under_its_own_name(home, tmp_path):
-    ((sentence, _),) = refusals(read(tmp_path, ("t.csv", b"\xff\xfea,b\n1,2\xd8")))
+    (sentence,) = refused(dropped(tmp_path, {"t.csv": b"\xff\xfea,b\n1,2\xd8"})).values()
     assert sentence == "expected text in UTF-16, as the file begins, found otherwise; save it as UTF-8"
 
 
 def test_options_that_cannot_be_read_make_no_labels_of_a_jury(home, tmp_path):
     rows = "".join(f'Which {i}?,"{"[" * 300}",A\n' for i in range(6))
-    ((sentence, _),) = refusals(read(tmp_path, ("deep.csv", f"question,options,label\n{rows}")))
+    (sentence,) = refused(dropped(tmp_path, {"deep.csv": f"question,options,label\n{rows}"})).values()
     assert "options" in sentence
     assert "juror" not in sentence

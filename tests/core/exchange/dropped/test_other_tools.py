@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import math
-import re
 import tarfile
 import zipfile
 from decimal import Decimal
@@ -18,10 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-from core.exchange.dropped.found import refusals
-from core.reports.imported_figures import evaluation
 from core.tables.list_columns import listed
-from tests.core.exchange.dropped.test_odd_files import FRAME, GOOD, TEXTS, TRUE, P, csv, json_rows, jsonl, read
+from tests.core.exchange.dropped.test_odd_files import (
+    FRAME,
+    GOOD,
+    TEXTS,
+    TRUE,
+    P,
+    check_refused,
+    check_right,
+    csv,
+    json_rows,
+    jsonl,
+)
+from tests.core.exchange.drops import dropped, refused
 
 pytestmark = pytest.mark.quick
 
@@ -207,36 +216,21 @@ REFUSED: dict[str, tuple[bytes | str, str]] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_file_is_read_right(home, tmp_path, name):
-    reading = read(tmp_path, (name, RIGHT[name]))
-    assert list(refusals(reading)) == []
-    (found,) = reading.runs
-    made = evaluation(found.run)
-    order = np.argsort([int(one.removeprefix("q")) for one in made.ids])
-    assert made.probabilities[order] == pytest.approx(np.array(P), abs=1e-5)
-    assert made.labels[order].tolist() == TRUE
-    assert "model" in found.lacks, found.run.spec.model  # no file says it
+    assert "model" in check_right(tmp_path, name, RIGHT[name]).lacks  # no file says it
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_file_is_refused_in_one_sentence(home, tmp_path, name):
-    content, says = REFUSED[name]
-    reading = read(tmp_path, (name, content))
-    assert reading.runs == ()
-    assert reading.unmapped == ()
-    ((sentence, names),) = refusals(reading)
-    assert names == (name,)
-    assert re.search(says, sentence), sentence
-    assert "\n" not in sentence
-    assert str(tmp_path) not in sentence
+    check_refused(tmp_path, name, *REFUSED[name])
 
 
 def test_texts_of_options_are_read_from_their_objects(home, tmp_path):
-    (found,) = read(tmp_path, ("objects.jsonl", RIGHT["an_object_for_each_option.jsonl"])).runs
+    (found,) = dropped(tmp_path, {"objects.jsonl": RIGHT["an_object_for_each_option.jsonl"]}).runs
     assert [question.options for question in found.run.questions] == TEXTS
 
 
 def test_model_weights_of_pytorch_are_still_a_model(home, tmp_path):
-    reading = read(tmp_path, ("pytorch_model.bin", torch_file("lm_head.weight", "logits_processor")))
+    reading = dropped(tmp_path, {"pytorch_model.bin": torch_file("lm_head.weight", "logits_processor")})
     assert [found.kind for found in reading.elsewhere] == ["weights"]
 
 
@@ -254,9 +248,8 @@ def test_a_compressed_file_takes_its_model_from_its_folder(home, tmp_path):
             for i in range(6)
         ]
     )
-    (tmp_path / "files").mkdir()
-    reading = read(tmp_path, ("org__model-1/samples_arc.jsonl.gz", gzip.compress(lines.encode())))
-    assert list(refusals(reading)) == []
+    reading = dropped(tmp_path, {"org__model-1/samples_arc.jsonl.gz": gzip.compress(lines.encode())})
+    assert refused(reading) == {}
     assert [(found.run.spec.model, found.lacks) for found in reading.runs] == [("org/model-1", ())]
 
 

@@ -15,7 +15,6 @@ import pytest
 from core.errors import InputError
 from core.exchange.dropped import question_files
 from core.exchange.dropped.found import Reading, named, refusals
-from core.exchange.dropped.reading import Drop
 from core.exchange.imported import save
 from core.exchange.run_folder import FILES
 from core.exchange.table_columns import Columns
@@ -26,6 +25,9 @@ from core.runs import store
 from core.settings import settings
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
+from tests.core.exchange.drops import Drop, refused
+
+pytestmark = pytest.mark.quick
 
 TABLE = "A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n"
 JURY = "question,answer,accurate_judgement,logits\n" + "".join(
@@ -45,10 +47,6 @@ def read(folder: Path, **more) -> Reading:
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     return Drop([folder], scratch=scratch, name=lambda path: "").read(**more)
-
-
-def said(reading: Reading) -> dict[str, str]:
-    return {name.lstrip("/"): sentence for sentence, names in refusals(reading) for name in names}
 
 
 def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl", acc: float = 1.0) -> None:
@@ -76,52 +74,46 @@ def harness(folder: Path, name: str = "samples_mine_2026-01-01T00-00-00.jsonl", 
     )
 
 
-@pytest.mark.quick
 def test_samples_find_results_that_were_renamed(folder):
     harness(folder)
     (found,) = read(folder).runs
     assert (found.run.spec.model, found.run.spec.shots, found.lacks) == ("org/model", 3, ())
 
 
-@pytest.mark.quick
 def test_results_of_another_run_are_refused_by_their_means(folder):
     harness(folder, acc=0.5)
     assert (
         "expected acc 0.5 as its results file says, found 1.0"
-        in said(read(folder))["samples_mine_2026-01-01T00-00-00.jsonl"]
+        in refused(read(folder))["samples_mine_2026-01-01T00-00-00.jsonl"]
     )
 
 
-@pytest.mark.quick
 def test_samples_are_known_by_their_content(folder):
     harness(folder, name="whatever.txt")
     (found,) = read(folder).runs
     assert found.run.spec.task == "whatever"
 
 
-@pytest.mark.quick
 def test_answers_are_found_for_results_and_asked_for_where_they_lack(folder):
     published.write(folder)
     published.write(folder, name="Tiny_mmlu_10k_base_icl1.pkl")
     reading = read(folder)
     assert [found.run.spec.task for found in reading.runs] == ["drs"]
-    assert said(reading) == {
+    assert refused(reading) == {
         "Tiny_mmlu_10k_base_icl1.pkl": "it has no answers; bring in mmlu_10k.json or mmlu_10k.labels.json of the same "
         "publication too"
     }
 
 
-@pytest.mark.quick
 def test_a_renamed_result_takes_the_only_answers_and_lacks_its_model(folder):
     published.write(folder, name="whatever.pkl")
     (found,) = read(folder).runs
     assert (found.run.spec.task, found.lacks) == ("drs", ("model",))
 
 
-@pytest.mark.quick
 def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
     published.write(folder).unlink()
-    assert "it holds answers alone" in said(read(folder))["halu_dialogue.labels.json"]
+    assert "it holds answers alone" in refused(read(folder))["halu_dialogue.labels.json"]
     rows = [
         {"id": i, "question": f"Why {i}?", "choices": {"A": f"x{i}", "B": f"y{i}"}, "answer": "A"} for i in range(4)
     ]
@@ -134,7 +126,6 @@ def test_answers_alone_are_refused_and_whole_questions_go_to_new_run(folder):
     assert task == question_files.keep(found.file.path, "mmlu_10k.json")
 
 
-@pytest.mark.quick
 def test_a_bank_that_no_task_reads_is_not_kept(folder):
     path = folder / "bank.jsonl"
     path.write_text('{"question": "Which?", "options": ["one"], "label": 0}\n')
@@ -143,7 +134,6 @@ def test_a_bank_that_no_task_reads_is_not_kept(folder):
     assert not list((settings().home / "questions").rglob("*.jsonl"))
 
 
-@pytest.mark.quick
 def test_scores_and_labels_find_each_other(folder):
     scores = np.random.default_rng(0).dirichlet(np.ones(4), 12)
     for name in ("x", "y"):
@@ -153,33 +143,30 @@ def test_scores_and_labels_find_each_other(folder):
     np.save(folder / "image.npy", np.zeros((3, 3, 3, 3)))
     reading = read(folder)
     assert [found.run.spec.task for found in reading.runs] == ["x", "y"]
-    assert said(reading)["z_scores.npy"] == "it has no labels; bring in an array of labels too, such as z_labels.npy"
-    assert "found the shape (3, 3, 3, 3)" in said(reading)["image.npy"]
+    assert refused(reading)["z_scores.npy"] == "it has no labels; bring in an array of labels too, such as z_labels.npy"
+    assert "found the shape (3, 3, 3, 3)" in refused(reading)["image.npy"]
 
 
-@pytest.mark.quick
 def test_a_jury_of_several_files_and_one_without_others(folder):
     for juror in ("ann", "bob"):
         (folder / f"jury_logits_{juror}_calib.csv").write_text(JURY)
     (found,) = read(folder).juries
     assert found.jury.judgements.jurors == ("ann", "bob")
     (folder / "jury_logits_bob_calib.csv").unlink()
-    assert "a jury needs at least two jurors" in said(read(folder))["jury_logits_ann_calib.csv"]
+    assert "a jury needs at least two jurors" in refused(read(folder))["jury_logits_ann_calib.csv"]
 
 
-@pytest.mark.quick
 def test_text_jurors_need_a_table_of_labels(folder):
     for juror in ("ann", "bob"):
         (folder / f"{juror}.txt").write_text("Who?\t0.75\nWhat?\t0.25\n")
-    assert "it does not say what is right" in said(read(folder))["ann.txt"]
+    assert "it does not say what is right" in refused(read(folder))["ann.txt"]
     (folder / "truth.csv").write_text("question,answer,correctness\nWho?,a,Correct\nWhat?,b,Incorrect\n")
     reading = read(folder)
-    assert said(reading) == {}
+    assert refused(reading) == {}
     (found,) = reading.juries
     assert found.jury.judgements.labels.tolist() == [True, False]
 
 
-@pytest.mark.quick
 def test_a_run_of_hedge_comes_back_as_it_was(folder):
     name = synthetic_run()
     before = report(evaluation.load(name), 100).to_json()
@@ -190,10 +177,9 @@ def test_a_run_of_hedge_comes_back_as_it_was(folder):
     assert report(evaluation.load(imported), 100).to_json() | {"run": name} == before
     assert stored_as(found.run) == imported
     (folder / name / FILES[0]).unlink()
-    assert all("it is part of a run of Hedge" in sentence for sentence in said(read(folder)).values())
+    assert all("it is part of a run of Hedge" in sentence for sentence in refused(read(folder)).values())
 
 
-@pytest.mark.quick
 def test_a_model_folder_is_one_thing(folder):
     (folder / "config.json").write_text('{"model_type": "llama", "architectures": ["X"]}')
     (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"{}" + b"0" * 50)
@@ -202,17 +188,15 @@ def test_a_model_folder_is_one_thing(folder):
     assert found.kind == "model"
 
 
-@pytest.mark.quick
 def test_the_same_file_twice_counts_once_and_other_files_of_its_name_do_not(folder):
     for name, content in (("a", TABLE), ("b", TABLE), ("c", TABLE.replace("0.7,0.3", "0.8,0.2"))):
         (folder / name).mkdir()
         (folder / name / "t.csv").write_text(content)
     reading = read(folder)
     assert len(reading.runs) == 2
-    assert said(reading) == {"b/t.csv": "it is the same as /a/t.csv, which counts once"}
+    assert refused(reading) == {"b/t.csv": "it is the same as /a/t.csv, which counts once"}
 
 
-@pytest.mark.quick
 def test_what_a_file_lacks_is_told_and_a_name_makes_another_run(folder):
     (folder / "t.csv").write_text(TABLE)
     (found,) = read(folder).runs
@@ -227,7 +211,6 @@ def test_what_a_file_lacks_is_told_and_a_name_makes_another_run(folder):
     assert named(found).spec == found.run.spec
 
 
-@pytest.mark.quick
 def test_figures_before_the_import_are_those_after_it(folder):
     name = synthetic_run()
     shutil.move(settings().runs / name, folder / name)
@@ -239,7 +222,6 @@ def test_figures_before_the_import_are_those_after_it(folder):
     assert shown.mean_set_size == made.scores["lac"].mean_set_size
 
 
-@pytest.mark.quick
 def test_after_an_error_nothing_is_half_imported(folder, monkeypatch):
     (folder / "a.csv").write_text(TABLE)
     (folder / "b.csv").write_text(TABLE.replace("0.7,0.3", "0.8,0.2"))
@@ -258,7 +240,6 @@ def test_after_an_error_nothing_is_half_imported(folder, monkeypatch):
     assert list(settings().runs.iterdir()) == []
 
 
-@pytest.mark.quick
 def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     (folder / "t.csv").write_text(TABLE)
     (folder / "odd.csv").write_text(TABLE.replace("A,B,label", "one,two,says"))
@@ -274,56 +255,16 @@ def test_steps_are_told_and_an_answer_reads_only_what_it_changes(folder):
     assert any(found.run is first.runs[0].run for found in again.runs)
 
 
-@pytest.mark.quick
 def test_a_pickle_with_code_does_not_run(folder, tmp_path):
     class Evil:
         def __reduce__(self):
             return Path.touch, (tmp_path / "ran",)
 
     (folder / "x.pkl").write_bytes(pickle.dumps([Evil()]))
-    assert "a pickle can run code" in said(read(folder))["x.pkl"]
+    assert "a pickle can run code" in refused(read(folder))["x.pkl"]
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.nightly
-def test_the_published_data_in_one_go(home, tmp_path, real_data):
-    """Each file in its place, and figures recomputed: the accuracies of BLUQ are those that it published."""
-    (tmp_path / "scratch").mkdir()
-    reading = Drop([real_data], scratch=tmp_path / "scratch", name=lambda path: "").read()
-    origins = [found.run.spec.origin for found in reading.runs]
-    assert {origin: origins.count(origin) for origin in set(origins)} == {
-        "llm-uncertainty-bench": 27,
-        "bluq": 10,
-        "vlm-uncertainty-bench": 4,
-        "table": 16,
-    }
-    assert sorted(len(found.jury.judgements) for found in reading.juries) == [500, 2000]
-    kinds = [found.kind for found in reading.elsewhere]
-    assert {kind: kinds.count(kind) for kind in ("conversation", "choices", "questions", "claims")} == {
-        "conversation": 5,
-        "choices": 1,
-        "questions": 4,
-        "claims": 3,
-    }
-    assert [refusal.name for refusal in reading.refused] == ["/juries/base_model_test_data_correctness.csv"]
-    assert reading.unmapped == ()
-    told = [
-        row
-        for path in (real_data / "bluq").glob("results_*.json")
-        for row in json.loads(path.read_text())
-        if row["conformal_method"] == "lac"
-    ]
-    computed = {
-        (found.run.spec.model, found.run.spec.task): figures(found.run).accuracy
-        for found in reading.runs
-        if found.run.spec.origin == "bluq"
-    }
-    assert len(told) == 10
-    for row in told:  # of tied options, the later one counts here and the first one there
-        assert computed[row["model"], row["task"]] == pytest.approx(row["accuracy"], abs=1e-3)
-
-
-@pytest.mark.quick
 @pytest.mark.parametrize("folder", ["", "probs/"])
 def test_a_zip_of_several_runs_arrays_is_no_npz(tmp_path, folder):
     rng = np.random.default_rng(0)

@@ -23,6 +23,7 @@ from core.reports.overview.similar_accuracy import alike
 from core.reports.report import report
 from core.reports.run_filter import RunFilter
 from tests.conftest import synthetic_run
+from tests.core.exchange.test_llm_uncertainty_bench import read_logits
 
 PRINTED = {model.lower(): model for model in published("ye-2024")["model"].unique()}
 
@@ -66,7 +67,7 @@ def test_the_printed_figures_come_out_of_the_published_logits(home, real_data, m
     folder = real_data / "llm-uncertainty-bench"
     paths = sorted((folder / "logits").glob(f"{model}_{data}_*.pkl"))
     assert [bench.NAME.match(path.name)["strategy"] for path in paths] == ["base", "shared", "task"]
-    runs = [load(name) for name in save(bench.read(paths, labels=folder / "labels"))]
+    runs = [load(name) for name in save(read_logits(paths, folder / "labels"))]
     made = as_ye_2024([report(run, 100, method="paper", empty="top1") for run in runs])
     printed = published("ye-2024").set_index(["model", "task"]).loc[(printed_name(model), bench.TASK_OF[data])]
     assert (f"{made.accuracy:.2f}", f"{made.mean_set_size:.2f}", f"{made.uacc:.2f}") == (
