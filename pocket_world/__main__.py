@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
-import shutil
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from core.errors import HedgeError
+from core.questions.bank import bank_path
 from core.settings import ASSETS
 from pocket_world import bank
-
-if TYPE_CHECKING:
-    from pocket_world.recipes import Recipe
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,22 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     options = _parser().parse_args(arguments)
     try:
-        return {
-            "bank": _bank,
-            "make": _make,
-            "status": _status,
-            "known": _known,
-            "publish": _publish,
-            "check": _check,
-            "record": _record,
-            "trivia": _trivia,
-            "answer": _answer,
-            "juror": _juror,
-            "jury": _jury,
-            "ship": _ship,
-            "report": _report,
-            "compare": _compare,
-        }[options.command](options)
+        return options.run(options) or 0
     except HedgeError as error:
         print(error, file=sys.stderr)
         return error.exit_status
@@ -46,54 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m pocket_world")
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("bank", help="write assets/bank/*.jsonl")
-    made = commands.add_parser("make", help="make all pocket models, or go on where making them stopped")
-    made.add_argument("--model", help="this one and those that it grows from (default: all)")
-    made.add_argument("--minutes", type=float, help="stop after so many, with the state saved")
-    made.add_argument(
-        "--eager", action="store_true", help="compile nothing: slower steps, and no wait before the first ones"
-    )
-    made.add_argument(
-        "--threads",
-        type=_positive,
-        default=1,
-        help="processor cores (default: 1; more are faster only with nothing beside)",
-    )
-    made.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where to train (default: cpu)")
-    made.add_argument(
-        "--workers", type=_positive, default=0, help="processes that make the text ahead; a GPU needs about 4"
-    )
-    commands.add_parser("status", help="say how far each model is")
-    known = commands.add_parser(
-        "known", help="say what a model in training, or a shipped one, knows of questions before it says a letter"
-    )
-    known.add_argument("--model", default="pocket-8m")
-    publish = commands.add_parser("publish", help="put a whole model into assets/models, with its card")
-    publish.add_argument("--model", default="pocket-1m")
-    check = commands.add_parser("check", help="look for bank questions in the training text")
-    check.add_argument("--model", default="pocket-1m")
-    check.add_argument("--every", type=_positive, default=1, help="read only every N-th step (default: all)")
-    recorded = commands.add_parser(
-        "record", help="execute the recorded runs anew into assets/runs, with their figures in the card"
-    )
-    recorded.add_argument("--model", default="pocket-1m")
-    recorded.add_argument("--task", nargs="+", default=list(bank.BANK_TASKS))
-    commands.add_parser("trivia", help="write assets/trivia/questions.jsonl, short-answer questions with aliases")
-    answer = commands.add_parser("answer", help="let a pocket model answer the short-answer questions freely")
-    answer.add_argument("--model", default="pocket-8m")
-    juror = commands.add_parser("juror", help="tune a juror to say True or False, into assets/adapters")
-    juror.add_argument("--juror", default="juror-3m")
-    jury = commands.add_parser("jury", help="make the juries that ship, into assets/juries")
-    jury.add_argument(
-        "--base", choices=("pocket-3m-instruct", "pocket-8m"), help="only the one on this model's answers"
-    )
-    ship = commands.add_parser("ship", help="make everything that depends on the trained models, from publish to jury")
-    ship.add_argument("--from", dest="first", metavar="STEP", default="models", help="the step to begin with")
-    commands.add_parser("report", help="print all figures that pages and RESULTS quote, computed anew from what ships")
-    compare = commands.add_parser("compare", help="set a model that was trained again beside the one that ships")
-    compare.add_argument("--model", default="pocket-1m", help="the one that ships")
-    compare.add_argument("folder", type=Path, help="the one that was trained again, as HEDGE_HOME/pocket/NAME/model")
+    commands = parser.add_subparsers(required=True)
+    for name, (run, what, options) in _COMMANDS.items():
+        command = commands.add_parser(name, help=what)
+        command.set_defaults(run=run)
+        for option, details in options.items():
+            command.add_argument(option, **details)
     return parser
 
 
@@ -104,158 +43,140 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _bank(_: argparse.Namespace) -> int:
+def _bank(_: argparse.Namespace) -> None:
     for task in bank.BANK_TASKS:
-        made = bank.make(task)
-        bank.write(made, bank.path_of(task))
-        print(f"{len(made)} questions in {bank.path_of(task)}")
-    return 0
+        questions = bank.make(task)
+        bank.write((question.line() for question in questions), bank_path(task))
+        print(f"{len(questions)} questions in {bank_path(task)}")
 
 
-def _make(options: argparse.Namespace) -> int:
+def _make(options: argparse.Namespace) -> None:
     from pocket_world.make import make, with_sources
     from pocket_world.recipes import RECIPES
 
     names = with_sources(options.model) if options.model else list(RECIPES)
-    compiled = not options.eager and shutil.which("g++") is not None
-    whole = make(
-        names,
-        minutes=options.minutes,
-        compiled=compiled,
-        threads=options.threads,
-        device=options.device,
-        workers=options.workers,
-    )
+    whole = make(names, minutes=options.minutes, device=options.device)
     print("all is made" if whole else "stopped; the same command goes on")
-    return 0
 
 
-def _status(_: argparse.Namespace) -> int:
-    from pocket_world.make import standing
-    from pocket_world.recipes import RECIPES
+def _publish(options: argparse.Namespace) -> None:
+    from pocket_world.make import publish
 
-    for name in RECIPES:
-        print(standing(name).line())
-    return 0
-
-
-def _known(options: argparse.Namespace) -> int:
-    from pocket_world.known import table
-    from pocket_world.make import work_folder
-    from pocket_world.recipes import recipe
-
-    chosen = recipe(options.model)
-    print(table(chosen, work=work_folder(chosen.name), published=_published(chosen)))
-    return 0
-
-
-def _publish(options: argparse.Namespace) -> int:
-    from pocket_world.make import publish_made
-    from pocket_world.recipes import recipe
-
-    print(publish_made(recipe(options.model).name))
-    return 0
-
-
-def _published(recipe: Recipe) -> Path:
-    """Where a model is put."""
-    return ASSETS / "models" / recipe.name
+    print(publish(options.model))
 
 
 def _check(options: argparse.Namespace) -> int:
     from core.models.perplexity import conversations
-    from pocket_world.audit import audit
-    from pocket_world.contamination import Guard
+    from pocket_world.contamination import Guard, audit
     from pocket_world.curriculum import all_documents
     from pocket_world.make import work_folder
     from pocket_world.recipes import recipe
     from pocket_world.stream import Stream
     from pocket_world.tokens import one_token_words, published_tokenizer
 
-    questions, talks = bank.questions(), conversations.bundled()
-    chosen = recipe(options.model)
+    questions, talks, chosen = bank.questions(), conversations.bundled(), recipe(options.model)
     stream = Stream(Guard.of(questions, talks), tasks=chosen.tasks, chat=chosen.chat)
     work = work_folder(chosen.name) / "tokenizer"
-    values = one_token_words(published_tokenizer(work if work.is_dir() else _published(chosen)))
-    documents = all_documents(stream, chosen, values=values, every=options.every)
-    found = audit(documents, questions, talks)
+    values = one_token_words(published_tokenizer(work if work.is_dir() else ASSETS / "models" / chosen.name))
+    result = audit(all_documents(stream, chosen, values=values, every=options.every), questions, talks)
     print(
-        f"{found.documents:,} documents of {found.words:,} words against {len(questions):,} bank questions: "
-        f"{found.questions_found} question texts and {found.runs_found} runs of 13 words found, "
-        f"and {found.echoes_found} runs of 8 words of the {len(talks)} conversations"
+        f"{result.documents:,} documents of {result.words:,} words against {len(questions):,} bank questions: "
+        f"{result.questions_found} question texts and {result.runs_found} runs of 13 words found, "
+        f"and {result.echoes_found} runs of 8 words of the {len(talks)} conversations"
     )
-    return 0 if found.clean else 1
+    return 0 if result.clean else 1
 
 
-def _trivia(_: argparse.Namespace) -> int:
+def _record(options: argparse.Namespace) -> None:
+    from pocket_world.card import add_results
+    from pocket_world.record import record
+
+    print("\n".join(record(options.model)))
+    add_results(options.model, ASSETS / "models" / options.model)
+
+
+def _trivia(_: argparse.Namespace) -> None:
     from pocket_world import trivia
 
-    made = trivia.make()
-    trivia.write(made)
-    print(f"{len(made)} questions in {trivia.PATH}")
-    return 0
+    questions = trivia.make()
+    bank.write((question.line() for question in questions), trivia.PATH)
+    print(f"{len(questions)} questions in {trivia.PATH}")
 
 
-def _answer(options: argparse.Namespace) -> int:
-    from pocket_world import answers
+def _answer(options: argparse.Namespace) -> None:
+    from pocket_world import trivia
 
-    path = answers.path_of(options.model)
-    made = answers.answer(options.model)
-    answers.write(made, path)
-    print(f"{sum(one.correct for one in made)} of {len(made)} answers are right; all are in {path}")
-    return 0
+    answers, path = trivia.answer(options.model, trivia.make()), trivia.answers_path(options.model)
+    bank.write((answer.line() for answer in answers), path)
+    print(f"{sum(answer.correct for answer in answers)} of {len(answers)} answers are right; all are in {path}")
 
 
-def _juror(options: argparse.Namespace) -> int:
-    from pocket_world.jurors import juror_recipe, publish_juror
+def _juror(options: argparse.Namespace) -> None:
+    from pocket_world.jury import juror_recipe, publish_juror
 
     print(publish_juror(juror_recipe(options.juror), ASSETS / "adapters" / options.juror))
-    return 0
 
 
-def _jury(options: argparse.Namespace) -> int:
+def _jury(_: argparse.Namespace) -> None:
     from pocket_world import jury
 
-    for base in [options.base] if options.base else jury.SPECS:
-        print(jury.make(jury.SPECS[base]))
-    return 0
+    for spec in jury.SPECS.values():
+        print(jury.make(spec))
 
 
-def _ship(options: argparse.Namespace) -> int:
+def _ship(options: argparse.Namespace) -> None:
     from pocket_world.ship import ship
 
     ship(options.first)
-    return 0
 
 
-def _report(_: argparse.Namespace) -> int:
-    from pocket_world.figures import figures
-
-    print(figures(), end="")
-    return 0
-
-
-def _compare(options: argparse.Namespace) -> int:
-    from pocket_world.compare import compared, figures_of
-    from pocket_world.recipes import recipe
-
-    chosen, questions = recipe(options.model), bank.questions()
-    both = [figures_of(folder, questions, chat=chosen.chat) for folder in (_published(chosen), options.folder)]
-    print(compared(*both))
-    return 0
-
-
-def _record(options: argparse.Namespace) -> int:
-    from pocket_world.recipes import recipe
-    from pocket_world.record import leave_out, record
-    from pocket_world.results import add_results
-
-    print("\n".join(record(options.model, tasks=options.task)))
-    for name in leave_out(options.model):
-        print(f"{name} is left out")
-    add_results(options.model, _published(recipe(options.model)))
-    return 0
-
+_COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int | None], str, dict[str, dict[str, Any]]]] = {
+    "bank": (_bank, "write assets/bank/*.jsonl", {}),
+    "make": (
+        _make,
+        "make all pocket models, or go on where making them stopped",
+        {
+            "--model": {"help": "this one and those that it grows from (default: all)"},
+            "--minutes": {"type": float, "help": "stop after so many, with the state saved"},
+            "--device": {"choices": ("cpu", "cuda"), "default": "cpu", "help": "where to train (default: cpu)"},
+        },
+    ),
+    "publish": (
+        _publish,
+        "put a whole model into assets/models, with its card",
+        {"--model": {"default": "pocket-1m"}},
+    ),
+    "check": (
+        _check,
+        "look for bank questions in the training text",
+        {
+            "--model": {"default": "pocket-1m"},
+            "--every": {"type": _positive, "default": 1, "help": "read only every N-th step (default: all)"},
+        },
+    ),
+    "record": (
+        _record,
+        "execute the recorded runs again into assets/runs, with their figures in the card",
+        {"--model": {"default": "pocket-1m"}},
+    ),
+    "trivia": (_trivia, "write assets/trivia/questions.jsonl, short-answer questions with aliases", {}),
+    "answer": (
+        _answer,
+        "let a pocket model answer the short-answer questions freely",
+        {"--model": {"default": "pocket-8m"}},
+    ),
+    "juror": (
+        _juror,
+        "tune a juror to say True or False, into assets/adapters",
+        {"--juror": {"default": "juror-3m"}},
+    ),
+    "jury": (_jury, "make the juries that ship, into assets/juries", {}),
+    "ship": (
+        _ship,
+        "make everything that depends on the trained models, from publish to jury",
+        {"--from": {"dest": "first", "metavar": "STEP", "default": "models", "help": "the step to begin with"}},
+    ),
+}
 
 if __name__ == "__main__":
     sys.exit(main())

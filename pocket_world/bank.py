@@ -8,16 +8,16 @@ scenes, all plans alike, and near duplicates are left out. A to D are right equa
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from core.questions.bank import bank_path, load
+from core.questions.bank import load
 from core.questions.near_duplicates import clusters
 from core.records import Question
+from core.storage.atomic import write_atomically
 from pocket_world.computed import MAKERS, kept_for_bank
-from pocket_world.made import BankQuestion
-from pocket_world.questions import ask
+from pocket_world.questions import BankQuestion, ask
 from pocket_world.relations import Fact
 from pocket_world.scenes.going_on import going_on
 from pocket_world.scenes.reading import reading
@@ -63,17 +63,10 @@ def questions() -> tuple[Question, ...]:
     return tuple(question for task in BANK_TASKS for question in load(task))
 
 
-def write(bank: Sequence[BankQuestion], path: Path) -> None:
-    """Write a bank as JSON lines, all at once."""
+def write(lines: Iterable[str], path: Path) -> None:
+    """Write lines, all at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text("".join(entry.line() + "\n" for entry in bank), encoding="utf-8", newline="\n")
-    temporary.replace(path)
-
-
-def path_of(task: str) -> Path:
-    """The file of a task's bank."""
-    return bank_path(task)
+    write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
 
 
 def _known(seed: int) -> tuple[BankQuestion, ...]:

@@ -9,17 +9,13 @@ import random
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Literal
 
 from pocket_world.documents import Document, StepPart
 from pocket_world.matching import matching_documents, phrases_document
 from pocket_world.recipes import Recipe, Stage
 from pocket_world.stream import Form, Stream
 
-Bare = Literal["matching", "phrases"]
-"""Documents made of values alone; the stream makes all others."""
-
-Table = Mapping[Form | Bare, tuple[int, float]]
+Table = Mapping[Form, tuple[int, float]]
 """From a form to how many of its documents fill a step, and its share of the text."""
 
 LETTERS: Table = {
@@ -125,7 +121,7 @@ def step_documents(stream: Stream, recipe: Recipe, *, stage: Stage, step: int, v
     ]
 
 
-def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random) -> list[tuple[Form | Bare, int]]:
+def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random) -> list[tuple[Form, int]]:
     """Forms and rows of so many parts of a step. Each form is drawn as often as its share says, at even distances, so
     that the parts of a step are seldom alike."""
     forms = [(form, rows) for table, _ in tables for form, (rows, _) in table.items()]
@@ -137,9 +133,7 @@ def _drawn(tables: Sequence[tuple[Table, float]], parts: int, rng: random.Random
     ]
 
 
-def _documents(
-    form: Form | Bare, rows: int, stream: Stream, values: Sequence[str], rng: random.Random
-) -> list[Document]:
+def _documents(form: Form, rows: int, stream: Stream, values: Sequence[str], rng: random.Random) -> list[Document]:
     if form == "matching":
         return matching_documents(values, rng, rows=rows)
     if form == "phrases":

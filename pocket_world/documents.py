@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from core.questions.prompting.cloze import cloze_text
 from core.questions.prompting.strategies import BETWEEN, prompt, question_text
+from core.questions.prompting.verdict import FALSE, TRUE, verdict_prompt
 from core.records import LETTERS, Question
+from pocket_world.relations import Fact
 
 END = "<|end|>"
 """Closes a document; the tokenizer's only special token besides the padding."""
@@ -138,4 +141,18 @@ def said(question: Question, *, weight: float) -> Document:
     """A question with its right option in words, as a cloze prompt asks for it; the context is read, not learned."""
     return Document(
         (Piece(cloze_text(question), 0.0), Piece(f" {question.options[question.label]}", weight), Piece(END, weight))
+    )
+
+
+def verdict_document(fact: Fact, rng: random.Random, *, wording: int) -> Document:
+    """A fact's question with its answer or a false one, half and half, and the verdict, which alone is learned."""
+    right = rng.random() < 0.5
+    near = fact.wrong[: fact.near] if fact.near and rng.random() < 0.5 else fact.wrong
+    answer = fact.answer if right else rng.choice(near)
+    return Document(
+        (
+            Piece(verdict_prompt(fact.questions[wording], answer), 0.0),
+            Piece(f" {TRUE if right else FALSE}", 1.0),
+            Piece(END, END_WEIGHT),
+        )
     )

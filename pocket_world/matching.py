@@ -4,7 +4,7 @@ A model of this size does not learn to answer by letter while it also learns fac
 stands in the text twice (verdicts on words of a list, many to a document), then to give the letter before such a word:
 in pairs, where the question names it, and in lists, where one of four options is in the passage. Some
 documents ask what followed a word before (:func:`followed_document`), which reading is built on. Binding proper, with
-options E and F, longer values and many wordings, follows among the tasks (:mod:`pocket_world.binding`).
+options E and F, longer values and many wordings, follows among the tasks.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import re
 from collections.abc import Sequence
 
 from core.questions.prompting.verdict import FALSE, TRUE
-from core.records import LETTERS, Question
-from pocket_world.binding import pair_document
-from pocket_world.documents import Document, Piece
-from pocket_world.made import six
-from pocket_world.scenes.agreeing import changed
-from pocket_world.scenes.frame import Frame, Scene, false_values, slots_of
+from core.records import DONT_KNOW, LETTERS, NONE_OF_ABOVE, Question
+from pocket_world.documents import Document, Piece, lettered
+from pocket_world.questions import six
+from pocket_world.relations import Fact
+from pocket_world.scenes.frame import Frame, Scene, changed, false_values, slots_of
 from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.stories import STORIES
 
@@ -145,3 +144,54 @@ def _listed(listed: Sequence[str], options: Sequence[str], right: str) -> Docume
     lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, options, strict=False))
     asked = f"Passage: {' '.join(listed)}\nQuestion: Which is there?{lines}\nAnswer:"
     return Document((Piece(asked, 0.0), Piece(f" {LETTERS[options.index(right)]}", 1.0)))
+
+
+_WORDINGS = (
+    "Which option says {x}?",
+    "Which letter stands before {x}?",
+    "Where in the options is {x}?",
+    "Find {x} among these options.",
+)
+
+
+def pair_document(values: Sequence[str], rng: random.Random) -> Document:
+    """The barest form: four values, and which letter stands before one of them; at times with options E and F."""
+    options = rng.sample(values, 4)
+    return pair_find(options, [*options, DONT_KNOW, NONE_OF_ABOVE] if rng.random() < 0.3 else options, rng)
+
+
+def pair_find(options: Sequence[str], shown: Sequence[str], rng: random.Random) -> Document:
+    """Which letter stands before one of ``options``, the first of the lines ``shown``; the letter is learned alone."""
+    place = rng.randrange(len(options))
+    lines = "".join(f"\n{letter}. {value}" for letter, value in zip(LETTERS, shown, strict=False))
+    return Document(
+        (Piece(f"Which option says {options[place]}?{lines}\nAnswer:", 0.0), Piece(f" {LETTERS[place]}", 1.0))
+    )
+
+
+def binding_document(facts: Sequence[Fact], rng: random.Random) -> Document:
+    """A lettered question that asks for one of its own options, drawn from the answers of one fact or of four."""
+    return lettered([binding_question(facts, rng)])
+
+
+def binding_question(facts: Sequence[Fact], rng: random.Random) -> Question:
+    """A question that asks for one of its own options."""
+    return _question(_options(facts, rng), rng)
+
+
+def _options(facts: Sequence[Fact], rng: random.Random) -> list[str]:
+    if rng.random() < 0.5:
+        fact = rng.choice(facts)
+        return rng.sample([fact.answer, *fact.wrong], 4)
+    options: list[str] = []
+    while len(options) < 4:
+        value = rng.choice(facts).answer if rng.random() < 0.8 else str(rng.randint(0, 200))
+        if value not in options:
+            options.append(value)
+    return options
+
+
+def _question(options: list[str], rng: random.Random) -> Question:
+    label = rng.randrange(4)
+    text = rng.choice(_WORDINGS).format(x=options[label])
+    return Question("", "qa", "binding", "", text, (*options, DONT_KNOW, NONE_OF_ABOVE), label)

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import InputError
+from core.models.model_fingerprint import SHIPPED as FINGERPRINTS
+from core.models.model_fingerprint import fingerprint, shipped
+from core.models.models import bundled_adapters, bundled_models
 from core.models.perplexity import choices, conversations
 from core.models.perplexity.prompts import SHIPPED
 from core.models.perplexity.request import Request
@@ -25,11 +27,9 @@ from core.runs.shared_questions import questions_file, share
 from core.runs.spec import RunSpec
 from core.settings import ASSETS, settings
 from pocket_world.bank import BANK_TASKS
-from pocket_world.publish import record_fingerprints
 
 FOLDER = ASSETS / "runs"
-KEPT = ("run.json", "questions.parquet", "logits.parquet", "bare.parquet", "log.txt")
-KEPT_OF_WORDS = ("run.json", "request.json", "losses.parquet", "log.txt")
+KEPT = ("run.json", "request.json", "questions.parquet", "logits.parquet", "bare.parquet", "losses.parquet", "log.txt")
 
 WITH_SHOTS = "pocket-8m"
 SHOTS = (1, 2, 5)
@@ -63,45 +63,37 @@ def words_spec(model: str) -> RunSpec:
     return perplexity_run.spec_of(request, model)
 
 
-def record(model: str, *, tasks: Sequence[str] = BANK_TASKS, folder: Path = FOLDER) -> list[str]:
-    """Execute the recorded runs of a model anew and put them into ``folder``; returns their ids.
+def record(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[str]:
+    """Execute the recorded runs of a model into ``folder``, in place of all that are there; returns their ids.
 
-    Raises :class:`InputError` for a task that is not in the bank.
+    Of the questions in ``shared`` those go that no run in ``folder`` has any more.
     """
-    for task in tasks:
-        if task not in BANK_TASKS:
-            raise InputError(f"unknown task {task!r}; choose from {', '.join(BANK_TASKS)}")
     record_fingerprints()
-    with empty_home():
-        ids = []
-        for spec in (*recorded_specs(model, tasks), words_spec(model)):
-            ids.append(execute(spec))
-            target = folder / ids[-1]
-            shutil.rmtree(target, ignore_errors=True)
-            target.mkdir(parents=True)
-            for name in KEPT if spec.answers else KEPT_OF_WORDS:
-                if (settings().runs / ids[-1] / name).exists():
-                    shutil.copyfile(settings().runs / ids[-1] / name, target / name)
-            if spec.answers:
-                share(target)
-    return ids
-
-
-def leave_out(model: str, *, folder: Path = FOLDER, shared: Path = SHARED) -> list[str]:
-    """Delete runs of a model that it is no longer recorded for, and questions that no run shares any more."""
-    with empty_home():
-        kept = {spec.run_id for spec in (*recorded_specs(model), words_spec(model))}
-    gone = []
-    for path in sorted(folder.iterdir()):
-        spec = RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"])
-        if spec.model == model and path.name not in kept:
+    for path in folder.iterdir():
+        if RunSpec.from_json(json.loads((path / "run.json").read_text(encoding="utf-8"))["spec"]).model == model:
             shutil.rmtree(path)
-            gone.append(path.name)
+    with empty_home():
+        ids = [execute(spec) for spec in (*recorded_specs(model), words_spec(model))]
+        for run_id in ids:
+            for name in KEPT:
+                if (settings().runs / run_id / name).exists():
+                    (folder / run_id).mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(settings().runs / run_id / name, folder / run_id / name)
+            if (folder / run_id / "questions.parquet").exists():
+                share(folder / run_id, shared=shared)
     used = {questions_file(path).name for path in folder.iterdir()}
     for path in shared.glob("*.parquet"):
         if path.name not in used:
             path.unlink()
-    return gone
+    return ids
+
+
+def record_fingerprints() -> None:
+    """Write the fingerprints of the models and adapters that ship, by which a run notices that one was changed."""
+    values = {name: fingerprint(name) for name in (*bundled_models(), *bundled_adapters())}
+    if values != shipped():
+        (ASSETS / "models" / FINGERPRINTS).write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
+        shipped.cache_clear()
 
 
 @contextmanager

@@ -8,11 +8,9 @@ wordings) follows from a checksum of the fact's name, so that maker, trainer and
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
-
-from core.errors import InputError
 
 Difficulty = Literal["easy", "medium", "hard"]
 Rows = Mapping[str, tuple[str, ...]]
@@ -38,13 +36,6 @@ class Fact:
     near: int
     difficulty: Difficulty
     twin: str = ""
-
-    def __post_init__(self) -> None:
-        if len(set(self.wrong)) < 3 or self.answer in self.wrong:
-            raise InputError(
-                f"fact {self.relation!r} of {self.key!r} has the false answers {self.wrong[:5]}; "
-                f"it needs three or more that differ from each other and from {self.answer!r}"
-            )
 
     @property
     def checksum(self) -> int:
@@ -127,9 +118,7 @@ def table(text: str) -> Rows:
     """
     rows: dict[str, tuple[str, ...]] = {}
     for entry in " ".join(text.split()).split(";"):
-        x, equals, values = (part.strip() for part in entry.partition("="))
-        if not (x and equals and values) or x in rows:
-            raise InputError(f"table entry {entry.strip()!r} is empty or given twice; write 'x = y', each x once")
+        x, _, values = (part.strip() for part in entry.partition("="))
         rows[x] = tuple(value.strip() for value in values.split("|"))
     return rows
 
@@ -144,15 +133,12 @@ def listed(text: str) -> tuple[str, ...]:
 
 
 def invert(rows: Rows) -> Rows:
-    """The same pairs the other way round; InputError where two x share a y.
+    """The same pairs the other way round.
 
     >>> invert({"Japan": ("Tokyo",)})
     {'Tokyo': ('Japan',)}
     """
-    turned = {values[0]: (x,) for x, values in rows.items()}
-    if len(turned) != len(rows):
-        raise InputError("a table can't be turned round where two of its entries share a value")
-    return turned
+    return {values[0]: (x,) for x, values in rows.items()}
 
 
 def with_article(noun: str) -> str:
@@ -171,6 +157,33 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def all_facts(relations: Iterable[Relation]) -> tuple[Fact, ...]:
-    """Every fact of every relation, in order."""
-    return tuple(fact for relation in relations for fact in relation.facts())
+def relations(
+    text: str,
+    rows: Mapping[str, Rows] | None = None,
+    *,
+    kin: Mapping[str, Mapping[str, str]] | None = None,
+    also: Mapping[str, Rows] | None = None,
+    more_wrong: Mapping[str, tuple[str, ...]] | None = None,
+) -> tuple[Relation, ...]:
+    """The relations of a text, parted by empty lines: ``group: name``, and behind ``<`` the one that it turns round;
+    ``?`` questions, ``!`` statements, wordings parted by ``|``; then its table, unless ``rows`` holds one of its name.
+    """
+    found = []
+    for block in text.strip().split("\n\n"):
+        head, questions, statements, *lines = block.splitlines()
+        group, _, name = head.partition(": ")
+        name, _, twin = name.partition(" < ")
+        found.append(
+            Relation(
+                group,
+                name,
+                table("\n".join(lines)) if lines else (rows or {})[name],
+                tuple(questions[2:].split(" | ")),
+                tuple(statements[2:].split(" | ")),
+                twin=twin,
+                kin=(kin or {}).get(name, {}),
+                also=(also or {}).get(name, {}),
+                more_wrong=(more_wrong or {}).get(name, ()),
+            )
+        )
+    return tuple(found)

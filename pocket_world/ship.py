@@ -11,7 +11,7 @@ from core.errors import InputError, RunError
 from core.models.perplexity import choices
 from core.settings import ASSETS
 from core.storage import sealed
-from pocket_world.jurors import JURORS
+from pocket_world.jury import JURORS
 from pocket_world.recipes import RECIPES
 
 ENDINGS_MODEL = "pocket-3m-instruct"

@@ -10,18 +10,16 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Literal
 
 from core.errors import RunError
 from core.models.perplexity.windows import EXCHANGES
 from core.records import Question
-from pocket_world.binding import binding_document
 from pocket_world.chat.personas import answered_by_another, counselor_prompt, other_conversation
 from pocket_world.chat.template import asked_in_chat, written
 from pocket_world.computed import MAKERS, kept_for_bank
 from pocket_world.contamination import Guard
 from pocket_world.documents import Document, about, answered, lettered, said, said_about, stated
-from pocket_world.matching import found_questions, retold_questions
+from pocket_world.matching import binding_document, found_questions, retold_questions
 from pocket_world.prose import Prose
 from pocket_world.questions import ask
 from pocket_world.relations import Fact
@@ -31,32 +29,8 @@ from pocket_world.scenes.replying import replies, replying
 from pocket_world.scenes.summing import summing, summings
 from pocket_world.world import frequency, only_stated, world
 
-Form = Literal[
-    "binding",
-    "several found",
-    "several retold",
-    "short",
-    "answered",
-    "rc",
-    "several rc",
-    "several rc said",
-    "ci",
-    "gone through",
-    "drs",
-    "several drs",
-    "ds",
-    "several ds",
-    "said",
-    "instructed",
-    "demonstrated",
-    "conversation",
-    "answered by another",
-    "asked in chat",
-    "short passage",
-    "passage",
-    "long passage",
-    "prose chat",
-]
+Form = str
+"""What a document is: a key of the tables of :mod:`pocket_world.curriculum`, "binding", or the name of a task."""
 
 PASSAGES: dict[Form, int] = {"short passage": 110, "passage": 190, "long passage": 220}
 """Words of prose in a document of each form."""
@@ -73,9 +47,7 @@ SEVERAL = 3
 SEVERAL_SAID = 5
 """The same where they are answered in words and without options, which takes fewer tokens."""
 
-SceneTask = Literal["rc", "ci", "drs", "ds"]
-
-SCENE_TASKS: tuple[SceneTask, ...] = ("rc", "ci", "drs", "ds")
+SCENE_TASKS = ("rc", "ci", "drs", "ds")
 
 COUNSELLING_SHARE = 0.75
 """How many of the chats in prose are a counselor's; nearly all of these have a system prompt that says so."""
@@ -91,7 +63,7 @@ class Stream:
 
     def __init__(self, guard: Guard, *, tasks: Sequence[str] = ("qa", *SCENE_TASKS), chat: bool = False) -> None:
         """``tasks`` are those that documents of several forms are about; ``chat`` says that training is for chat."""
-        self._guard = guard
+        self.guard = guard
         self.tasks = tuple(tasks)
         self.chat = chat
         self._facts = [fact for fact in world() if frequency(fact) > 0]
@@ -108,7 +80,7 @@ class Stream:
         """One document that holds no bank question; RunError if none turns up."""
         for _ in range(_ATTEMPTS):
             document = self._draw(form, rng)
-            if self._guard.find(document.text) is None:
+            if self.guard.find(document.text) is None:
                 return document
         raise RunError(f"{_ATTEMPTS} {form} documents in a row held a bank question; draw options more freely")
 

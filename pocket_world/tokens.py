@@ -18,10 +18,9 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 from core.errors import InputError
 from pocket_world.chat.personas import conversation
 from pocket_world.chat.template import ASSISTANT, SYSTEM, USER
-from pocket_world.documents import END
+from pocket_world.documents import END, verdict_document
 from pocket_world.prose import training
 from pocket_world.stream import SCENE_TASKS, Form, Stream
-from pocket_world.verdicts import verdict_document
 from pocket_world.world import world
 
 PAD = "<|pad|>"
@@ -59,7 +58,7 @@ def train_tokenizer(stream: Stream, *, seed: int, documents: int, vocabulary: in
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_texts(stream, seed, documents), trainer)
+    tokenizer.train_from_iterator(sampled_texts(stream, seed, documents), trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token=PAD,
@@ -100,7 +99,7 @@ def _conversations(rng: random.Random, count: int) -> Iterator[str]:
         yield verdict_document(fact, rng, wording=0).text.replace(END, "")
 
 
-def _texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
+def sampled_texts(stream: Stream, seed: int, documents: int) -> Iterator[str]:
     """Sampled documents and all prose for training, then every answer behind a space, so that rare answers get tokens
     too."""
     rng = random.Random(f"tokenizer|{seed}")

@@ -7,58 +7,97 @@ So a resumed training reads the same text as one that never stopped, and ends in
 from __future__ import annotations
 
 import logging
+import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
-from transformers import AutoTokenizer, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from core.errors import InputError
 from core.models.perplexity import conversations
-from pocket_world import bank, checkpoint
-from pocket_world.ahead import StepText, made_ahead, steps_from
-from pocket_world.batches import TokenBatch, batches, weighted_loss
+from core.records import Question
+from pocket_world import bank
+from pocket_world.batches import batch, batches, share_right, weighted_loss
 from pocket_world.begin import begin
-from pocket_world.card import card, machine
 from pocket_world.chat.template import TEMPLATE
-from pocket_world.checks import loss_row
 from pocket_world.contamination import Guard
-from pocket_world.documents import StepPart
+from pocket_world.curriculum import step_documents
+from pocket_world.evaluate import accuracy, held_out_loss, letter_probabilities
 from pocket_world.grow import grow
-from pocket_world.model import new_config, set_epsilon
-from pocket_world.optimizers import optimizers, rates, set_rate
-from pocket_world.packed import CapturedSteps, PackedStep, packed
-from pocket_world.progress import StageProgress
-from pocket_world.publish import publish
-from pocket_world.reader import compiled_layer, read, read_layer
+from pocket_world.matching import binding_question, listed_document, phrases_document
 from pocket_world.recipes import TOKENIZER_SEED, Recipe, Stage
 from pocket_world.stream import Stream
-from pocket_world.tokens import one_token_words, published_tokenizer, train_tokenizer
+from pocket_world.tokens import CONTEXT, one_token_words, published_tokenizer, train_tokenizer
+from pocket_world.world import world
 
 LOG = logging.getLogger("hedge.pocket")
 
 TOKENIZER_DOCUMENTS = 60_000
 
 CHECK_EVERY: dict[Stage, int] = {"matching": 100, "letters": 250, "everything": 500}
+CHECK_QUESTIONS, CHECK_TEXT = 200, 8
+"""A check asks so many questions of each kind, and reads every eighth piece of held-out prose."""
 
 SAVE_SECONDS = 240.0
 """The most seconds between two checkpoints."""
 
-MODEL, TOKENIZER = "model", "tokenizer"
-"""What lies in a work folder beside the state of the training: the whole model once it is trained."""
+LETTERS_RATE = 0.015
+"""The rate of the matrices in matching and the first half of letters, where circuits have to rise from nothing."""
 
-StepData = PackedStep | list[TokenBatch]
+RISE: dict[Stage, int] = {"matching": 50, "letters": 100, "everything": 300}
+"""Steps over which the learning rate rises in each stage; the words of everything would swamp what stands at once."""
+
+LEAST_SHARE = 0.05
+
+CHECKPOINT = "checkpoint.pt"
+
+LossRow = dict[str, Any]
+"""One line of the loss curve: stage, step, tokens, seconds; the mean loss since the last line; accuracies from 0 to 1
+of binding questions (before the last stage of lists) and of each task; the perplexity a token of held-out prose."""
+
+
+@dataclass(slots=True)
+class StageProgress:
+    """A stage, the steps done in it, and tokens and seconds over all stages.
+
+    ``losses`` and ``counted`` are the sum and the number of the losses since the last check. ``seconds`` are those of
+    what ``timed`` names; ``machine`` says where the last steps were done, in words.
+    """
+
+    stage: Stage = "matching"
+    step: int = 0
+    losses: float = 0.0
+    counted: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    timed: str = ""
+    machine: str = ""
+    curve: list[LossRow] = field(default_factory=list)
+
+
+def rates(recipe: Recipe, stage: Stage, step: int) -> tuple[float, float]:
+    """The learning rates of the matrices and of the rest at a step.
+
+    Both rise at the beginning of a stage. That of the matrices falls in the second half of letters to the rate of
+    everything. In everything both fall in a straight line to a twentieth: Muon's steps are all of one length, so that
+    at a rate that stays high, chance alone wears away what was learned.
+    """
+    rise = min(1.0, (step + 1) / RISE[stage])
+    if stage == "everything":
+        share = min(rise, max(1 - step / recipe.steps, LEAST_SHARE))
+        return recipe.rate * share, recipe.token_rate * share
+    fallen = max(0.0, 2 * step / recipe.letters_steps - 1) if stage == "letters" else 0.0
+    return (LETTERS_RATE + fallen * (recipe.rate - LETTERS_RATE)) * rise, recipe.token_rate * rise
 
 
 class Trainer:
-    """One training and its work folder: the tokenizer, ``checkpoint.pt`` (tensors and numbers only), its progress alone
-    in ``progress.json``, and at the end the whole model with its card in ``model``.
+    """One training and its work folder, which holds the tokenizer and ``checkpoint.pt`` (tensors and numbers only).
 
-    ``source`` is the folder of the model that this one grows from. ``compiled`` needs a C++ compiler and makes a step
-    faster; ``precision`` is that of the products, float32 or bfloat16. ``device`` is the processor or a GPU;
-    ``workers`` are processes that make the text of the steps to come, 0 for none.
+    ``source`` is the folder of the model that this one grows from; ``device`` is the processor or a GPU.
     """
 
     def __init__(
@@ -68,32 +107,28 @@ class Trainer:
         folder: Path,
         tokenizer_documents: int = TOKENIZER_DOCUMENTS,
         source: Path | None = None,
-        compiled: bool = False,
-        precision: torch.dtype = torch.float32,
         device: str = "cpu",
-        workers: int = 0,
     ) -> None:
-        self.recipe, self.folder, self.source = recipe, folder, source
+        self.recipe, self.folder, self.source, self.device = recipe, folder, source, torch.device(device)
         folder.mkdir(parents=True, exist_ok=True)
         self.bank = bank.questions()
         self.stream = Stream(Guard.of(self.bank, conversations.bundled()), tasks=recipe.tasks, chat=recipe.chat)
         self.tokenizer = self._tokenizer(tokenizer_documents)
         self.values = one_token_words(self.tokenizer)
-        self.layer = compiled_layer() if compiled else read_layer
-        self.precision, self.device, self.workers = precision, torch.device(device), workers
         self.progress = StageProgress(stage="everything" if recipe.grown_from else "matching")
         torch.manual_seed(recipe.seed)
         self.model = self._model().to(self.device)
-        self.optimizers = optimizers(self.model)
-        self._losses = torch.zeros((), dtype=torch.float64, device=self.device)
-        self._resume()
-        self._graphs = (
-            CapturedSteps(self.model, self.optimizers, precision=precision, middle=recipe.middle)
-            if self._on_gpu
-            else None
+        # In these models the circuits that binding needs rise in a few hundred steps of Muon (Jordan et al. 2024); with
+        # AdamW they took thousands.
+        embeddings = self.model.model.embed_tokens.weight
+        matrices = [weights for weights in self.model.parameters() if weights.ndim == 2 and weights is not embeddings]
+        rest = [weights for weights in self.model.parameters() if weights.ndim != 2 or weights is embeddings]
+        self.optimizers = (
+            torch.optim.Muon(matrices, weight_decay=0.0),
+            torch.optim.AdamW(rest, weight_decay=0.0, betas=(0.9, 0.95), fused=True),
         )
+        self._resume()
         self._saved = time.monotonic()
-        self._at = self._clock()
 
     @property
     def whole(self) -> bool:
@@ -101,33 +136,18 @@ class Trainer:
         return self.progress.stage == "everything" and self.progress.step >= self.recipe.steps
 
     def run(self, *, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Train to the end and write the whole model; False if ``stop`` said so before, with the state saved."""
-        if not self.whole:
-            self._note_machine()
-        for data in self._data():
+        """Train to the end; False if ``stop`` said so before. The state is saved."""
+        while not self.whole:
             if stop():
                 self._save()
                 return False
-            self._step(data)
+            self._step()
             if self._is_check():
                 self._check()
                 self._save()
             elif time.monotonic() - self._saved >= SAVE_SECONDS:
                 self._save()
-        self.write()
         return True
-
-    def _note_machine(self) -> None:
-        here = "one GPU" if self._on_gpu else "one processor core"
-        began_here = self.progress.timed == here or not self.progress.tokens
-        self.progress.timed = here if began_here else "a processor core and a GPU together"
-        self.progress.machine = machine(self.device, self.precision)
-
-    def write(self) -> None:
-        """Put the model as it is now, its tokenizer and its card into the work folder, all at once."""
-        self.model.eval()
-        text = card(self.model, self.tokenizer, self.recipe, self.progress, self.bank)
-        publish(self.model, self.tokenizer, self.folder / MODEL, text, half=self.recipe.half)
 
     def _is_check(self) -> bool:
         stage, step = self.progress.stage, self.progress.step
@@ -135,25 +155,35 @@ class Trainer:
 
     def _tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
         """The one that this training began with, else that of its source, else a new one; kept in the work folder."""
-        folder = self.folder / TOKENIZER
+        folder, recipe = self.folder / "tokenizer", self.recipe
         if not folder.exists():
-            made = self._made_tokenizer(documents)
-            made.chat_template = TEMPLATE if self.recipe.chat else None
-            made.save_pretrained(folder)
-        tokenizer: PreTrainedTokenizerFast = AutoTokenizer.from_pretrained(folder)
-        return tokenizer
-
-    def _made_tokenizer(self, documents: int) -> PreTrainedTokenizerFast:
-        if self.recipe.grown_from:
-            return published_tokenizer(self._source())
-        return train_tokenizer(self.stream, seed=TOKENIZER_SEED, documents=documents, vocabulary=self.recipe.vocabulary)
+            if recipe.grown_from:
+                tokenizer = published_tokenizer(self._source())
+            else:
+                tokenizer = train_tokenizer(
+                    self.stream, seed=TOKENIZER_SEED, documents=documents, vocabulary=recipe.vocabulary
+                )
+            tokenizer.chat_template = TEMPLATE if recipe.chat else None
+            tokenizer.save_pretrained(folder)
+        return published_tokenizer(folder)
 
     def _model(self) -> LlamaForCausalLM:
         """The model before its first step; its weights are of no matter where a checkpoint follows."""
-        config = new_config(self.recipe, self.tokenizer)
-        if checkpoint.exists(self.folder):
-            return LlamaForCausalLM(config)
-        if self.recipe.grown_from:
+        config = LlamaConfig(
+            vocab_size=len(self.tokenizer),
+            hidden_size=self.recipe.hidden,
+            num_hidden_layers=self.recipe.layers,
+            num_attention_heads=self.recipe.heads,
+            num_key_value_heads=self.recipe.heads,
+            intermediate_size=self.recipe.intermediate,
+            max_position_embeddings=CONTEXT,
+            tie_word_embeddings=True,
+            bos_token_id=None,
+            eos_token_id=self.tokenizer.eos_token_id,
+            pad_token_id=self.tokenizer.pad_token_id,
+            dtype="float32",
+        )
+        if self.recipe.grown_from and not (self.folder / CHECKPOINT).exists():
             return grow(LlamaForCausalLM.from_pretrained(self._source(), dtype=torch.float32), config)
         model = LlamaForCausalLM(config)
         begin(model)
@@ -167,91 +197,71 @@ class Trainer:
             )
         return self.source
 
-    def _step(self, data: StepData) -> None:
-        progress = self.progress
+    def _step(self) -> None:
+        progress, recipe = self.progress, self.recipe
+        started = time.monotonic()
         self.model.train()
-        for optimizer, rate in zip(self.optimizers, rates(self.recipe, progress.stage, progress.step), strict=True):
-            set_rate(optimizer, rate)
-        if isinstance(data, PackedStep):
-            assert self._graphs is not None
-            self._losses += self._graphs.step(data)
+        for optimizer, rate in zip(self.optimizers, rates(recipe, progress.stage, progress.step), strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+        parts = step_documents(self.stream, recipe, stage=progress.stage, step=progress.step, values=self.values)
+        for data in batches(parts, self.tokenizer):
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+                loss = weighted_loss(self.model, data, middle=recipe.middle)
+            loss.backward()
+            progress.losses += float(loss.detach())
             progress.tokens += data.size
-        else:
-            self._losses += self._batch_by_batch(data)
-            progress.tokens += sum(one.size for one in data)
-        progress.step += 1
-        progress.counted += 1
-        now = self._clock()
-        progress.seconds += now - self._at
-        self._at = now
-
-    def _batch_by_batch(self, data: Sequence[TokenBatch]) -> float:
-        loss = 0.0
-        for one in data:
-            part = weighted_loss(
-                self.model,
-                one,
-                read=lambda tokens: read(
-                    self.model, tokens, layer=self.layer, precision=self.precision, middle=self.recipe.middle
-                ),
-                precision=self.precision,
-                mean=False,
-            )
-            part.backward()
-            loss += float(part.detach())
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad()
-        return loss
-
-    def _data(self) -> Iterator[StepData]:
-        """What each step reads, from the next one to the last."""
-        form: Callable[[Sequence[StepPart], PreTrainedTokenizerFast], StepData] = packed if self._on_gpu else batches
-        text = StepText(self.stream, self.recipe, self.tokenizer, self.values, form)
-        self._at = self._clock()
-        return made_ahead(
-            text, steps_from(self.recipe, (self.progress.stage, self.progress.step)), workers=self.workers
-        )
-
-    @property
-    def _on_gpu(self) -> bool:
-        return bool(self.device.type == "cuda")
-
-    def _clock(self) -> float:
-        """Seconds of a processor core; where a GPU computes, seconds."""
-        return time.monotonic() if self._on_gpu else time.process_time()
+        progress.step += 1
+        progress.counted += 1
+        progress.seconds += time.monotonic() - started
 
     def _check(self) -> None:
         """Add a line to the curve; a stage that has reached its end gives way to the next."""
-        self._told()
-        progress, recipe = self.progress, self.recipe
-        row = loss_row(self.model, self.tokenizer, recipe, progress, questions=self.bank, values=self.values)
+        progress = self.progress
+        row = self._loss_row()
         progress.curve.append(row)
         progress.losses, progress.counted = 0.0, 0
-        LOG.info(
-            "%s step %d, %.2f M tokens, %.0f s: loss %.3f, binding %.3f, perplexity %.1f, %s",
-            row["stage"],
-            row["step"],
-            row["tokens"] / 1e6,
-            row["seconds"],
-            row["loss"],
-            row["binding"],
-            row["perplexity"],
-            ", ".join(f"{task} {share:.3f}" for task, share in row["tasks"].items()),
-        )
-        if progress.stage != "everything" and progress.step >= recipe.stage_steps[progress.stage]:
+        LOG.info("%s", ", ".join(f"{name} {value}" for name, value in row.items()))
+        if not self.whole and progress.step >= self.recipe.stage_steps[progress.stage]:
             progress.stage = "letters" if progress.stage == "matching" else "everything"
             progress.step = 0
-        self._at = self._clock()
 
-    def _told(self) -> None:
-        """Put the losses of the last steps into the progress; on a GPU that waits for them."""
-        self.progress.losses += float(self._losses)
-        self._losses = torch.zeros((), dtype=torch.float64, device=self.device)
+    def _loss_row(self) -> LossRow:
+        """Accuracies on fresh binding questions and on the bank's first questions of each task; held-out prose.
+
+        In stages without binding questions, lists of values or of phrases take their place.
+        """
+        progress, recipe = self.progress, self.recipe
+
+        def share(questions: Sequence[Question]) -> float:
+            return accuracy(letter_probabilities(self.model, self.tokenizer, questions), questions).value
+
+        rng = random.Random(f"{recipe.seed}|check|{progress.stage}|{progress.step}")
+        self.model.eval()
+        if progress.stage == "everything":
+            binding = share([binding_question(world(), rng) for _ in range(CHECK_QUESTIONS)])
+        else:
+            make = listed_document if progress.stage == "matching" else phrases_document
+            documents = [make(self.values, rng) for _ in range(CHECK_QUESTIONS)]
+            binding = share_right(self.model, batch(documents, self.tokenizer))
+        first = {task: [question for question in self.bank if question.task == task] for task in bank.BANK_TASKS}
+        return {
+            "stage": progress.stage,
+            "step": progress.step,
+            "tokens": progress.tokens,
+            "seconds": round(progress.seconds, 1),
+            "loss": progress.losses / progress.counted,
+            "binding": binding,
+            "perplexity": held_out_loss(self.model, self.tokenizer, chat=recipe.chat, every=CHECK_TEXT).perplexity,
+            "tasks": {task: share(questions[:CHECK_QUESTIONS]) for task, questions in first.items()},
+        }
 
     def _save(self) -> None:
-        self._told()
+        """Put the state in place of the one before; a process that ends meanwhile leaves one of the two."""
         state = {
             "recipe": asdict(self.recipe),
             "epsilon": self.model.config.rms_norm_eps,
@@ -259,20 +269,28 @@ class Trainer:
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "progress": asdict(self.progress),
         }
-        checkpoint.write(self.folder, state)
+        temporary = self.folder / "checkpoint.tmp"
+        torch.save(state, temporary)
+        temporary.replace(self.folder / CHECKPOINT)
         self._saved = time.monotonic()
 
     def _resume(self) -> None:
         """Go on from the checkpoint, if there is one. Raises :class:`InputError` if it is of another recipe."""
-        if not checkpoint.exists(self.folder):
+        if not (self.folder / CHECKPOINT).exists():
             return
-        state = checkpoint.read(self.folder, self.device)
-        checkpoint.check_recipe(state, self.recipe, self.folder)
+        state = torch.load(self.folder / CHECKPOINT, weights_only=True, map_location=self.device)
+        differing = [name for name, value in asdict(self.recipe).items() if state["recipe"].get(name) != value]
+        if differing:
+            raise InputError(
+                f"the training in {self.folder} began with other values of {', '.join(differing)}; "
+                "delete it or take back the change"
+            )
         self.model.load_state_dict(state["model"])
         self.progress = StageProgress(**state["progress"])
-        set_epsilon(self.model, state["epsilon"])
+        self.model.config.rms_norm_eps = state["epsilon"]  # growing scaled it
+        for module in self.model.modules():
+            if hasattr(module, "variance_epsilon"):
+                module.variance_epsilon = state["epsilon"]
         for optimizer, moments in zip(self.optimizers, state["optimizers"], strict=True):
-            # The rate stays the optimizer's own: it is a tensor on a GPU alone.
-            groups = optimizer.state_dict()["param_groups"]
-            optimizer.load_state_dict({"state": moments["state"], "param_groups": groups})
+            optimizer.load_state_dict(moments)
         LOG.info("%s goes on from %s step %d", self.recipe.name, self.progress.stage, self.progress.step)

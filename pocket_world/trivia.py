@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from core.errors import InputError
+from core.models.generation import Generator
 from core.questions.trivia import is_right, normalized
 from core.settings import ASSETS
 from pocket_world.relations import Fact, Relation, listed
@@ -65,19 +67,6 @@ def make() -> tuple[PocketShortQuestion, ...]:
     )
 
 
-def write(questions: Sequence[PocketShortQuestion], path: Path = PATH) -> None:
-    """Write the questions as JSON lines, all at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text("".join(f"{one.line()}\n" for one in questions), encoding="utf-8", newline="\n")
-    temporary.replace(path)
-
-
-def right(answer: str, question: PocketShortQuestion) -> bool:
-    """Whether an answer is the question's or an alias of it."""
-    return is_right(answer, question.normalized_aliases)
-
-
 def in_words(number: int) -> str:
     """A number from 0 to 99 in words.
 
@@ -105,3 +94,43 @@ def _forms(value: str) -> list[str]:
     if value.isdigit() and int(value) < 100:
         forms += [in_words(int(value)), in_words(int(value)).replace("-", " ")]
     return forms
+
+
+LONGEST = 12
+"""Tokens of an answer at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAnswer:
+    """A free answer, and whether it is the question's or one of its aliases."""
+
+    question_id: str
+    answer: str
+    correct: bool
+
+    def line(self) -> str:
+        """The answer as one line of JSON."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def answers_path(model: str) -> Path:
+    """Where the answers of a shipped model lie."""
+    return ASSETS / "trivia" / f"answers-{model}.jsonl"
+
+
+def answer(model: str, questions: Sequence[PocketShortQuestion]) -> list[FreeAnswer]:
+    """What a shipped model says greedily, up to its end token, a new line or ``LONGEST`` tokens."""
+    generator = Generator.load(model, dtype="float32", longest=LONGEST)
+    texts = dict(generator.answers([f"Question: {question.question}\nAnswer:" for question in questions]))
+    return [
+        FreeAnswer(question.id, texts[place], is_right(texts[place], question.normalized_aliases))
+        for place, question in enumerate(questions)
+    ]
+
+
+def read_answers(model: str) -> list[FreeAnswer]:
+    """Answers that were written before; InputError where there are none."""
+    path = answers_path(model)
+    if not path.is_file():
+        raise InputError(f"there are no answers in {path}; `python -m pocket_world answer` writes them")
+    return [FreeAnswer(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]

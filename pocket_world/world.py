@@ -6,7 +6,7 @@ import zlib
 from functools import cache
 
 from pocket_world.facts import animals, countries, culture, dates, geography, grammar, history, kinds, measures, science
-from pocket_world.relations import Difficulty, Fact, Relation, all_facts
+from pocket_world.relations import Difficulty, Fact, Relation
 
 RELATIONS: tuple[Relation, ...] = (
     *countries.RELATIONS,
@@ -28,7 +28,7 @@ FREQUENCY: dict[Difficulty, float] = {"easy": 1.0, "medium": 0.5, "hard": 0.2}
 @cache
 def world() -> tuple[Fact, ...]:
     """Every fact of the tables."""
-    return all_facts(RELATIONS)
+    return tuple(fact for relation in RELATIONS for fact in relation.facts())
 
 
 @cache

@@ -6,7 +6,7 @@ kept. Sets that agree in all values of one band are compared exactly.
 
 The hash functions are ours and not datasketch's, because splits depend on them. Of 22 questions of the bundled bank
 that are near an earlier one, ours find 19, and the splits of recorded runs and of links stand on those. With 80 seeds
-datasketch found 17 to 22 of them, and never the same 19 (``tests/benchmarks/RESULTS.md``).
+datasketch found 17 to 22 of them, and never the same 19.
 """
 
 from __future__ import annotations

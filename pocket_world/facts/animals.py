@@ -2,20 +2,7 @@
 
 from __future__ import annotations
 
-from pocket_world.relations import Relation, listed, table
-
-YOUNG = table("""
-dog = puppy | pup; cat = kitten; cow = calf; horse = foal; sheep = lamb; hen = chick; duck = duckling | chick;
-goat = kid; pig = piglet; bear = cub; lion = cub; frog = tadpole; goose = gosling | chick; deer = fawn | calf;
-kangaroo = joey; swan = cygnet | chick; butterfly = caterpillar; eagle = eaglet | chick; owl = owlet | chick; seal = pup;
-hare = leveret; eel = elver; spider = spiderling
-""")
-
-SOUNDS = table("""
-dog = bark | howl; cat = meow | hiss; cow = moo; sheep = bleat; duck = quack; lion = roar; horse = neigh; pig = oink;
-frog = croak; bee = buzz; snake = hiss; owl = hoot | hiss; wolf = howl | bark; mouse = squeak; donkey = bray;
-goose = honk | hiss; elephant = trumpet | roar; crow = caw; turkey = gobble; hen = cluck; pigeon = coo; goat = bleat
-""")
+from pocket_world.relations import listed, relations
 
 CLASSES = {
     "mammal": """dog; cat; cow; horse; lion; elephant; whale; bat; mouse; dolphin; monkey; bear; rabbit; sheep; wolf;
@@ -54,86 +41,44 @@ LEGS = {
     for animal in animals.split()[place : place + 1]
 }
 
-HOMES = table("""
+RELATIONS = relations(
+    """
+animals: young
+? What is a young {x} called? | What is the name for the young of {ax}? | The young of {ax} is known as what? | Which word means a young {x}?
+! A young {x} is called {ay}. | {ay} is a young {x}. | The young of {ax} is {ay}.
+dog = puppy | pup; cat = kitten; cow = calf; horse = foal; sheep = lamb; hen = chick; duck = duckling | chick;
+goat = kid; pig = piglet; bear = cub; lion = cub; frog = tadpole; goose = gosling | chick; deer = fawn | calf;
+kangaroo = joey; swan = cygnet | chick; butterfly = caterpillar; eagle = eaglet | chick; owl = owlet | chick; seal = pup;
+hare = leveret; eel = elver; spider = spiderling
+
+animals: sound
+? What sound does {ax} make? | Which verb names the call of {ax}? | Which word fits the voice of {ax}? | What can {ax} be heard to do?
+! The sound of {ax} is {ay}. | The voice of {ax}: {y}. | {ax} can be heard to {y}.
+dog = bark | howl; cat = meow | hiss; cow = moo; sheep = bleat; duck = quack; lion = roar; horse = neigh; pig = oink;
+frog = croak; bee = buzz; snake = hiss; owl = hoot | hiss; wolf = howl | bark; mouse = squeak; donkey = bray;
+goose = honk | hiss; elephant = trumpet | roar; crow = caw; turkey = gobble; hen = cluck; pigeon = coo; goat = bleat
+
+animals: class
+? What kind of animal is {ax}? | To which class of animals does the {x} belong? | The {x} is which kind of animal? | How do biologists class the {x}?
+! {ax} is {ay}. | The {x} is {ay}. | Biologists class the {x} as {ay}.
+
+animals: legs
+? How many legs does {ax} have? | What is the number of legs of {ax}? | How many legs would you count on {ax}?
+! {ax} has {y} legs. | The number of legs that {ax} has is {y}.
+
+animals: home
+? What is the home of {ax} called? | Where does {ax} live? | Which word names the place where {ax} lives?
+! The home of {ax} is called {ay}. | {ax} lives in {ay}.
 bird = nest; dog = kennel | den; bee = hive | nest; spider = web | burrow | nest; rabbit = burrow; horse = stable;
 pig = sty; bear = den; hen = coop | nest; beaver = lodge | den; badger = sett | burrow | den; squirrel = drey | nest;
 otter = holt | den; eagle = eyrie | nest; hare = form
-""")
 
-HERDS = table("""
+animals: herd
+? What is a group of {x} called? | Which word is used for many {x} together? | What do you call a group made up of {x}?
+! A group of {x} is called {ay}. | Many {x} together are {ay}.
 wolves = pack; sheep = flock | herd; fish = school | swarm; cows = herd; bees = swarm | colony; lions = pride | pack;
 geese = gaggle | flock; ants = colony | swarm; whales = pod | school | herd; crows = murder | flock; foxes = skulk | pack;
 owls = parliament | flock
-""")
-
-RELATIONS = (
-    Relation(
-        group="animals",
-        name="young",
-        rows=YOUNG,
-        questions=(
-            "What is a young {x} called?",
-            "What is the name for the young of {ax}?",
-            "The young of {ax} is known as what?",
-            "Which word means a young {x}?",
-        ),
-        statements=("A young {x} is called {ay}.", "{ay} is a young {x}.", "The young of {ax} is {ay}."),
-    ),
-    Relation(
-        group="animals",
-        name="sound",
-        rows=SOUNDS,
-        questions=(
-            "What sound does {ax} make?",
-            "Which verb names the call of {ax}?",
-            "Which word fits the voice of {ax}?",
-            "What can {ax} be heard to do?",
-        ),
-        statements=("The sound of {ax} is {ay}.", "The voice of {ax}: {y}.", "{ax} can be heard to {y}."),
-    ),
-    Relation(
-        group="animals",
-        name="class",
-        rows=CLASS,
-        questions=(
-            "What kind of animal is {ax}?",
-            "To which class of animals does the {x} belong?",
-            "The {x} is which kind of animal?",
-            "How do biologists class the {x}?",
-        ),
-        statements=("{ax} is {ay}.", "The {x} is {ay}.", "Biologists class the {x} as {ay}."),
-    ),
-    Relation(
-        group="animals",
-        name="legs",
-        rows=LEGS,
-        questions=(
-            "How many legs does {ax} have?",
-            "What is the number of legs of {ax}?",
-            "How many legs would you count on {ax}?",
-        ),
-        statements=("{ax} has {y} legs.", "The number of legs that {ax} has is {y}."),
-    ),
-    Relation(
-        group="animals",
-        name="home",
-        rows=HOMES,
-        questions=(
-            "What is the home of {ax} called?",
-            "Where does {ax} live?",
-            "Which word names the place where {ax} lives?",
-        ),
-        statements=("The home of {ax} is called {ay}.", "{ax} lives in {ay}."),
-    ),
-    Relation(
-        group="animals",
-        name="herd",
-        rows=HERDS,
-        questions=(
-            "What is a group of {x} called?",
-            "Which word is used for many {x} together?",
-            "What do you call a group made up of {x}?",
-        ),
-        statements=("A group of {x} is called {ay}.", "Many {x} together are {ay}."),
-    ),
+""",
+    {"class": CLASS, "legs": LEGS},
 )

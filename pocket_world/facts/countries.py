@@ -6,7 +6,7 @@ Countries whose capital or continent is disputed or double are left out.
 
 from __future__ import annotations
 
-from pocket_world.relations import Relation, invert, table
+from pocket_world.relations import invert, relations, table
 
 CAPITALS = table("""
 France = Paris; Germany = Berlin; Italy = Rome; Spain = Madrid; the United Kingdom = London; Russia = Moscow;
@@ -59,7 +59,31 @@ MEMBERS = {
     "Oceania": "New Zealand; Fiji; Papua New Guinea; Samoa; Tonga",
 }
 
-CURRENCIES = table("""
+CONTINENT_OF = {
+    country.strip(): continent for continent, countries in MEMBERS.items() for country in countries.split(";")
+}
+_RANK = {country: place for place, country in enumerate(CAPITALS)}
+CONTINENTS = {
+    country: (CONTINENT_OF[country],) for country in sorted(CONTINENT_OF, key=lambda name: _RANK.get(name, len(_RANK)))
+}
+
+RELATIONS = relations(
+    """
+capitals: capital
+? What is the capital of {x}? | Which city is the capital of {x}? | {x} has which city as its capital? | The capital city of {x} is called what?
+! The capital of {x} is {y}. | {y} is the capital of {x}. | The capital city of {x} is called {y}.
+
+capitals: capital-inverse < capital
+? {x} is the capital of which country? | Which country has {x} as its capital? | Of which country is {x} the capital city? | The city of {x} is the capital of what country?
+! {x} is the capital of {y}. | The country whose capital is {x} is {y}.
+
+continents: continent
+? On which continent is {x}? | Which continent does {x} belong to? | {x} is a country in which part of the world? | In what continent does {x} lie?
+! {x} is in {y}. | {x} is a country in {y}. | {x} belongs to the continent of {y}.
+
+currencies: currency
+? What is the currency of {x}? | Which currency is used in {x}? | People in {x} pay with which money? | In {x}, what is the name of the money?
+! The currency of {x} is the {y}. | People in {x} pay with the {y}. | In {x} the money is the {y}.
 the United States = dollar; the United Kingdom = pound; France = euro; Germany = euro; Japan = yen; China = yuan;
 India = rupee; Russia = ruble; Italy = euro; Spain = euro; Canada = dollar; Australia = dollar; Mexico = peso;
 Brazil = real; South Korea = won; Switzerland = franc; Turkey = lira; Poland = zloty; Sweden = krona | krone;
@@ -75,9 +99,10 @@ Ethiopia = birr; Uganda = shilling; Tanzania = shilling; Zambia = kwacha; Malawi
 Cambodia = riel; Laos = kip; Myanmar = kyat; Afghanistan = afghani; Guatemala = quetzal; Honduras = lempira;
 Paraguay = guarani; Costa Rica = colon; Jamaica = dollar; Uruguay = peso; Belarus = ruble; Moldova = leu;
 Mozambique = metical; Madagascar = ariary; Angola = kwanza; Gambia = dalasi; Qatar = riyal | rial; Senegal = franc
-""")
 
-LANGUAGES = table("""
+languages: language
+? Which language do most people in {x} speak? | What is the main language of {x}? | In {x}, which language is most widely spoken? | What language is spoken most in {x}?
+! Most people in {x} speak {y}. | The main language of {x} is {y}. | {y} is spoken in {x}.
 France = French; Germany = German; Italy = Italian; Spain = Spanish; Brazil = Portuguese; Japan = Japanese;
 Russia = Russian; Mexico = Spanish; Portugal = Portuguese; Egypt = Arabic; Greece = Greek; Sweden = Swedish;
 Poland = Polish; Austria = German; Australia = English; Argentina = Spanish; Turkey = Turkish; Saudi Arabia = Arabic;
@@ -88,9 +113,10 @@ South Korea = Korean; Israel = Hebrew; Colombia = Spanish; Czechia = Czech; Alba
 Lithuania = Lithuanian; Estonia = Estonian; Armenia = Armenian; Mongolia = Mongolian; Bangladesh = Bengali;
 Cambodia = Khmer; Laos = Lao; Jordan = Arabic; Yemen = Arabic; Uruguay = Spanish; Angola = Portuguese;
 Jamaica = English; Slovenia = Slovene; Somalia = Somali; Nepal = Nepali; Georgia = Georgian
-""")
 
-PEOPLE = table("""
+languages: people
+? What word describes a person from {x}? | Somebody who comes from {x} is called what? | What is the nationality of someone from {x}? | Which adjective belongs to {x}?
+! A person from {x} is {y}. | Someone who comes from {x} is {y}. | The adjective of {x} is {y}.
 France = French; Germany = German; Italy = Italian; Spain = Spanish; Japan = Japanese; China = Chinese; Russia = Russian;
 Canada = Canadian; Mexico = Mexican; Brazil = Brazilian; Australia = Australian; India = Indian; Egypt = Egyptian;
 Greece = Greek; Ireland = Irish; Sweden = Swedish; Poland = Polish; Turkey = Turkish; the Netherlands = Dutch;
@@ -100,98 +126,10 @@ Thailand = Thai; Vietnam = Vietnamese; Belgium = Belgian; Austria = Austrian; Sc
 Pakistan = Pakistani; Ukraine = Ukrainian; the Philippines = Filipino; Cyprus = Cypriot; Malta = Maltese;
 Monaco = Monegasque; Bangladesh = Bangladeshi; Ghana = Ghanaian; Nepal = Nepalese; Iceland = Icelandic;
 Slovakia = Slovak; Serbia = Serbian; Lebanon = Lebanese; Madagascar = Malagasy; Niger = Nigerien
-""")
-
-CONTINENT_OF = {
-    country.strip(): continent for continent, countries in MEMBERS.items() for country in countries.split(";")
-}
-_RANK = {country: place for place, country in enumerate(CAPITALS)}
-CONTINENTS = {
-    country: (CONTINENT_OF[country],) for country in sorted(CONTINENT_OF, key=lambda name: _RANK.get(name, len(_RANK)))
-}
-
-RELATIONS = (
-    Relation(
-        group="capitals",
-        name="capital",
-        rows=CAPITALS,
-        kin=CONTINENT_OF,
-        questions=(
-            "What is the capital of {x}?",
-            "Which city is the capital of {x}?",
-            "{x} has which city as its capital?",
-            "The capital city of {x} is called what?",
-        ),
-        statements=(
-            "The capital of {x} is {y}.",
-            "{y} is the capital of {x}.",
-            "The capital city of {x} is called {y}.",
-        ),
-    ),
-    Relation(
-        group="capitals",
-        name="capital-inverse",
-        rows=invert(CAPITALS),
-        twin="capital",
-        kin={values[0]: CONTINENT_OF.get(country, "") for country, values in CAPITALS.items()},
-        questions=(
-            "{x} is the capital of which country?",
-            "Which country has {x} as its capital?",
-            "Of which country is {x} the capital city?",
-            "The city of {x} is the capital of what country?",
-        ),
-        statements=("{x} is the capital of {y}.", "The country whose capital is {x} is {y}."),
-    ),
-    Relation(
-        group="continents",
-        name="continent",
-        rows=CONTINENTS,
-        questions=(
-            "On which continent is {x}?",
-            "Which continent does {x} belong to?",
-            "{x} is a country in which part of the world?",
-            "In what continent does {x} lie?",
-        ),
-        statements=("{x} is in {y}.", "{x} is a country in {y}.", "{x} belongs to the continent of {y}."),
-    ),
-    Relation(
-        group="currencies",
-        name="currency",
-        rows=CURRENCIES,
-        questions=(
-            "What is the currency of {x}?",
-            "Which currency is used in {x}?",
-            "People in {x} pay with which money?",
-            "In {x}, what is the name of the money?",
-        ),
-        statements=(
-            "The currency of {x} is the {y}.",
-            "People in {x} pay with the {y}.",
-            "In {x} the money is the {y}.",
-        ),
-    ),
-    Relation(
-        group="languages",
-        name="language",
-        rows=LANGUAGES,
-        questions=(
-            "Which language do most people in {x} speak?",
-            "What is the main language of {x}?",
-            "In {x}, which language is most widely spoken?",
-            "What language is spoken most in {x}?",
-        ),
-        statements=("Most people in {x} speak {y}.", "The main language of {x} is {y}.", "{y} is spoken in {x}."),
-    ),
-    Relation(
-        group="languages",
-        name="people",
-        rows=PEOPLE,
-        questions=(
-            "What word describes a person from {x}?",
-            "Somebody who comes from {x} is called what?",
-            "What is the nationality of someone from {x}?",
-            "Which adjective belongs to {x}?",
-        ),
-        statements=("A person from {x} is {y}.", "Someone who comes from {x} is {y}.", "The adjective of {x} is {y}."),
-    ),
+""",
+    {"capital": CAPITALS, "capital-inverse": invert(CAPITALS), "continent": CONTINENTS},
+    kin={
+        "capital": CONTINENT_OF,
+        "capital-inverse": {values[0]: CONTINENT_OF.get(country, "") for country, values in CAPITALS.items()},
+    },
 )

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pocket_world.relations import Relation, table
+from pocket_world.relations import relations
 
-EVENTS = table("""
+RELATIONS = relations(
+    """
+history: year
+? In which year did {x} take place? | What is the year of {x}? | In what year do historians place {x}? | When did {x} take place?
+! {x} took place in {y}. | The year of {x} is {y}. | In {y}: {x}. | Historians place {x} in {y}.
 the first Moon landing = 1969; the sinking of the Titanic = 1912; the fall of the Berlin Wall = 1989;
 the Battle of Hastings = 1066; the start of the First World War = 1914; the end of the First World War = 1918;
 the start of the Second World War = 1939; the end of the Second World War = 1945; the French Revolution's outbreak = 1789;
@@ -39,24 +43,5 @@ Vasco da Gama's first arrival in India = 1498; the death of Albert Einstein = 19
 Nelson Mandela's release from prison = 1990; the election of Nelson Mandela as president = 1994;
 the first flight of the Space Shuttle = 1981; the discovery of the structure of DNA = 1953; the birth of Goethe = 1749;
 the publication of the Communist Manifesto = 1848; the union of England and Scotland = 1707
-""")
-
-RELATIONS = (
-    Relation(
-        group="history",
-        name="year",
-        rows=EVENTS,
-        questions=(
-            "In which year did {x} take place?",
-            "What is the year of {x}?",
-            "In what year do historians place {x}?",
-            "When did {x} take place?",
-        ),
-        statements=(
-            "{x} took place in {y}.",
-            "The year of {x} is {y}.",
-            "In {y}: {x}.",
-            "Historians place {x} in {y}.",
-        ),
-    ),
+""",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pocket_world.relations import Relation, table
+from pocket_world.relations import relations
 
 _KINDS = {
     "fruit": "apple; banana; pear; grape; cherry; plum; peach; mango; lemon; strawberry; pineapple; apricot; kiwi; papaya",
@@ -30,7 +30,15 @@ KINDS = {
 }
 """The best known of each kind first."""
 
-PLACES = table("""
+RELATIONS = relations(
+    """
+kinds: kind
+? What kind of thing goes by the name of {x}? | What is meant by the word {x}? | The word {x} names which kind of thing? | What sort of thing does {x} stand for?
+! The word {x} names {ay}. | By {x} we mean {ay}. | {x} stands for {ay}.
+
+kinds: place
+? What do we call a place where {x}? | Which is the place where {x}? | Where would you say that {x}?
+! A place where {x} is called {ay}. | The place where {x} is the {y}.
 pupils are taught = school; sick people are treated = hospital; bread is baked = bakery; books are lent = library;
 money is kept = bank; planes take off = airport; trains stop = railway station; films are shown = cinema;
 plays are performed = theatre; paintings are shown = museum; meat is sold = butcher's shop; ships load = harbour;
@@ -39,9 +47,10 @@ beer is brewed = brewery; ships are built = shipyard; stars are watched = observ
 cars are repaired = garage; guests pay for a bed = hotel; coal is dug = mine | quarry; grapes are grown = vineyard;
 fruit trees grow = orchard; bees are kept = apiary; leather is made = tannery; monks live = monastery;
 planes are parked = hangar | airport; coins are made = mint; stone is cut from the ground = quarry | mine
-""")
 
-JOBS = table("""
+kinds: job
+? Who is it that {x}? | What do we call a person who {x}? | What is the job of someone who {x}?
+! A person who {x} is called {ay}. | Someone who {x} works as {ay}.
 teaches children at school = teacher; bakes bread = baker; puts out fires = firefighter; flies planes = pilot;
 treats sick people = doctor | dentist; treats sick animals = vet; looks after teeth = dentist; cuts hair = hairdresser;
 grows crops = farmer; repairs water pipes = plumber; plans buildings = architect; sells meat = butcher;
@@ -51,42 +60,9 @@ sells flowers = florist; studies stars = astronomer; sells medicine = pharmacist
 keeps bees = beekeeper; studies old ruins = archaeologist; makes barrels = cooper | carpenter; studies plants = botanist;
 studies insects = entomologist; studies the weather = meteorologist; stuffs dead animals = taxidermist;
 draws maps = cartographer
-""")
-
-RELATIONS = (
-    Relation(
-        group="kinds",
-        name="kind",
-        rows=KINDS,
-        questions=(
-            "What kind of thing goes by the name of {x}?",
-            "What is meant by the word {x}?",
-            "The word {x} names which kind of thing?",
-            "What sort of thing does {x} stand for?",
-        ),
-        statements=("The word {x} names {ay}.", "By {x} we mean {ay}.", "{x} stands for {ay}."),
-        also=dict.fromkeys(_KINDS["fruit"].split("; "), ("tree",)) | {"pepper": ("vegetable",), "iron": ("tool",)},
-    ),
-    Relation(
-        group="kinds",
-        name="place",
-        rows=PLACES,
-        questions=(
-            "What do we call a place where {x}?",
-            "Which is the place where {x}?",
-            "Where would you say that {x}?",
-        ),
-        statements=("A place where {x} is called {ay}.", "The place where {x} is the {y}."),
-    ),
-    Relation(
-        group="kinds",
-        name="job",
-        rows=JOBS,
-        questions=(
-            "Who is it that {x}?",
-            "What do we call a person who {x}?",
-            "What is the job of someone who {x}?",
-        ),
-        statements=("A person who {x} is called {ay}.", "Someone who {x} works as {ay}."),
-    ),
+""",
+    {"kind": KINDS},
+    also={
+        "kind": dict.fromkeys(_KINDS["fruit"].split("; "), ("tree",)) | {"pepper": ("vegetable",), "iron": ("tool",)}
+    },
 )

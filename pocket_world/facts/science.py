@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pocket_world.relations import Relation, listed, table
+from pocket_world.relations import listed, relations
 
 _NAMES = listed("""
 hydrogen helium lithium beryllium boron carbon nitrogen oxygen fluorine neon sodium magnesium aluminium silicon
@@ -33,116 +33,57 @@ SYMBOLS = {
 
 NUMBERS = {name: (str(_NAMES.index(name) + 1),) for name in _ORDER}
 
-FAMILIES = table("""
+RELATIONS = relations(
+    """
+elements: symbol
+? What is the chemical symbol of {x}? | Which symbol stands for {x}? | In chemistry, how is {x} written? | The element {x} has which symbol?
+! The chemical symbol of {x} is {y}. | {y} stands for {x}. | In chemistry, {x} is written {y}.
+
+elements: symbol-inverse < symbol
+? Which element has the symbol {x}? | The symbol {x} stands for which element? | In chemistry, what does {x} mean? | Which of the elements is written as {x}?
+! The element with the symbol {x} is {y}. | In chemistry, {x} means {y}.
+
+elements: atomic number
+? What is the atomic number of {x}? | How many protons does an atom of {x} have? | The element {x} has which atomic number? | Which number does {x} have in the periodic table?
+! The atomic number of {x} is {y}. | {x} has the atomic number {y}. | {x} is element number {y}.
+
+elements: family
+? What kind of element is {x}? | To which family of elements does {x} belong? | Chemists count {x} as which kind of element?
+! {x} is {ay}. | Chemists count {x} as {ay}.
 helium = noble gas; neon = noble gas; sodium = alkali metal; chlorine = halogen; argon = noble gas;
 potassium = alkali metal; calcium = alkaline earth metal; fluorine = halogen; magnesium = alkaline earth metal;
 lithium = alkali metal; iron = transition metal; copper = transition metal; krypton = noble gas; bromine = halogen;
 iodine = halogen; nickel = transition metal; xenon = noble gas; barium = alkaline earth metal;
 caesium = alkali metal; titanium = transition metal; radium = alkaline earth metal; rubidium = alkali metal;
 strontium = alkaline earth metal; beryllium = alkaline earth metal; chromium = transition metal; cobalt = transition metal
-""")
 
-PLANETS = table("""
+science: planet place
+? Counting from the Sun, which place does {x} have among the planets? | Where does {x} come among the planets, counted from the Sun? | Seen from the Sun outwards, {x} is which planet?
+! {x} is the {y} planet from the Sun. | Counting from the Sun, {x} is the {y} planet.
 Mercury = first; Venus = second; Earth = third; Mars = fourth; Jupiter = fifth; Saturn = sixth; Uranus = seventh;
 Neptune = eighth
-""")
 
-PLANET_FACTS = table("""
+science: planet
+? Which planet {x}? | What is the name of the planet that {x}? | Which of the planets is the one that {x}?
+! The planet that {x} is {y}. | {y} is the planet that {x}.
 is closest to the Sun = Mercury; is the largest in the solar system = Jupiter; is known as the red planet = Mars;
 is our home = Earth; is best known for its bright rings = Saturn; is farthest from the Sun = Neptune;
 is the hottest at its surface = Venus; is the smallest in the solar system = Mercury;
 has Titan as its largest moon = Saturn; has Triton as its largest moon = Neptune; is circled by Phobos and Deimos = Mars;
 has Ganymede as its largest moon = Jupiter; rolls around the Sun on its side = Uranus
-""")
 
-ORGANS = table("""
+science: organ
+? Which part of the body {x}? | What is the part of the body that {x}? | In the human body, what {x}?
+! The part of the body that {x} is the {y}. | In the human body, the {y} {x}.
 pumps blood through the body = heart; lets us think = brain; lets us see = eye; lets us hear = ear;
 passes oxygen from the air into the blood = lung; lets us smell = nose; breaks down food with acid = stomach; covers the body = skin;
 cleans the blood and makes urine = kidney; makes bile = liver; stores urine = bladder; makes insulin = pancreas;
 stores bile = gallbladder; carries food from the mouth to the stomach = oesophagus;
 separates the lungs from the belly = diaphragm
-""")
-
-RELATIONS = (
-    Relation(
-        group="elements",
-        name="symbol",
-        rows=SYMBOLS,
-        questions=(
-            "What is the chemical symbol of {x}?",
-            "Which symbol stands for {x}?",
-            "In chemistry, how is {x} written?",
-            "The element {x} has which symbol?",
-        ),
-        statements=("The chemical symbol of {x} is {y}.", "{y} stands for {x}.", "In chemistry, {x} is written {y}."),
-    ),
-    Relation(
-        group="elements",
-        name="symbol-inverse",
-        rows={values[0]: (name,) for name, values in SYMBOLS.items()},
-        twin="symbol",
-        questions=(
-            "Which element has the symbol {x}?",
-            "The symbol {x} stands for which element?",
-            "In chemistry, what does {x} mean?",
-            "Which of the elements is written as {x}?",
-        ),
-        statements=("The element with the symbol {x} is {y}.", "In chemistry, {x} means {y}."),
-    ),
-    Relation(
-        group="elements",
-        name="atomic number",
-        rows=NUMBERS,
-        questions=(
-            "What is the atomic number of {x}?",
-            "How many protons does an atom of {x} have?",
-            "The element {x} has which atomic number?",
-            "Which number does {x} have in the periodic table?",
-        ),
-        statements=("The atomic number of {x} is {y}.", "{x} has the atomic number {y}.", "{x} is element number {y}."),
-    ),
-    Relation(
-        group="elements",
-        name="family",
-        rows=FAMILIES,
-        questions=(
-            "What kind of element is {x}?",
-            "To which family of elements does {x} belong?",
-            "Chemists count {x} as which kind of element?",
-        ),
-        statements=("{x} is {ay}.", "Chemists count {x} as {ay}."),
-    ),
-    Relation(
-        group="science",
-        name="planet place",
-        rows=PLANETS,
-        questions=(
-            "Counting from the Sun, which place does {x} have among the planets?",
-            "Where does {x} come among the planets, counted from the Sun?",
-            "Seen from the Sun outwards, {x} is which planet?",
-        ),
-        statements=("{x} is the {y} planet from the Sun.", "Counting from the Sun, {x} is the {y} planet."),
-    ),
-    Relation(
-        group="science",
-        name="planet",
-        rows=PLANET_FACTS,
-        questions=(
-            "Which planet {x}?",
-            "What is the name of the planet that {x}?",
-            "Which of the planets is the one that {x}?",
-        ),
-        statements=("The planet that {x} is {y}.", "{y} is the planet that {x}."),
-    ),
-    Relation(
-        group="science",
-        name="organ",
-        rows=ORGANS,
-        questions=(
-            "Which part of the body {x}?",
-            "What is the part of the body that {x}?",
-            "In the human body, what {x}?",
-        ),
-        statements=("The part of the body that {x} is the {y}.", "In the human body, the {y} {x}."),
-    ),
+""",
+    {
+        "symbol": SYMBOLS,
+        "symbol-inverse": {values[0]: (name,) for name, values in SYMBOLS.items()},
+        "atomic number": NUMBERS,
+    },
 )

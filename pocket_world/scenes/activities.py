@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.errors import InputError
-
 
 @dataclass(frozen=True, slots=True)
 class Activity:
@@ -22,14 +20,8 @@ class Activity:
 
 
 def _read(text: str) -> tuple[Activity, ...]:
-    found = []
-    for line in text.strip().splitlines():
-        aim, _, steps = line.partition(": ")
-        parts = tuple(part.strip() for part in steps.split(";"))
-        if len(parts) < 5:
-            raise InputError(f"activity {aim!r} has {len(parts)} steps; it needs five or more")
-        found.append(Activity(aim, parts))
-    return tuple(found)
+    lines = (line.partition(": ") for line in text.strip().splitlines())
+    return tuple(Activity(aim, tuple(step.strip() for step in steps.split(";"))) for aim, _, steps in lines)
 
 
 ACTIVITIES = _read("""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from pocket_world.made import BankQuestion, six
+from pocket_world.questions import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES
 from pocket_world.scenes.activities import ACTIVITIES, Activity
 from pocket_world.scenes.frame import say

@@ -6,7 +6,7 @@ import random
 from collections.abc import Set
 
 from core.records import Question
-from pocket_world.made import BankQuestion, six
+from pocket_world.questions import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES, Difficulty
 from pocket_world.scenes.frame import Ask, Frame, Scene, false_values
 from pocket_world.scenes.shown import Plans

@@ -9,10 +9,9 @@ import random
 from collections.abc import Callable, Set
 
 from core.records import Question
-from pocket_world.made import BankQuestion, six
+from pocket_world.questions import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES, Difficulty, Fact
-from pocket_world.scenes.agreeing import changed, fitting
-from pocket_world.scenes.frame import Frame, Scene, slots_of
+from pocket_world.scenes.frame import Frame, Scene, changed, fitting, slots_of
 from pocket_world.scenes.pools import POOLS
 from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.talks import TALKS

@@ -7,10 +7,9 @@ import random
 from collections.abc import Set
 
 from core.records import Question
-from pocket_world.made import BankQuestion, six
+from pocket_world.questions import BankQuestion, six
 from pocket_world.relations import DIFFICULTIES, Difficulty
-from pocket_world.scenes.agreeing import changed, fitting
-from pocket_world.scenes.frame import Frame, Scene, slots_of
+from pocket_world.scenes.frame import Frame, Scene, changed, fitting, slots_of
 from pocket_world.scenes.shown import Plans
 from pocket_world.scenes.stories import STORIES
 

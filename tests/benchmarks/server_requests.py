@@ -1,9 +1,6 @@
-"""What asking a server costs, and that its letters are those of the model itself.
+"""What asking a server costs: 1,000 questions to one that takes 200 ms for each.
 
-``python -m tests.benchmarks.server_requests letters [TASK …]`` asks the loopback server around pocket-3m all questions
-that ship (or those of some tasks), with all tokens listed, and with 5 and 20 listed and no echo, and compares with the
-transformers engine.
-``python -m tests.benchmarks.server_requests rate`` asks 1,000 questions of a server that takes 200 ms for each.
+``python -m tests.benchmarks.server_requests``
 """
 
 from __future__ import annotations
@@ -11,60 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
-import sys
 import time
 from multiprocessing.connection import Connection
 
-import numpy as np
-
-from core.models.models import resolve
 from core.models.server.client import ServerClient
-from core.models.server.engine import ServerEngine
-from core.questions import bank
-from core.questions.prompting.strategies import prompt
-from core.records import OptionLogits, Prompt, joined
 
 QUESTIONS = 1000
 SECONDS = 0.2
 TOP = {f" {letter}": -1.0 - i for i, letter in enumerate("ABCDEFGHIJKLMNOPQRST")}
 REPLY = json.dumps({"choices": [{"text": " A", "logprobs": {"top_logprobs": [TOP]}}]}).encode()
-
-
-def letters() -> None:
-    """Compare all letters with those of the transformers engine."""
-    from core.models.transformers_engine import TransformersEngine
-    from tests.core.models.server.loopback import loopback_server
-
-    asked = [prompt(question) for task in sys.argv[2:] or bank.available() for question in bank.load(task)]
-    k = max(one.k for one in asked)
-    truth = scored(TransformersEngine.load(resolve("pocket-3m"), dtype="float32"), asked, k)
-    with loopback_server() as server:
-        for name, behaviour in (
-            ("all tokens listed", {"all_tokens": True}),
-            ("letters by their tokens' ids", {"most": 1, "by_id": True, "echo": False}),
-            ("5 listed, echo", {"most": 5}),
-            ("20 listed, no echo", {"most": 20, "echo": False}),
-            ("5 listed, no echo", {"most": 5, "echo": False}),
-        ):
-            server.reset(**behaviour)
-            engine = ServerEngine.load("pocket-3m", servers=[server.url])
-            found = scored(engine, asked, k)
-            engine.close()
-            real = np.isfinite(truth.logits)
-            bounded = np.zeros(real.shape, bool) if found.bounded is None else found.bounded
-            difference = np.abs(found.logits - truth.logits)[real & ~bounded].max()
-            short = np.maximum(truth.logits - found.logits, 0)[bounded].max(initial=0.0)
-            print(
-                f"{name}: {len(asked):,} questions, largest difference of a known letter {difference:.1e}, questions "
-                f"with bounds {bounded.any(axis=1).sum():,}, bounds below the truth by at most {short:.1e}"
-            )
-
-
-def scored(engine: ServerEngine, asked: list[Prompt], k: int) -> OptionLogits:
-    """All prompts, in their order."""
-    engine.prepare(asked)
-    engine.self_check(asked)
-    return joined(list(engine.score(asked)), [one.question_id for one in asked], k=k)
 
 
 def rate() -> None:
@@ -112,4 +64,4 @@ def serve(pipe: Connection) -> None:
 
 
 if __name__ == "__main__":
-    {"letters": letters, "rate": rate}[sys.argv[1]]()
+    rate()

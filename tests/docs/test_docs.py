@@ -75,3 +75,22 @@ def test_docstrings_become_markdown():
     assert markdown(None) == ""
     assert markdown("See :func:`~core.a.b` and ``x``.") == "See `core.a.b` and `x`."
     assert markdown("One.\n\n>>> 1 + 1\n2") == "One.\n\n```pycon\n>>> 1 + 1\n2\n```"
+
+
+def test_every_figure_has_a_date_and_a_command_that_exists():
+    """And a benchmark that prints no figure of the table is gone; those without a row serve others."""
+    text = (ROOT / "tests" / "benchmarks" / "RESULTS.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 250
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith(("| What ", "| --- "))]
+    assert len(rows) > 60
+    for row in rows:
+        assert re.fullmatch(r"\| [^|]+ \| [^|]+ \| 20\d\d-\d\d-\d\d \| [^|]+ \| [^|]+ \|", row), row
+        command = row.split("|")[5]
+        assert re.search(r"`(?:\S+=\S+ )*(?:python |hedge |time hedge |du )", command), row
+        for module in re.findall(r"-m ((?:tests|pocket_world)[\w.]*)", command):
+            place = ROOT / module.replace(".", "/")
+            assert place.with_suffix(".py").is_file() or (place / "__main__.py").is_file(), module
+        for path in re.findall(r"tests/[\w/]+(?:\.py)?", command):
+            assert (ROOT / path).exists(), path
+    named = set(re.findall(r"tests[./]benchmarks[./](\w+)", text))
+    assert {path.stem for path in (ROOT / "tests" / "benchmarks").glob("*.py")} - named == {"empty_app"}

@@ -1,4 +1,4 @@
-"""The fault table: ``python -m tests.faults [--tries 20] [--only NAME ...]`` prints it for RESULTS.md."""
+"""The fault table: ``python -m tests.faults [--tries 20] [--only NAME ...]`` prints it."""
 
 from __future__ import annotations
 

@@ -1,168 +1,68 @@
-"""The prose of assets/prose: enough of it, in the agreed shares, well formed, and nothing of what models are tested on.
-
-Words are those of ``wc -w``. Runs of words are compared in lower case without punctuation, paragraph by paragraph and
-without the speakers' names. A run of eight words is long enough to be an echo of a conversation and not an accident;
-of the question bank, the guard of the training text is asked, which knows runs of 13 words and shorter questions.
-"""
+"""The prose that models read: well formed, described as it is, and with nothing of what models are tested on."""
 
 from __future__ import annotations
 
-import itertools
+import random
 import re
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from core.models.perplexity import choices, conversations
-from core.settings import ASSETS
+from core.settings import ASSETS, ROOT
 from pocket_world import bank
-from pocket_world.contamination import Guard
+from pocket_world.contamination import ECHO, Guard, words
+from pocket_world.prose import KINDS, Prose, files, held_out, training, turns_of
 
 pytestmark = pytest.mark.nightly
 
-FOLDER = ASSETS / "prose"
-LEAST = 150_000
-SHARES = {"counselling": 0.30, "talk": 0.20, "stories": 0.233, "explanations": 0.167, "letters": 0.10}
-TOLERANCE = 0.02
-DIALOGUE = ("counselling", "talk")
-BREAK = "\n\n***\n\n"
-ECHO = 8
-REPEATS = 5
-
-SPEAKER = re.compile(r"^(user|assistant|[A-Z][A-Za-z.' -]{0,24}): (?=\S)")
-SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n")
-
-FILES = sorted(FOLDER.glob("*/*.txt"))
+SPEAKER = re.compile(r"^[A-Za-z.' -]{1,24}: (?=\S)", re.MULTILINE)
+PIECES = [(file.name, SPEAKER.sub("", piece)) for file in files() for piece in file.pieces]
 
 
-def pieces(path: Path) -> list[str]:
-    """The separate pieces of a file."""
-    return path.read_text(encoding="ascii").rstrip("\n").split(BREAK)
-
-
-def paragraphs(path: Path) -> Iterator[str]:
-    """The lines of a file that hold words, without the speakers of a dialogue."""
-    for piece in pieces(path):
-        for line in piece.splitlines():
-            if line.strip():
-                yield SPEAKER.sub("", line) if path.parent.name in DIALOGUE else line
-
-
-def plain(text: str) -> tuple[str, ...]:
-    """Words in lower case, punctuation dropped."""
-    return tuple(re.findall(r"[^\W_]+", re.sub(r"['’]", "", text.lower())))
-
-
-def runs(text: str) -> set[tuple[str, ...]]:
-    """The runs of :data:`ECHO` words."""
-    found = plain(text)
-    return {found[start : start + ECHO] for start in range(len(found) - ECHO + 1)}
-
-
-def count(path: Path) -> int:
-    return len(path.read_text(encoding="ascii").split())
-
-
-@pytest.fixture(scope="module")
-def by_kind() -> Counter[str]:
-    words: Counter[str] = Counter()
-    for path in FILES:
-        words[path.parent.name] += count(path)
-    return words
-
-
-def test_there_is_enough_of_it(by_kind: Counter[str]) -> None:
-    assert by_kind.total() >= LEAST
-
-
-def test_the_kinds_have_their_shares(by_kind: Counter[str]) -> None:
-    assert set(by_kind) == set(SHARES)
-    for kind, share in SHARES.items():
-        assert abs(by_kind[kind] / by_kind.total() - share) <= TOLERANCE, kind
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_a_file_is_well_formed(path: Path) -> None:
-    assert re.fullmatch(r"\d\d-[a-z0-9-]+", path.stem)
-    content = path.read_bytes()
-    assert content.isascii()
-    text = content.decode("ascii")
-    assert text.endswith("\n")
-    assert not text.endswith("\n\n")
-    assert not re.search(r"[^\n\x20-\x7e]|  | \n|\n\n\n", text)
-    assert len(pieces(path)) >= 3
-    for piece in pieces(path):
-        assert piece == piece.strip()
-        assert "***" not in piece
-        assert len(piece.split()) >= 15
-
-
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if path.parent.name in DIALOGUE], ids=lambda path: f"{path.parent.name}/{path.stem}"
-)
-def test_a_line_of_a_dialogue_begins_with_its_speaker(path: Path) -> None:
-    for piece in pieces(path):
-        speakers = []
-        for line in piece.splitlines():
-            found = SPEAKER.match(line)
-            assert found, f"no speaker: {line!r}"
-            speakers.append(found[1])
-        roles = {"user", "assistant"}
-        assert set(speakers) == roles or not set(speakers) & roles
-        assert 2 <= len(set(speakers)) <= 5
-        assert all(one != other for one, other in itertools.pairwise(speakers))
-        if path.parent.name == "counselling":
-            assert speakers[0] == "assistant"
-            assert 8 <= len(speakers) <= 21
-
-
-def test_nothing_of_a_conversation_or_a_choice_is_in_it() -> None:
-    held = {
-        run
-        for conversation in conversations.bundled()
-        for message in conversation.messages
-        for run in runs(message.text)
+def test_files_are_well_formed_and_the_table_of_those_that_ship_is_true() -> None:
+    for file in files():
+        text = (ROOT / file.name).read_bytes().decode("ascii")
+        assert not re.search(r"[^\n\x20-\x7e]|  | \n|\n\n\n|\n\n\Z|[^\n]\Z", text), file.name
+        if file.kind == "counselling":
+            assert all(map(turns_of, file.pieces)), file.name
+    readme = (ASSETS / "prose" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z]+/[^`]+)` \| [a-z]+ \| ([\d,]+) \|", readme, re.MULTILINE)
+    shipped = {path.relative_to(ASSETS / "prose").as_posix(): path for path in (ASSETS / "prose").glob("*/*.txt")}
+    assert {name: int(count.replace(",", "")) for name, count in rows} == {
+        name: len(path.read_text(encoding="ascii").split()) for name, path in shipped.items()
     }
-    assert len(held) > 1000
-    # The other endings are a pocket model's own, which has read this prose and may say what is in it.
-    held |= {run for choice in choices.read(choices.BUNDLED) for run in runs(choice.endings[choice.label])}
-    found = [
-        (str(path.relative_to(FOLDER)), " ".join(run))
-        for path in FILES
-        for paragraph in paragraphs(path)
-        for run in sorted(runs(paragraph) & held)
-    ]
-    assert found == []
 
 
-def test_nothing_of_a_bank_question_is_in_it() -> None:
-    guard = Guard.of(bank.questions())
-    found = [
-        (str(path.relative_to(FOLDER)), " ".join(run))
-        for path in FILES
-        for paragraph in paragraphs(path)
-        if (run := guard.find(paragraph))
-    ]
-    assert found == []
+def test_one_file_of_each_kind_of_each_corpus_is_held_out() -> None:
+    assert sorted(file.kind for file in held_out()) == sorted(KINDS * 2)
+    assert {*training()} | {*held_out()} == {*files()}
+    read = {piece for file in training() for piece in file.pieces}
+    prose, rng = Prose(), random.Random(3)
+    for _ in range(200):
+        passage = prose.passage(rng, words=110).pieces[0].text
+        assert 20 < len(passage.split()) <= 110
+        assert any(passage.split("\n")[0] in piece for piece in read)
+        assert prose.talk(rng, counselling=True)[-1][0] == "assistant"
+
+
+def test_nothing_that_models_are_tested_on_is_in_it() -> None:
+    """No run of eight words of a conversation or of the right ending of a choice, and nothing of the bank."""
+    guard = Guard.of(bank.questions(), conversations.bundled())
+    endings = [words(choice.endings[choice.label]) for choice in choices.read(choices.BUNDLED)]
+    runs = {ending[start : start + ECHO] for ending in endings for start in range(len(ending) - ECHO + 1)}
+    assert len(guard.echoes) > 1000
+    for name, piece in PIECES:
+        text = words(piece)
+        assert not guard.find(piece), name
+        assert not runs & {text[start : start + ECHO] for start in range(len(text) - ECHO + 1)}, name
 
 
 def test_no_long_sentence_comes_again_and_again() -> None:
     sentences = Counter(
-        words
-        for path in FILES
-        for paragraph in paragraphs(path)
-        for sentence in SENTENCE.split(paragraph)
-        if len(words := plain(sentence)) >= 8
+        words(sentence)
+        for _, piece in PIECES
+        for sentence in re.split(r"(?<=[.!?])[\"')]*\s+|\n", piece)
+        if len(words(sentence)) >= 8
     )
-    assert len(sentences) > 5000
-    assert [(" ".join(words), times) for words, times in sentences.items() if times > REPEATS] == []
-
-
-def test_the_table_of_files_is_true(by_kind: Counter[str]) -> None:
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| `([a-z]+/[^`]+)` \| ([a-z]+) \| ([\d,]+) \|", readme, re.MULTILINE)
-    stated = {name: (kind, int(words.replace(",", ""))) for name, kind, words in rows}
-    assert stated == {f"{path.parent.name}/{path.name}": (path.parent.name, count(path)) for path in FILES}
-    assert f"{by_kind.total():,} words" in readme
+    assert [(" ".join(text), times) for text, times in sentences.items() if times > 5] == []

@@ -1,4 +1,4 @@
-"""``python -m tests.simulation [WORD …] [--draws N]``: the long form, as a table for RESULTS.
+"""``python -m tests.simulation [WORD …] [--draws N]``: the long form, as a table.
 
 Words choose the cases whose names hold one of them. ``python -m tests.simulation laws [ROOM or LAW …]`` prints the
 table of every interval and p-value under every law (:mod:`tests.simulation.law_table`); the long form ends with it.

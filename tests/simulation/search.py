@@ -45,13 +45,6 @@ def pair_alarms(seed: int, n: int, subjects: int, *, tied: bool = False) -> bool
     return searched(seed, n, subjects, tied=tied)[0].p_value <= SIGNIFICANT
 
 
-def uncorrected_alarms(seed: int, n: int, subjects: int) -> bool:
-    """The same by the p-value of a pair that was chosen beforehand, which this one was not; for RESULTS alone."""
-    found, sides = searched(seed, n, subjects)
-    source, target = (sides[int(name)].true for name in (found.source, found.target))
-    return exchangeability_p_value(source, target, rng=np.random.default_rng(seed)) <= SIGNIFICANT
-
-
 def chosen_alarms(seed: int, n: int) -> bool:
     """Whether two subjects that are alike, n questions together and chosen beforehand, look unlike."""
     scores, codes = shuffled(np.random.default_rng([seed, n]), n, 2, tied=True)
