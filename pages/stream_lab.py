@@ -3,12 +3,12 @@
 import streamlit as st
 
 from app import state
-from app.caches import run_cache, stream_lab_cache
+from app.caches import run_cache
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.controls import score_choice
 from app.components.shared.page_head import head_beside
 from app.components.shared.run_picker import pick_run
-from app.components.stream_lab import embedded, explained, kinds, stream_lab
+from app.components.stream_lab import embedded, explained, kinds, stream_lab, stream_lab_cache
 from app.state.stream_lab import StreamLabView
 from core.reports.titles import record_task_title
 

@@ -8,8 +8,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import EVERY_RUN
-from app.serving.background import Computation
 from core.errors import HedgeError, InputError
 from core.jury.agreement import Agreement, agreement
 from core.jury.experiment import Protocol

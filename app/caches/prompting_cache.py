@@ -7,9 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from app.background import Computation
 from app.caches import run_cache
 from app.caches.run_cache import RunKey, run_key
-from app.serving.background import Computation
 from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames

@@ -17,6 +17,7 @@ from itertools import islice, product
 from statistics import mean
 from typing import Any
 
+from app.background import Computation
 from app.caches import (
     alpha_lab_cache,
     calibration_cache,
@@ -33,7 +34,6 @@ from app.caches import (
 from app.caches.per_run import PerRun, RunKey
 from app.caches.run_cache import run_key
 from app.components.one_question.question import MOST_RUNS
-from app.serving.background import Computation
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
 from core.jury.confidence import CONFIDENCES
@@ -211,7 +211,7 @@ def forecast_rows() -> Iterator[Row]:
     works = [(spec, forecast_cache.stamp(spec.task), True) for spec in specs]
     yield Row(forecast_cache._work, works, lambda n: len(works) if n < MORE else MORE)
     sizes = [len(pickle.dumps(view)) for view in recorded_views().values()]
-    print(f"token_cache.token_view: one recorded text {mean(sizes) / 1e3:,.0f} kB")
+    print(f"text_by_token.stored_view: one recorded text {mean(sizes) / 1e3:,.0f} kB")
 
 
 def main() -> None:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.caches import jury_cache, lesson_cache, question_cache, run_cache, stream_lab_cache
-from app.components.learn import embedded_step
+from app.caches import jury_cache, question_cache, run_cache
+from app.components.learn import embedded_step, lesson_cache
 from app.components.one_question.option_bars import AskedQuestion, embedded_bars
 from app.components.shared.runs import file_stem, title
-from app.components.stream_lab import embedded_streams
+from app.components.stream_lab import embedded_streams, stream_lab_cache
 from app.showcase import showcase
 from app.state.learn import LearnView
 from app.state.one_question import OneQuestionView

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.caches import jury_cache, lesson_cache, run_cache
+from app.caches import jury_cache, run_cache
+from app.components.learn import lesson_cache
 from app.showcase import showcase
 from app.state.one_question import OneQuestionView
 from charts.embed import LARGEST

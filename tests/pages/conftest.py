@@ -17,7 +17,7 @@ from altair.vegalite.v6.schema import core
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
-from app.serving.background import Computation
+from app.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from charts.figure import Figure
 from core.runs import store
@@ -44,8 +44,8 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
     monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
-    monkeypatch.setattr("app.serving.background.start", _compute_at_once)
-    monkeypatch.setattr("app.serving.background.painted", lambda page: True)
+    monkeypatch.setattr("app.background.start", _compute_at_once)
+    monkeypatch.setattr("app.background.painted", lambda page: True)
     monkeypatch.setattr("core.runs.answering.client.warm", lambda model, dtype: None)
     st.cache_resource.clear()
 
@@ -107,7 +107,7 @@ def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def opened(page: str, **view: str) -> AppTest:
         with monkeypatch.context() as patch:
-            patch.setattr("app.serving.background.start", lambda awaited: None)
+            patch.setattr("app.background.start", lambda awaited: None)
             return open_page(page, **view)
 
     return opened

@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.caches import compare_cache
+from app.components.compare import compare_cache
 from app.components.compare.pairs import TOGETHER
 from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
@@ -176,7 +176,7 @@ def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
     app.run()
     assert inspector_data(app)["numbers"] is not None
     assert inspector_data(app)["revision"] == waiting, "the browser shows what the link says, and nothing is undone"
-    monkeypatch.setattr("app.serving.background.start", lambda awaited: None)
+    monkeypatch.setattr("app.background.start", lambda awaited: None)
     app.slider(key="alpha_slider").set_value(0.2).run()
     assert inspector_data(app)["alpha"] == 200
     assert inspector_data(app)["numbers"] is not None
@@ -186,7 +186,7 @@ def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early:
     ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
     app = open_page_early("compare", runs=",".join(ids))
     with monkeypatch.context() as patch:
-        patch.setattr("app.serving.background.start", lambda awaited: None)
+        patch.setattr("app.background.start", lambda awaited: None)
         app.run()  # the questions and what is below them
     assert keep_their_places(app, 8)
     assert "Can't tell with 2 models" in said(app)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.caches import doctor_cache, verification_job
+from app.components.doctor import doctor_cache, verification_job
 from core.checks import report
 from core.checks.doctor import Finding
 from core.checks.machine import described
@@ -70,12 +70,12 @@ def test_a_database_that_answers_again_is_seen_without_a_click(open_page: Open, 
     )
     app.run()
     assert "No run can be queued" in said(app)  # the last look is not old enough
-    monkeypatch.setattr("app.caches.doctor_cache.REFRESH_S", 0.0)
+    monkeypatch.setattr("app.components.doctor.doctor_cache.REFRESH_S", 0.0)
     app.run()
     made = doctor_cache.checkup()
     assert made.refreshing.acquire(timeout=60)  # the look beside the page has ended
     made.refreshing.release()
-    monkeypatch.setattr("app.caches.doctor_cache.REFRESH_S", 30.0)
+    monkeypatch.setattr("app.components.doctor.doctor_cache.REFRESH_S", 30.0)
     text = said(app.run())
     assert "No run can be queued" not in text
     assert "Everything is in order" in text
@@ -152,7 +152,7 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
 ):
     """Real rows in processes of their own; the second one hangs until it is stopped."""
     monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
-    monkeypatch.setattr("app.caches.verification_job.planned", lambda slots: [row("well"), row("hangs")])
+    monkeypatch.setattr("app.components.doctor.verification_job.planned", lambda slots: [row("well"), row("hangs")])
     app = press(ended(open_page("doctor")), "Check this machine")
     job = verification_job.current()
     assert job is not None
@@ -167,7 +167,7 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
     assert job.ended.wait(60)
     assert [one.state for one in job.results] == ["passed", "not tried"]
     assert "This machine has not been checked in full" in said(app.run())
-    monkeypatch.setattr("app.caches.verification_job.planned", lambda slots: [row("wrong")])
+    monkeypatch.setattr("app.components.doctor.verification_job.planned", lambda slots: [row("wrong")])
     press(app, "Check this machine")
     job = verification_job.current()
     assert job is not None

@@ -17,8 +17,8 @@ from tests.pages.conftest import Open, said
 
 PREPARED = """
 from functools import partial
-from app.serving import background
-from app.caches import doctor_cache
+from app import background
+from app.components.doctor import doctor_cache
 from core.runs.answering import client
 from core.jury import experiment
 from core.runs import engine

@@ -19,7 +19,8 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
-from app.caches import live_runs, overview_cache, preview_cache
+from app.caches import live_runs, overview_cache
+from app.components.new_run import preview_cache
 from app.formatting import clock
 from core.errors import RunError
 from core.models.devices.nvml import GpuMetrics

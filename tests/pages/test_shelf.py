@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.caches import shelf_jobs
+from app.components.data import shelf_jobs
 from core.jury.pipeline import jury_store
 from core.runs import store
 from core.settings import ASSETS, settings

@@ -11,8 +11,9 @@ import streamlit as st
 from app.components.data import imported_notice, other_places
 from app.components.data.column_form import column_forms, mappings
 from app.components.data.doubts import doubts_of_tables, questions_or_results
-from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, forget
+from app.components.data.dropped_files import dropped, forget
 from app.components.data.import_preview import preview
+from app.components.shared.wrong_place import CARRIED_KEY, carried
 from app.errors import spoken
 from app.formatting import plain, shortened
 from core.exchange.dropped.apart import READERS

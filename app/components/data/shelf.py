@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import state
-from app.caches import shelf_jobs
-from app.caches.shelf_jobs import ShelfJob
-from app.components.data import imported_notice, leaderboard_model
+from app.components.data import imported_notice, leaderboard_model, shelf_jobs
+from app.components.data.shelf_jobs import ShelfJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, shortened, size
 from app.state.data import NOTHING, DataView

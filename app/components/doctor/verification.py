@@ -7,8 +7,8 @@ from datetime import datetime
 
 import streamlit as st
 
-from app.caches import verification_job
-from app.caches.verification_job import VerificationJob
+from app.components.doctor import verification_job
+from app.components.doctor.verification_job import VerificationJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 from core import access

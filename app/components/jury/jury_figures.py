@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.background import arrived
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures
@@ -11,7 +12,6 @@ from app.components.jury.each_juror import confidences, gains
 from app.components.jury.jury_sets import sets
 from app.components.jury.rules_table import rules_table
 from app.formatting import counted, plain, sentence
-from app.serving.background import arrived
 from app.state.jury import JuryView
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.pipeline.jury_store import JuryRecord

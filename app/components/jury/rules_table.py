@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from app.background import computing
 from app.components.shared import figures
 from app.components.shared.static_table import static_table
 from app.formatting import signed
-from app.serving.background import computing
 from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment
 from core.jury.pipeline.jury_store import JuryRecord

@@ -6,8 +6,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import style
-from app.caches import jury_cache, lesson_cache, run_cache
-from app.components.learn import lesson
+from app.caches import jury_cache, run_cache
+from app.components.learn import lesson, lesson_cache
 from app.components.learn.embedded import embed_step
 from app.components.shared.caveat_notes import caveat_line, caveat_note
 from app.components.shared.downloads import about

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from app.caches.perplexity_library import Library
 from app.components.perplexity.measured_messages import measured_messages
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library
 from app.components.shared.static_table import static_table
 from core.models.perplexity.figures import bits_per_byte, uniform_bits_per_byte
 

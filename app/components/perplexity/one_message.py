@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from app.components.shared.token_strip import token_strip
 from app.formatting import plain, shortened
 from app.state.perplexity import PerplexityView

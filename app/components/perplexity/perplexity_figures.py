@@ -6,7 +6,6 @@ import math
 
 import streamlit as st
 
-from app.caches.perplexity_library import Library
 from app.components.perplexity.across_models import across_models
 from app.components.perplexity.measured_messages import (
     DIFFERENCE_HELP,
@@ -17,6 +16,7 @@ from app.components.perplexity.measured_messages import (
 )
 from app.components.perplexity.one_message import one_message
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
 from app.formatting import counted, plain, rounded, signed

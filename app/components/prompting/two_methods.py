@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
+from app.background import arrived, in_place
 from app.caches import prompting_cache, question_cache
 from app.components.prompting.card import card
 from app.components.prompting.experiment import ShownExperiment, set_rule
 from app.components.shared import figures
 from app.components.shared.static_table import static_table
 from app.formatting import counted, plain, sentence, signed
-from app.serving.background import arrived, in_place
 from app.state.prompting import PromptingView
 from charts.heat_map import set_sizes
 from core.errors import InputError

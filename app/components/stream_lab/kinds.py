@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.caches import run_cache, stream_lab_cache
+from app.caches import run_cache
 from app.components.shared.runs import titles
+from app.components.stream_lab import stream_lab_cache
 from app.formatting import plain
 from app.state.stream_lab import NO_CHANGE, StreamLabView
 from core.reports.run_filter import record_task_key, task_order

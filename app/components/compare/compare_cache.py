@@ -9,8 +9,8 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import RunKey, compared_evaluation, load_compared, run_key
-from app.serving.background import Computation
 from core.reports.compare import claims as tested
 from core.reports.compare import inspector, kept_rows, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule

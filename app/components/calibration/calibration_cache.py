@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from app.background import Computation
 from app.caches.run_cache import RunKey, load_compared, load_evaluation, run_key
-from app.serving.background import Computation
 from core.reports.calibration import calibrated as calibrations
 from core.reports.calibration import temperature
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures
