@@ -6,11 +6,13 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import wraps
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
@@ -38,8 +40,10 @@ def _no_search_for_components(monkeypatch: pytest.MonkeyPatch) -> None:
 def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Opens a page by its name in the address, with its view.
 
-    No run ships, none is queued, no agent is started, and no model is loaded before it is asked.
+    No run ships, none is queued, no agent is started, and no model is loaded before it is asked. A page that shows an
+    exception fails the test, after each click, too.
     """
+    monkeypatch.setattr(AppTest, "_run", _without_exception(AppTest._run))
     monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
@@ -61,6 +65,16 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
     yield opened
     st.cache_resource.clear()
+
+
+def _without_exception(run: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    @wraps(run)
+    def checked(*args: Any, **kwargs: Any) -> AppTest:
+        app = run(*args, **kwargs)
+        assert not app.exception
+        return app
+
+    return checked
 
 
 def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figure], dict[str, Any]]:
@@ -121,7 +135,6 @@ def keep_their_places(app: AppTest, at_least: int) -> bool:
     assert _awaits(app)
     before = _places(app.main)
     app.run()
-    assert not app.exception
     assert not _awaits(app)
     after = _places(app.main)
     assert len(before) >= at_least
@@ -158,6 +171,28 @@ def components(app: AppTest) -> list[Any]:
     return [one for one in app.get("bidi_component") if one.key != "shortcuts"]
 
 
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """The values and tables (as columns) of the component of this kind, or of the first one that has a field of this
+    name; empty if there is none."""
+    values = [one.proto.mixed if one.proto.mixed.json else one.proto for one in components(app)]
+    given = [(json.loads(value.json), value) for value in values]
+    chosen = [pair for pair in given if pair[0].get("kind") == name] or [pair for pair in given if name in pair[0]]
+    if not chosen:
+        return {}
+    plain, value = chosen[0]
+    for table, blob in getattr(value, "arrow_blobs", {}).items():
+        columns = pa.ipc.open_stream(blob.data).read_all().to_pydict()
+        plain |= {key: columns for key, field in plain.items() if field == {"__streamlit_arrow_ref__": table}}
+    return plain
+
+
+def unfolded(app: AppTest, *keys: str) -> AppTest:
+    """The page with these folded parts open."""
+    for key in keys:
+        app.session_state[key] = True
+    return app.run()
+
+
 class _Cells(HTMLParser):
     """The cells of a table in HTML, row by row."""
 
@@ -190,7 +225,6 @@ def opened_picker(app: AppTest) -> str:
     """Open the dialog in which the page's runs are chosen. Returns the beginning of its widgets' keys."""
     (button,) = [one for one in app.button if (one.key or "").endswith("_choose")]
     button.click().run()
-    assert not app.exception
     return str(button.key).removesuffix("_choose")
 
 

@@ -61,7 +61,6 @@ def connected(open_page: Open, address: str, key: str = "") -> Any:
     app.text_input(key="launch_address").set_value(address)
     app.text_input(key="launch_key").set_value(key)
     press(app, "Connect")
-    assert not app.exception
     return app
 
 
@@ -79,7 +78,6 @@ def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, 
     assert float(cost) == pytest.approx((float(tokens.replace(",", "")) - 100) * 2 / 1_000_000, rel=1e-3)
     assert "It would stop there, and keep what has finished" in said(app)
     press(app, "Launch")
-    assert not app.exception
     expected = RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,), price_read=2.0)
     assert asked == [expected]
     assert (asked[0].price_read, asked[0].budget) == (2.0, 0.0001)
@@ -171,7 +169,6 @@ def test_a_server_without_log_probabilities_is_asked_for_picks(open_page: Open, 
     assert "gives no log-probabilities. It can be asked each question several times" in said(app)
     assert "Each question is 20 requests." in said(app)
     app.number_input(key="launch_picks").set_value(5).run()
-    assert not app.exception
     press(app, "Launch")
     (spec,) = asked
     assert (spec.picks, spec.form, spec.prompt_format, spec.servers) == (5, "letters", "chat", (server.url,))
@@ -216,12 +213,10 @@ def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: 
     app.segmented_control(key="ways_place").set_value("server").run()
     app.text_input(key="ways_address").set_value(server.url)
     press(app, "Connect")
-    assert not app.exception
     assert app.segmented_control(key="ways_forms").options == ["by letter"]
     app.multiselect(key="ways_shots").set_value([0]).run()
     app.number_input(key="ways_repeats").set_value(2).run()
     press(app, "Launch")
-    assert not app.exception
     assert [(spec.form, spec.repeats, spec.servers) for spec in asked] == [("letters", 2, (server.url,))]
 
 
@@ -236,7 +231,6 @@ def on_server(open_page: Open, server: Loopback, page: str, prefix: str) -> Any:
     app.segmented_control(key=f"{prefix}_place").set_value("server").run()
     app.text_input(key=f"{prefix}_address").set_value(server.url)
     app.button(key=f"{prefix}_connect").click().run()
-    assert not app.exception
     return app
 
 
@@ -248,14 +242,12 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
     app = on_server(open_page, server, "perplexity", "words")
     assert "The server reads about" in said(app)
     press(app, "Measure")
-    assert not app.exception
     (spec,) = asked
     assert (spec.model, spec.dtype, spec.servers, spec.form) == ("pocket-3m", "served", (server.url,), "losses")
     link = dict(app.query_params)
     assert link["models"] == spec.asked_model
     execute(spec)
     app = open_page("perplexity", **link)
-    assert not app.exception
     assert not app.error
     assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
     assert "not measured yet" not in said(app)
@@ -287,7 +279,6 @@ def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopba
     app.text_input(key="token_key").set_value("PLANTED_API_KEY")
     app.button(key="token_connect").click().run()
     app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
-    assert not app.exception
     (one,) = heard
     assert one.model == f"pocket-3m@{server.url}"
     assert "The entropy is not known" in said(app)
@@ -307,7 +298,6 @@ def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypat
     app.number_input(key="jury_budget_tokens").set_value(2_000_000)
     app.number_input(key="jury_samples").set_value(20)
     press(app, "Make this jury")
-    assert not app.exception
     ((spec, terms),) = launched
     assert (spec.base, spec.jurors, spec.samples) == (there, (there, "juror-3m"), 20)
     assert terms == {"price": Price(budget=2.0), "timeout_s": 120.0}
@@ -341,7 +331,6 @@ def test_a_run_that_reached_its_budget_is_resumed_with_a_larger_one(
     assert "The budget of 3 is reached" in app.warning[0].value
     assert app.number_input(key=f"resume-{spec.run_id}-budget").value == 6_000_000
     press(app, "Resume with a larger budget")
-    assert not app.exception
     assert resumed == [(spec.run_id, 6.0)]
 
 
@@ -352,7 +341,6 @@ def test_a_server_that_fails_for_a_moment_is_checked_again_with_one_click(open_p
     assert app.segmented_control(key="launch_form").options == ["by letter"]
     server.reset()
     press(app, "Check again")
-    assert not app.exception
     assert "failed" not in said(app)
     assert "scores texts and writes answers" in said(app)
     server.reset(fault=lambda number: "500")
@@ -382,7 +370,6 @@ def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_na
     assert "This text was read at" in said(app)
     server.reset(quantisation="Q4_K_M")
     app.button(key="token_connect").click().run()
-    assert not app.exception
     assert [one.weights and one.weights.told for one in heard] == ["loopback", "loopback · Q4_K_M · Q4_K_M"]
     assert "by loopback 1.2.3 Q4_K_M" in said(app).replace("\\", "")
     with pytest.raises(InputError, match="holds other weights by the name of pocket-3m than when it was last asked"):
