@@ -8,7 +8,7 @@ from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.controls import score_choice
 from app.components.shared.page_head import head_beside
 from app.components.shared.run_picker import pick_run
-from app.components.stream_lab import embedded, explained, kinds, stream_lab, stream_lab_cache
+from app.components.stream_lab import embedded, explained, kinds, stream_lab
 from app.state.stream_lab import StreamLabView
 from core.reports.titles import record_task_title
 
@@ -28,7 +28,7 @@ if first:
     runs = [first] if second is None else [first, second]
     if second:
         caveat_notes([second])
-    tables = stream_lab_cache.stream_tables(first.run_id, second.run_id if second else None, view.score)
+    tables = kinds.stream_tables(first.run_id, second.run_id if second else None, view.score)
     names = [record_task_title(record) for record in runs]
     version = " ".join([*(run_cache.version(record.run_id) for record in runs), view.score])
     stream_lab(tables, version=version, names=names, view=view, caveats=caveat_line(*runs))

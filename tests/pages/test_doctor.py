@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.components.doctor import doctor_cache, verification_job
+from app.components.doctor import doctor_cache, verification
 from core.checks import report
 from core.checks.doctor import Finding
 from core.checks.machine import described
@@ -126,10 +126,10 @@ def test_a_machine_that_was_never_checked_says_what_the_check_does(open_page: Op
 def test_a_visitor_of_a_public_server_can_t_check_the_machine(open_page: Open, monkeypatch: Any):
     monkeypatch.setattr("core.access._served", ["public"])
     monkeypatch.setattr("core.access._whose", [lambda: None])
-    for forbidden in (verification_job.start, verification_job.stop):
+    for forbidden in (verification.start, verification.stop):
         with pytest.raises(AccessError, match="nobody can"):
             forbidden()
-    assert verification_job.current() is None
+    assert verification.current() is None
 
 
 def test_the_last_check_is_shown_with_its_date_and_what_failed_first(open_page: Open, found_already: None):
@@ -151,12 +151,12 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
 ):
     """Real rows in processes of their own; the second one hangs until it is stopped."""
     monkeypatch.setenv("PLANTED_CHILD", str(tmp_path / "child"))
-    monkeypatch.setattr("app.components.doctor.verification_job.planned", lambda slots: [row("well"), row("hangs")])
+    monkeypatch.setattr("app.components.doctor.verification.planned", lambda slots: [row("well"), row("hangs")])
     app = press(ended(open_page("doctor")), "Check this machine")
-    job = verification_job.current()
+    job = verification.current()
     assert job is not None
-    verification_job.start()  # as a second person may press it: the same one goes on
-    assert verification_job.current() is job
+    verification.start()  # as a second person may press it: the same one goes on
+    assert verification.current() is job
     never = threading.Event()
     while not (tmp_path / "child").exists():  # the second row is at work
         assert not never.wait(0.05)
@@ -166,9 +166,9 @@ def test_a_check_is_started_followed_and_kept_unless_it_is_stopped(
     assert job.ended.wait(60)
     assert [one.state for one in job.results] == ["passed", "not tried"]
     assert "This machine has not been checked in full" in said(app.run())
-    monkeypatch.setattr("app.components.doctor.verification_job.planned", lambda slots: [row("wrong")])
+    monkeypatch.setattr("app.components.doctor.verification.planned", lambda slots: [row("wrong")])
     press(app, "Check this machine")
-    job = verification_job.current()
+    job = verification.current()
     assert job is not None
     assert job.ended.wait(60)
     assert "0 passed, 1 failed" in said(app.run())
