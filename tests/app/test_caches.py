@@ -328,7 +328,7 @@ def test_every_cache_lies_among_the_caches_or_in_its_page_s_folder_and_is_bounde
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             for decorator in getattr(node, "decorator_list", []):
                 words = ast.unparse(decorator)
-                if "st.cache_" not in words and "lru_cache" not in words:
+                if not any(name in words for name in ("st.cache_", "lru_cache", "by_version")):
                     continue
                 found += 1
                 assert any(path.is_relative_to(folder) for folder in folders), f"{path} has a cache of its own"

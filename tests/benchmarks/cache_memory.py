@@ -20,20 +20,20 @@ from typing import Any
 from app.background import Computation
 from app.caches import (
     alpha_lab_cache,
-    calibration_cache,
-    compare_cache,
     forecast_cache,
     jury_cache,
-    lesson_cache,
     overview_cache,
-    perplexity_library,
     prompting_cache,
     question_cache,
     run_cache,
 )
-from app.caches.per_run import PerRun, RunKey
+from app.caches.per_run import RunKey
 from app.caches.run_cache import run_key
+from app.components.calibration import calibration_cache
+from app.components.compare import compare_cache
+from app.components.learn import course
 from app.components.one_question.question import MOST_RUNS
+from app.components.perplexity import perplexity_library
 from app.state.alpha_lab import AlphaLabView
 from core.errors import HedgeError
 from core.jury.confidence import CONFIDENCES
@@ -69,9 +69,7 @@ class Row:
     @property
     def holds(self) -> int:
         """How many entries the cache has room for."""
-        if isinstance(self.cached, PerRun):
-            return self.cached.most
-        return int(self.cached._info.max_entries)
+        return int(self.cached.most if hasattr(self.cached, "most") else self.cached._info.max_entries)
 
     def sizes(self) -> Iterator[int]:
         """Bytes of each entry."""
@@ -99,33 +97,35 @@ def rows() -> Iterator[Row]:
     margin = overview_cache._score_summaries["margin"]
     yield Row(margin, [(key,) for key in some[:4]], lambda n: n, "overview_cache._score_summaries")
     sets = alpha_lab_cache.sets_of(MOST_SHARED, AlphaLabView())
-    yield Row(alpha_lab_cache._lab_tables, [(key,) for key in some], lambda n: 1)
-    yield Row(alpha_lab_cache._report, [(key, sets) for key in some], lambda n: 1)
-    yield Row(alpha_lab_cache._evaluation_of_split, [(key, sets.split) for key in some], lambda n: 1)
-    yield Row(alpha_lab_cache._worst_pair, [(key, "lac") for key in islice(some, 4)], lambda n: 1)
-    worst = next(found for key in some if (found := alpha_lab_cache._worst_pair(key, "lac")))
+    yield Row(alpha_lab_cache.lab_tables, [(key.run_id,) for key in some], lambda n: 1)
+    yield Row(alpha_lab_cache.lab_report, [(key.run_id, sets) for key in some], lambda n: 1)
+    yield Row(alpha_lab_cache.evaluation_of_split, [(key.run_id, sets.split) for key in some], lambda n: 1)
+    yield Row(alpha_lab_cache.worst_pair, [(key.run_id, "lac") for key in islice(some, 4)], lambda n: 1)
+    worst = next(found for key in some if (found := alpha_lab_cache.worst_pair(key.run_id, "lac")))
     yield Row(alpha_lab_cache._shifted, _sides(some, worst.source, worst.target), lambda n: 1)
-    yield Row(lesson_cache._lesson_tables, [(key,) for key in islice(some, 4)], lambda n: 1)
+    yield Row(course.lesson_tables, [(key.run_id,) for key in islice(some, 4)], lambda n: 1)
     question = str(question_cache.question_list(MOST_SHARED)["id"][0])
     tested = [
         run_key(record.run_id) for record, _ in question_cache.in_other_runs(MOST_SHARED, question, MOST_RUNS).tested
     ]
-    yield Row(question_cache._question_list, [(key,) for key in some], lambda n: 1)
-    yield Row(question_cache._shown_question, [(one, question)], lambda n: 1)
-    yield Row(question_cache._calibrated_run, [(key,) for key in some], lambda n: MOST_RUNS + 1)
+    yield Row(question_cache.question_list, [(key.run_id,) for key in some], lambda n: 1)
+    yield Row(question_cache.shown_question, [(one.run_id, question)], lambda n: 1)
+    yield Row(question_cache.calibrated_run, [(key.run_id,) for key in some], lambda n: MOST_RUNS + 1)
     yield Row(question_cache._question_kind, _question_sets(keys), lambda n: 6 if n < MORE else 30)
-    yield Row(question_cache._standings, [(key, question) for key in tested], lambda n: MOST_RUNS)
+    yield Row(question_cache._standings, [(key.run_id, question) for key in tested], lambda n: MOST_RUNS)
     yield Row(question_cache._index_of, _question_sets(keys), lambda n: 6 if n < MORE else 30)
     rule = SetRule(100, ("lac", "aps"), "exact", "allow")
-    yield Row(compare_cache._compared, [(tuple(keys[:24]), rule)], lambda n: 1)
-    yield Row(compare_cache._matrix, [((one, key), 100, "lac", "allow") for key in some], lambda n: 1)
-    yield Row(compare_cache._numbers, [((one, key), 100, "lac", "allow") for key in some], lambda n: 1)
-    yield Row(compare_cache._texts, [((one, key),) for key in some], lambda n: 1)
-    yield Row(calibration_cache._diagrams, [(key, "all", 15, "width") for key in some[:4]], lambda n: 24)
-    yield Row(calibration_cache._calibrated, [(key, "all", 15, "width") for key in some[:4]], lambda n: 24)
-    yield Row(calibration_cache._recalibrated, [(key, 100) for key in some[:2]], lambda n: 1)
-    yield Row(calibration_cache._nominal_coverage, [(key,) for key in some[:4]], lambda n: 24)
-    yield Row(calibration_cache._dial_rows, [(key,) for key in some], lambda n: 1)
+    yield Row(compare_cache.compared, [(tuple(key.run_id for key in keys[:24]), rule)], lambda n: 1)
+    yield Row(compare_cache.matrix, [((one.run_id, key.run_id), 100, "lac", "allow") for key in some], lambda n: 1)
+    yield Row(
+        compare_cache.inspector_tables, [((one.run_id, key.run_id), 100, "lac", "allow") for key in some], lambda n: 1
+    )
+    yield Row(compare_cache._texts, [((one.run_id, key.run_id),) for key in some], lambda n: 1)
+    yield Row(calibration_cache.diagrams, [(key.run_id, "all", 15, "width") for key in some[:4]], lambda n: 24)
+    yield Row(calibration_cache.calibrated, [(key.run_id, "all", 15, "width") for key in some[:4]], lambda n: 24)
+    yield Row(calibration_cache.recalibrated, [(key.run_id, 100) for key in some[:2]], lambda n: 1)
+    yield Row(calibration_cache.nominal_coverage, [(key.run_id,) for key in some[:4]], lambda n: 24)
+    yield Row(calibration_cache.dial_rows, [(key.run_id,) for key in some], lambda n: 1)
     yield from prompting_rows(rule)
     yield from perplexity_rows(all_runs)
     yield from jury_rows()
@@ -157,19 +157,19 @@ def prompting_rows(rule: SetRule) -> Iterator[Row]:
     def key(one: PromptingMethod) -> RunKey:
         return run_key(one.run_id)
 
-    chosen = tuple(map(key, readings)), tuple(readings), rule
+    chosen = tuple(readings), rule
     against = tuple(map(key, shots)), shots[0], tuple(shots[1:]), 100, "lac"
     yield Row(
-        prompting_cache._evaluation,
-        [(key(one), one) for one in readings],
+        prompting_cache.evaluation,
+        [(one,) for one in readings],
         lambda n: len(readings) if n < MORE else most,
     )
-    yield Row(prompting_cache._figures, [chosen], lambda n: 2)
+    yield Row(prompting_cache.figures, [chosen], lambda n: 2)
     yield Row(prompting_cache._against, [against], lambda n: 1)
-    yield Row(prompting_cache._sets, [(key(one), one, 100, "lac") for one in readings], lambda n: 2)
-    yield Row(prompting_cache._invalid, [(key(one),) for one in letters], lambda n: MAX_SHOTS + 1)
-    yield Row(prompting_cache._orders, [(key(one), 100, "lac") for one in letters], lambda n: MAX_SHOTS + 1)
-    yield Row(prompting_cache._spread, [(key(one),) for one in letters], lambda n: MAX_SHOTS + 1)
+    yield Row(prompting_cache.sets_of, [(one, 100, "lac") for one in readings], lambda n: 2)
+    yield Row(prompting_cache.invalid, [(one.run_id,) for one in letters], lambda n: MAX_SHOTS + 1)
+    yield Row(prompting_cache.orders, [(one.run_id, 100, "lac") for one in letters], lambda n: MAX_SHOTS + 1)
+    yield Row(prompting_cache.spread, [(one.run_id,) for one in letters], lambda n: MAX_SHOTS + 1)
 
 
 def perplexity_rows(keys: list[RunKey]) -> Iterator[Row]:
@@ -187,15 +187,15 @@ def jury_rows() -> Iterator[Row]:
     records, _ = jury_cache.records()
     keys = [jury_cache.jury_key(record.jury_id) for record in records]
     pairs = [
-        (key, jury_cache.protocol(key.jury_id, judged, confidence))
+        (key.jury_id, jury_cache.protocol(key.jury_id, judged, confidence))
         for key, judged, confidence in product(keys, ("disputed", "all"), list(CONFIDENCES)[:2])
     ]
     yield Row(jury_cache._record, [(key,) for key in keys], lambda n: len(keys))
-    yield Row(jury_cache._judgements, [(key,) for key in keys], lambda n: 1)
-    yield Row(jury_cache._agreed, [(key,) for key in keys], lambda n: 1)
-    for cached in (jury_cache._rules, jury_cache._rules_without_intervals, jury_cache._first_split):
+    yield Row(jury_cache.judgements, [(key.jury_id,) for key in keys], lambda n: 1)
+    yield Row(jury_cache.agreed, [(key.jury_id,) for key in keys], lambda n: 1)
+    for cached in (jury_cache.rules, jury_cache.rules_without_intervals, jury_cache.first_split):
         yield Row(cached, pairs, lambda n: 1)
-    for cached in (jury_cache._left_out, jury_cache._confidences):
+    for cached in (jury_cache.left_out, jury_cache.confidences):
         yield Row(cached, pairs, lambda n: 1)
 
 

@@ -6,10 +6,10 @@ from functools import partial
 
 import pandas as pd
 import pyarrow as pa
-import streamlit as st
 
 from app.background import Computation
-from app.caches.run_cache import RunKey, load_compared, load_evaluation, run_key
+from app.caches.by_version import by_version
+from app.caches.run_cache import compared_evaluation, evaluation, run_key
 from core.reports.calibration import calibrated as calibrations
 from core.reports.calibration import temperature
 from core.reports.calibration.calibrated import CalibrationDiagram, CalibrationFigures
@@ -17,62 +17,38 @@ from core.reports.calibration.recalibrated import Recalibrated
 from core.reports.calibration.recalibrated import recalibrated as recalibrate
 
 
+# 4 kB per entry: 0.3 MB in all. A view needs one entry for each of at most 24 runs.
+@by_version(run_key, max_entries=64, show_spinner="Measuring calibration …")
 def diagrams(run_id: str, within: str, bins: int, by: str) -> list[CalibrationDiagram]:
     """The reliability diagrams of a finished run, one per stratum."""
-    return _diagrams(run_key(run_id), within, bins, by)
+    return calibrations.diagrams(compared_evaluation(run_id), within=within, bins=bins, by=by)
 
 
+@by_version(run_key, max_entries=64)  # 5 kB per entry: 0.3 MB in all. Otherwise as above
 def calibrated(run_id: str, within: str, bins: int, by: str) -> Computation[list[CalibrationFigures]]:
     """The figures that belong to these diagrams."""
-    return _calibrated(run_key(run_id), within, bins, by)
+    return Computation(partial(calibrations.calibrated, compared_evaluation(run_id), within=within, bins=bins, by=by))
 
 
+@by_version(run_key, max_entries=64)  # 15 kB per entry: 1 MB in all. A view needs one
 def bin_questions(run_id: str, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
     """The test questions in one bin of a diagram. Bins count from 1."""
-    return _bin_questions(run_key(run_id), within, stratum, number, bins, by)
+    return calibrations.bin_questions(compared_evaluation(run_id), within, stratum, number, bins=bins, by=by)
 
 
+@by_version(run_key, max_entries=64)  # 1 kB per entry. A view needs one
 def recalibrated(run_id: str, alpha: int) -> Computation[list[Recalibrated]]:
     """A finished run's figures before and after every recalibration method."""
-    return _recalibrated(run_key(run_id), alpha)
+    return Computation(partial(recalibrate, compared_evaluation(run_id), alpha))
 
 
+@by_version(run_key, max_entries=64)  # 11 kB: 0.7 MB in all. A view needs 24 at most
 def nominal_coverage(run_id: str) -> pd.DataFrame:
     """Nominal and actual coverage at every alpha."""
-    return _nominal_coverage(run_key(run_id))
+    return calibrations.nominal_coverage(compared_evaluation(run_id))
 
 
+@by_version(run_key, max_entries=16, show_spinner="Reading the run …")  # 0.1 MB each: 1.3 MB in all. A view needs one
 def dial_rows(run_id: str) -> pa.Table:
     """The rows from which the temperature component computes."""
-    return _dial_rows(run_key(run_id))
-
-
-# 4 kB per entry: 0.3 MB in all. A view needs one entry for each of at most 24 runs.
-@st.cache_resource(max_entries=64, show_spinner="Measuring calibration …")
-def _diagrams(key: RunKey, within: str, bins: int, by: str) -> list[CalibrationDiagram]:
-    return calibrations.diagrams(load_compared(key), within=within, bins=bins, by=by)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 5 kB per entry: 0.3 MB in all. Otherwise as above
-def _calibrated(key: RunKey, within: str, bins: int, by: str) -> Computation[list[CalibrationFigures]]:
-    return Computation(partial(calibrations.calibrated, load_compared(key), within=within, bins=bins, by=by))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 15 kB per entry: 1 MB in all. A view needs one
-def _bin_questions(key: RunKey, within: str, stratum: str, number: int, bins: int, by: str) -> pd.DataFrame:
-    return calibrations.bin_questions(load_compared(key), within, stratum, number, bins=bins, by=by)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB per entry. A view needs one
-def _recalibrated(key: RunKey, alpha: int) -> Computation[list[Recalibrated]]:
-    return Computation(partial(recalibrate, load_compared(key), alpha))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 11 kB: 0.7 MB in all. A view needs 24 at most
-def _nominal_coverage(key: RunKey) -> pd.DataFrame:
-    return calibrations.nominal_coverage(load_compared(key))
-
-
-@st.cache_resource(max_entries=16, show_spinner="Reading the run …")  # 0.1 MB each: 1.3 MB in all. A view needs one
-def _dial_rows(key: RunKey) -> pa.Table:
-    return temperature.dial_rows(load_evaluation(key))
+    return temperature.dial_rows(evaluation(run_id))

@@ -11,8 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app import style
 from app.caches import jury_cache, prompting_cache, run_cache
 from app.caches.alpha_lab_cache import shifted, worst_pair
-from app.caches.jury_cache import JuryKey, jury_key
-from app.caches.run_cache import RunKey, load_evaluation, run_key
+from app.caches.by_version import by_version
+from app.caches.jury_cache import jury_key
+from app.caches.run_cache import run_key
 from app.components.learn import embedded_step, lesson
 from app.components.shared.caveat_notes import caveat_line, caveat_note
 from app.components.shared.downloads import about
@@ -131,47 +132,31 @@ def embed_step(
     embed(made, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")
 
 
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one
 def lesson_tables(run_id: str) -> dict[str, Any]:
     """The data from which the lesson's component computes its figures (:func:`core.reports.lesson.lesson_tables`)."""
-    return _lesson_tables(run_key(run_id))
+    found = worst_pair(run_id, "lac")
+    shift = shifted((run_id, found.source), (run_id, found.target), "lac") if found else None
+    return lessons.lesson_tables(run_cache.evaluation(run_id), shift, found)
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one
-def _lesson_tables(key: RunKey) -> dict[str, Any]:
-    found = worst_pair(key.run_id, "lac")
-    shift = shifted((key.run_id, found.source), (key.run_id, found.target), "lac") if found else None
-    return lessons.lesson_tables(load_evaluation(key), shift, found)
-
-
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.1 MB per entry. A view needs one
 def calibration_tables(run_id: str) -> dict[str, Any]:
     """The data of the lesson on calibration (:func:`core.reports.course.calibration.calibration_tables`)."""
-    return _calibration_tables(run_key(run_id))
+    return calibration.calibration_tables(run_cache.evaluation(run_id))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Reading the questions …")  # 0.1 MB per entry. A view needs one
-def _calibration_tables(key: RunKey) -> dict[str, Any]:
-    return calibration.calibration_tables(load_evaluation(key))
-
-
+@by_version(jury_key, max_entries=4, show_spinner="Comparing the jurors …")  # 0.1 MB per entry. A view needs one
 def jury_tables(jury_id: str) -> dict[str, Any]:
     """The data of the lesson on juries (:func:`core.reports.course.juries.jury_tables`)."""
-    return _jury_tables(jury_key(jury_id))
+    return juries.jury_tables(jury_cache.judgements(jury_id))
 
 
-@st.cache_resource(max_entries=4, show_spinner="Comparing the jurors …")  # 0.1 MB per entry. A view needs one
-def _jury_tables(key: JuryKey) -> dict[str, Any]:
-    return juries.jury_tables(jury_cache.judgements(key.jury_id))
-
-
+@by_version(run_key, max_entries=2, show_spinner="Comparing the ways of asking …")  # 0.2 MB per entry. A view needs one
 def asking_tables(run_id: str) -> dict[str, Any]:
     """The data of the lesson on asking (:func:`core.reports.course.asking.asking_tables`), of a run's experiment. Runs
     of a person's own that would belong to it are left out."""
-    return _asking_tables(run_key(run_id))
-
-
-@st.cache_resource(max_entries=2, show_spinner="Comparing the ways of asking …")  # 0.2 MB per entry. A view needs one
-def _asking_tables(key: RunKey) -> dict[str, Any]:
-    experiment = PromptingExperiment.of(run_cache.record(key.run_id).spec)
+    experiment = PromptingExperiment.of(run_cache.record(run_id).spec)
     records = [one for one in prompting_cache.experiments()[experiment] if store.is_bundled(one.run_id)]
     chosen = [one for one in readings(records) if one.method in asking.WAYS]
     return asking.asking_tables({one: prompting_cache.evaluation(one) for one in chosen})
