@@ -186,6 +186,12 @@ def sent(app: AppTest, name: str) -> dict[str, Any]:
     return plain
 
 
+def click(app: AppTest, label: str) -> AppTest:
+    """Press the button with this label, or else the first one whose label begins so."""
+    buttons = sorted(app.button, key=lambda button: button.label != label)
+    return next(button for button in buttons if button.label.startswith(label)).click().run()
+
+
 def unfolded(app: AppTest, *keys: str) -> AppTest:
     """The page with these folded parts open."""
     for key in keys:

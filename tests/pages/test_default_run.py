@@ -117,17 +117,12 @@ def own_and_pinned() -> tuple[str, tuple[str, ...]]:
     return synthetic_run(model="launched"), compared
 
 
-def test_compare_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
+@pytest.mark.parametrize("page", ["compare", "calibration"])
+def test_pages_of_several_runs_open_with_the_pinned_run_and_its_sisters(open_page: Open, page: str):
     _, compared = own_and_pinned()
-    app = open_page("compare")
+    app = open_page(page)
     assert tuple(picked(app)) == compared
     assert "runs" not in app.query_params
-
-
-def test_calibration_opens_with_the_pinned_run_and_its_sisters(open_page: Open):
-    _, compared = own_and_pinned()
-    app = open_page("calibration")
-    assert tuple(picked(app)) == compared
 
 
 def test_without_the_pinned_runs_others_that_ship_are_compared(open_page: Open):

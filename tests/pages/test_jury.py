@@ -11,7 +11,7 @@ from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury.pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
-from tests.pages.conftest import Open, keep_their_places, said, sent, static_tables, unfolded
+from tests.pages.conftest import Open, click, keep_their_places, said, sent, static_tables, unfolded
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     app.file_uploader[0].set_value([("mine.csv", content, "text/csv")]).run()
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
     assert jury_store.jury_ids() == []
-    next(button for button in app.button if button.label.startswith("Import")).click().run()
+    click(app, "Import")
     assert "1 jury imported" in said(app)
     (name,) = jury_store.jury_ids()
     assert jury_store.read_record(name).answers == 60
@@ -100,7 +100,7 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
     assert "of the pairs, the first answer is better" in said(app)
     assert "are right" not in said(app)
-    next(button for button in app.button if button.label.startswith("Import")).click().run()
+    click(app, "Import")
     (name,) = jury_store.jury_ids()
     assert jury_store.read(name).pairwise
     page = open_page("jury", jury=name, judged="all")

@@ -12,7 +12,7 @@ from core.reports import evaluation
 from core.reports.one_question import bench, standings
 from core.runs import store
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run
-from tests.pages.conftest import Open, said, sent
+from tests.pages.conftest import Open, click, said, sent
 
 
 def test_a_question_whose_letters_are_no_answer_has_no_set(open_page: Open):
@@ -107,7 +107,7 @@ def test_a_random_question_is_another_one(open_page: Open, monkeypatch: pytest.M
         monkeypatch.setattr("app.components.one_question.question.secrets.randbelow", lambda _, drawn=drawn: drawn)
         app.query_params["question"] = str(run.ids[run.test[7]])
         app.run()
-        next(button for button in app.button if button.label == "Random question").click().run()
+        click(app, "Random question")
         assert app.query_params["question"] == run.ids[run.test[place]]
 
 

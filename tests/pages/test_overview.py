@@ -316,22 +316,6 @@ def test_a_single_ticked_row_opens_in_the_alpha_lab_too(open_page: Open):
     assert app.title[0].value == "Alpha lab"
 
 
-def test_table_holds_the_reports_figures_at_alpha(open_page: Open):
-    ids = [synthetic_run(model=f"model-{i}", seed=i) for i in range(2)]
-    app = open_page("overview", alpha="250", figure="runs")
-    table = app.dataframe[0].value.set_index("run")
-    for run_id in ids:
-        expected = report(evaluation.load(run_id), 250)
-        assert table.loc[run_id, "aps_set_size"] == expected.scores["aps"].mean_set_size
-        for name in ("lac", "aps"):  # one interval of a figure, on every page
-            of = expected.scores[name]
-            ends = tuple(table.loc[run_id, [f"{name}_set_size_low", f"{name}_set_size_high"]])
-            assert ends == pytest.approx(of.mean_set_size_interval)
-            ends = tuple(table.loc[run_id, [f"{name}_uacc_low", f"{name}_uacc_high"]])
-            assert ends == pytest.approx(of.uacc_interval)
-        assert table.loc[run_id, "lac_coverage"] == pytest.approx(100 * expected.scores["lac"].coverage)
-
-
 def test_ties_at_the_top_are_said(open_page: Open):
     synthetic_run()
     assert "equally and most probable" not in said(open_page("overview", figure="runs"))
@@ -367,7 +351,7 @@ def test_no_two_banks_are_judged_together_and_each_task_says_its_bank(open_page:
     assert [column["title"] for column in sent(open_page("overview", published="off"), "matrix")["columns"]] == titles
 
 
-def test_a_released_slider_moves_the_address_and_the_figures(open_page: Open):
+def test_a_released_slider_moves_the_figures_and_each_choice_the_address(open_page: Open):
     synthetic_run()
     app = open_page("overview")
 
@@ -378,10 +362,6 @@ def test_a_released_slider_moves_the_address_and_the_figures(open_page: Open):
     app.slider(key="alpha_slider").set_value(0.4).run()
     assert app.query_params["alpha"] == "400"
     assert size() < before
-
-
-def test_the_form_of_the_figures_lives_in_the_address(open_page: Open):
-    synthetic_run()
     app = open_page("overview", score="aps", figure="scatter")
     app.selectbox(key="score_choice").set_value("lac").run()
     assert dict(app.query_params) == {"alpha": "100", "figure": "scatter"}
@@ -393,17 +373,19 @@ def test_the_form_of_the_figures_lives_in_the_address(open_page: Open):
 @pytest.mark.parametrize("score", SCORE_NAMES)
 def test_every_score_has_its_figure_and_its_columns(score: str, open_page: Open):
     run_id = synthetic_run(n=240)
-    app = open_page("overview", score=score, figure="runs")
+    app = open_page("overview", alpha="250", score=score, figure="runs")
     assert app.selectbox(key="score_choice").value == score
     title = SCORES[score].title
-    expected = report(evaluation.load(run_id), 100, scores=[score]).scores[score]
+    expected = report(evaluation.load(run_id), 250, scores=[score]).scores[score]
     row = app.dataframe[0].value.iloc[0]
     assert row[f"{score}_set_size"] == expected.mean_set_size
     assert row[f"{score}_coverage"] == pytest.approx(100 * expected.coverage)
     assert (row[f"{score}_coverage_low"], row[f"{score}_coverage_high"]) == pytest.approx(expected.coverage_band)
+    for name, interval in (("set_size", expected.mean_set_size_interval), ("uacc", expected.uacc_interval)):
+        assert (row[f"{score}_{name}_low"], row[f"{score}_{name}_high"]) == pytest.approx(interval)
     shown = json.loads(app.dataframe[0].proto.columns)
     assert shown[f"{score}_set_size"]["label"] == f"{title} size"
-    matrix = sent(open_page("overview", score=score), "matrix")
+    matrix = sent(open_page("overview", alpha="250", score=score), "matrix")
     assert matrix["caption"].startswith(f"Mean set size by {title}")
     assert matrix["meaning"] == ("lac" if score == "lac" else "aps")
     assert matrix["rows"][0]["cells"][0]["size"] == f"{expected.mean_set_size:.1f}"

@@ -24,7 +24,7 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.status import RunStatus
-from tests.pages.conftest import Open, components, said, static_tables
+from tests.pages.conftest import Open, components, said, static_tables, unfolded
 
 MODEL = "pocket-1m"
 TALK = Conversation(
@@ -182,8 +182,7 @@ def test_choices_have_accuracy_and_sets(open_page: Open):
     name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
     found = perplexity_results.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    app.session_state["choices_open"] = True
-    app.run()
+    unfolded(app, "choices_open")
     source = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(source).run()
     table = next(table for table in static_tables(app) if "Accuracy" in table)
@@ -201,8 +200,7 @@ def test_choices_have_accuracy_and_sets(open_page: Open):
 def test_an_uploaded_file_of_choices_is_selected_once(open_page: Open):
     measure(choices=CHOICES)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    app.session_state["choices_open"] = True
-    app.run()
+    unfolded(app, "choices_open")
     before = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(before).run()
     mine = CHOICES[:4]

@@ -13,7 +13,7 @@ from core.runs import store
 from core.runs.answering import custom_question
 from core.runs.answering.custom_question import CustomQuestion, ModelAnswer
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, click, said
 from tests.served import SERVER, served_run
 
 
@@ -75,7 +75,7 @@ def test_one_question_shows_which_options_can_not_be_told(open_page: Open):
     app = open_page("one_question", run=run, alpha="100")
     assert "In the hatched part, this depends on what the server left out" in said(app)
     before = app.subheader[0].value
-    next(button for button in app.button if button.label == "Next").click().run()
+    click(app, "Next")
     assert app.subheader[0].value != before
 
 

@@ -16,7 +16,7 @@ from core.runs.answering.token_text import TokenText
 from core.settings import ASSETS
 from tests.conftest import without_digests
 from tests.core.runs.conftest import until
-from tests.pages.conftest import Open, components, said
+from tests.pages.conftest import Open, click, components, said
 
 
 def texts_by_token(app: AppTest) -> list[Any]:
@@ -30,6 +30,7 @@ def test_the_shipped_text_and_evaluations_are_shown(open_page: Open):
     assert len(views) == 3
     assert app.text_area[0].value == next(iter(views.values()))["text"]
     assert len(texts_by_token(app)) == 1
+    assert "The stronger the orange of a token, the less the model expected it." in said(app)
     table = app.dataframe[0].value
     assert table["Adapter"].tolist() == ["base", "LoRA", "ARD-LoRA"]
     found, _ = tokens.results()
@@ -95,13 +96,6 @@ def test_a_long_text_is_read_to_its_end_and_the_limit_is_said(open_page: Open, a
     assert not texts_by_token(app)
 
 
-def test_the_strength_of_a_colour_is_said_as_it_is_in_both_themes(open_page: Open):
-    # A surprising token is darker than the page in the light theme and lighter than it in the dark one.
-    text = said(open_page("tokens"))
-    assert "The stronger the orange of a token, the less the model expected it." in text
-    assert "darker" not in text
-
-
 def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     asked: list[TokenText] = []
     refused = "the text is a single token, with nothing before it to predict it from; write more"
@@ -112,7 +106,7 @@ def test_a_refusal_is_a_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatc
     app.run()
     assert "The text is a single token" in said(app)
     assert len(asked) == 1  # what was refused is asked again only when a person wants it
-    next(button for button in app.button if button.label == "Try again").click().run()
+    click(app, "Try again")
     assert len(asked) == 2
 
 
