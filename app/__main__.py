@@ -35,14 +35,15 @@ KEPT_ON = (
 
 def main(arguments: list[str]) -> NoReturn:
     """Run the server and exit with Streamlit's status, or with 1 if HEDGE_HOME can't be created. Never returns."""
-    from app.serving import connections, first_paint, start
+    from app import first_paint, lifespan
+    from app.serving import connections, start
 
     arguments = _served(arguments)
     connections.install()
     start.never_ask_the_internet()
     start.make_home()
     os.chdir(ROOT)
-    start.opens_browser.set()
+    lifespan.opens_browser.set()
     first_paint.collect_nothing()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _exit)
@@ -60,6 +61,7 @@ def _served(arguments: list[str]) -> list[str]:
     """Streamlit's arguments, after checking who may reach the server. Exits with a sentence if others could reach it
     and nothing says what they may do.
     """
+    from app import lifespan
     from app.serving import start
 
     options = [option for option in (PUBLIC, LOGIN) if option in arguments]
@@ -77,7 +79,7 @@ def _served(arguments: list[str]) -> list[str]:
     files = [argument for argument in arguments[place + 1 : place + 2] if not argument.startswith("-")]
     rest = [*arguments[:place], *arguments[place + 1 + len(files) :]]
     if teaches:
-        start.prints_lecturer_link.set()
+        lifespan.prints_lecturer_link.set()
     if option == LOGIN and not files:
         sys.exit(f"{LOGIN} needs the server's TOML file; see docs/text/serving.md")
     return [*rest, *_served_as(option, Path(files[0]).resolve() if files else None), *KEPT_ON]

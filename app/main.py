@@ -19,12 +19,12 @@ if __name__ == "main":
     sys.exit("start Hedge with `hedge` or `streamlit run app/server.py`: app/main.py is only a part of it")
     app = st.App(__file__)  # type: ignore[unreachable]
 
-from app import navigation, notices, style  # noqa: E402
+from app import first_paint, menu, navigation, notices, style  # noqa: E402
+from app.background import following  # noqa: E402
 from app.components.shared import theme_watch  # noqa: E402
 from app.components.shared.shortcuts import shortcuts  # noqa: E402
 from app.errors import spoken  # noqa: E402
-from app.serving import first_paint, login  # noqa: E402
-from app.serving.background import following  # noqa: E402
+from app.serving import login  # noqa: E402
 
 st.set_page_config(
     page_title="Hedge",
@@ -37,7 +37,7 @@ st.set_page_config(
 st.html(style.FRAME)
 st.logo(str(navigation.ICON), size="medium")
 if login.gate():
-    page = st.navigation(navigation.pages(), position="top")
+    page = st.navigation(menu.pages(), position="top")
     notices.watch(page.url_path)
     notices.unreadable_runs()
     with following(page.url_path), spoken():

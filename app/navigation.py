@@ -1,4 +1,4 @@
-"""All pages in the order of the menu, and links between them."""
+"""All pages in the order of the menu, and links between them. `app/menu.py` is the menu itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import NoReturn
 
 import streamlit as st
 
-from app.components.shared.only_looking import only_looking
-from app.serving import login
 from core import access
 from core.access import UserRole
 from core.settings import ASSETS, ROOT
@@ -82,45 +80,6 @@ def is_open(entry: PageEntry) -> bool:
     """Whether the person may open the page. A person who may only look can't launch runs and needs no check of the
     machine."""
     return entry not in (NEW_RUN, DOCTOR) or access.may(UserRole.LAUNCHER)
-
-
-def pages() -> dict[str, list[st.Page]]:
-    """The groups of pages that the person may open, as Streamlit expects them. A page's address is the name of its
-    script.
-
-    Streamlit shows the default page at ``/`` only, so a page outside the menu leads there from its own name.
-    """
-    menu = {
-        title: [
-            st.Page(
-                entry.script,
-                title=entry.title,
-                url_path="" if entry is PAGES[0] else entry.name,
-                help=entry.help,
-                default=entry is PAGES[0],
-            )
-            for entry in group
-            if is_open(entry)
-        ]
-        for title, group in MENU.items()
-    }
-    first = next(iter(menu.values()))
-    if access.mode() == "login":
-        menu[access.actor().name] = [st.Page(login.account, title="Your account", url_path=login.ACCOUNT)]
-    first.append(st.Page(_to_first_page, title=PAGES[0].title, url_path=PAGES[0].name, visibility="hidden"))
-    for entry in PAGES:
-        if not is_open(entry):  # a link from elsewhere opens a sentence instead
-            first.append(st.Page(_only_looking, title=entry.title, url_path=entry.name, visibility="hidden"))
-    return menu
-
-
-def _only_looking() -> None:
-    st.title("Not available here", anchor=False)
-    only_looking("launch runs or check the machine")
-
-
-def _to_first_page() -> None:
-    go(PAGES[0], **st.query_params.to_dict())
 
 
 def link(entry: PageEntry, label: str, **view: str) -> None:

@@ -16,6 +16,7 @@ import streamlit as st  # noqa: E402
 from starlette.middleware import Middleware  # noqa: E402
 
 from app.classroom import routes as class_routes  # noqa: E402
+from app.lifespan import lifespan  # noqa: E402
 from app.serving import start  # noqa: E402
 from app.serving.file_limit import FileLimit  # noqa: E402
 from app.serving.guard import RequestGuard  # noqa: E402
@@ -41,5 +42,5 @@ app = st.App(
         Middleware(layer)
         for layer in (PolicyHeaders, HostCheck, FileLimit, KeptLink, RequestGuard, UploadLimit, OpenPages)
     ],
-    lifespan=start.lifespan,
+    lifespan=lifespan,
 )

@@ -68,7 +68,7 @@ COMPUTING = """<style>
 @keyframes computing { to { transform: rotate(1turn); } }
 @media (prefers-reduced-motion: reduce) { .computing::before { animation: none; } }
 </style>"""
-"""Draws the line that says what is being computed (:mod:`app.serving.background`), with a ring that turns before it."""
+"""Draws the line that says what is being computed (:mod:`app.background`), with a ring that turns before it."""
 
 LONG_WORDS = """<style>
 [data-testid="stSelectbox"] input { text-overflow: ellipsis; }

@@ -2,8 +2,7 @@
 
 from app import state
 from app.components.alpha_lab.bounded_lab import bounded_lab
-from app.components.alpha_lab.embedded import embed_lab
-from app.components.alpha_lab.exact_lab import exact_lab
+from app.components.alpha_lab.exact_lab import embed_lab, exact_lab
 from app.components.shared.page_head import head_beside
 from app.components.shared.run_picker import pick_run
 from app.state.alpha_lab import AlphaLabView

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from app import state
-from app.caches import compare_cache
-from app.components.compare import abstention, all_runs, pairs, published_claims, published_filter
+from app.components.compare import abstention, all_runs, compare_cache, pairs, published_claims, published_filter
 from app.components.shared import controls, export
 from app.components.shared.page_head import head
 from app.components.shared.run_picker import pick_runs

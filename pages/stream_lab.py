@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app import state
-from app.caches import run_cache, stream_lab_cache
+from app.caches import run_cache
 from app.components.shared.caveat_notes import caveat_line, caveat_notes
 from app.components.shared.controls import score_choice
 from app.components.shared.page_head import head_beside
@@ -28,7 +28,7 @@ if first:
     runs = [first] if second is None else [first, second]
     if second:
         caveat_notes([second])
-    tables = stream_lab_cache.stream_tables(first.run_id, second.run_id if second else None, view.score)
+    tables = kinds.stream_tables(first.run_id, second.run_id if second else None, view.score)
     names = [record_task_title(record) for record in runs]
     version = " ".join([*(run_cache.version(record.run_id) for record in runs), view.score])
     stream_lab(tables, version=version, names=names, view=view, caveats=caveat_line(*runs))

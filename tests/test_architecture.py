@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,28 @@ def test_the_notebook_needs_no_server_and_only_its_own_files_need_anywidget_and_
 
 
 @pytest.mark.quick
+def test_the_app_s_modules_and_folders_import_each_other_in_no_circle():
+    """Imports inside functions count, and a page's components are one folder."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in python_files("app")}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    by_module: dict[str, set[str]] = {}
+    by_folder: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        names = imported(path) & set(modules) | {name.rpartition(".")[0] for name in imported(path) - set(modules)}
+        by_module[module] = names & set(modules)
+        folder, *others = [_folder(modules[name]) for name in (module, *by_module[module])]
+        by_folder.setdefault(folder, set()).update(set(others) - {folder})
+    for graph in (by_module, by_folder):
+        TopologicalSorter(graph).prepare()  # raises CycleError, which names the modules
+
+
+def _folder(path: Path) -> str:
+    """The folder of a module of the app, or the module itself where it lies in ``app/``."""
+    parts = path.relative_to(ROOT / "app").parts
+    return "/".join(parts[:2]) if parts[0] == "components" else parts[0]
+
+
+@pytest.mark.quick
 def test_pages_do_no_maths():
     for path in python_files("pages"):
         assert not roots(path) & {"numpy", "scipy", "torch", "transformers", "sqlite3", "sqlalchemy", "dbos"}, path
@@ -144,7 +167,7 @@ def test_conformal_and_calibration_need_numpy_and_scipy_alone():
 def test_what_the_page_process_imports_loads_no_torch():
     """The components of every page, as the server imports them after the first paint, and what they call of core."""
     code = (
-        "from app.serving import first_paint; first_paint.import_components(); "
+        "from app import first_paint; first_paint.import_components(); "
         "import core.reports.frames, core.runs.engine, core.runs.store, core.questions.catalogue, core.models.models, "
         "core.runs.execution.execute, core.runs.prompts, core.models.preview, core.models.registry, "
         "core.runs.answering.client, core.runs.answering.server, core.reports.one_question, core.reports.tokens, "

@@ -1,4 +1,4 @@
-"""All caches of the app, one file per page.
+"""The caches that several pages use. A cache of one page lies in that page's folder of `app/components/`.
 
 Every session shares the cached arrays and frames, so they must be read and never written. A run's key is its id and its
 stamp (the time at which ``run.json`` was last written), so a repeated run is read again.

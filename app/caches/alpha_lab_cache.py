@@ -10,8 +10,9 @@ from typing import Any
 
 import streamlit as st
 
+from app.caches.by_version import by_version
 from app.caches.per_run import PerRun
-from app.caches.run_cache import RunKey, load_evaluation, run_key
+from app.caches.run_cache import RunKey, evaluation, load_evaluation, run_key
 from app.state.alpha_lab import AlphaLabView
 from core.errors import InputError
 from core.reports import frames
@@ -24,9 +25,11 @@ from core.reports.repeated import IN_THE_LAB
 from core.reports.report import Report, report
 
 
+# 0.6 MB per entry, at most 0.9 MB: 9 MB in all. A view needs one.
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")
 def lab_tables(run_id: str) -> dict[str, Any]:
     """The tables from which the Alpha lab's component computes."""
-    return _lab_tables(run_key(run_id))
+    return frames.lab_tables(evaluation(run_id))
 
 
 def lab_notes(run_id: str) -> tuple[str, ...]:
@@ -80,11 +83,11 @@ def _applicable(key: RunKey, split: SplitView) -> SplitView:
     for given_up in ({}, {"n_calibration": None}, {"drop_extra": False}, {"split_seed": None}):
         split = replace(split, **given_up)
         try:
-            _evaluation_of_split(key, split)
+            evaluation_of_split(key.run_id, split)
         except InputError:
             continue
         break
-    run = _evaluation_of_split(key, split)
+    run = evaluation_of_split(key.run_id, split)
     if not (len(run.calibration) and len(run.test)):
         raise InputError(
             f"run {key.run_id} has {len(run.calibration)} calibration and {len(run.test)} test questions; both are "
@@ -93,29 +96,35 @@ def _applicable(key: RunKey, split: SplitView) -> SplitView:
     return split
 
 
+# 6 kB per entry, at most 10 kB: 6 MB in all. There is one entry for each alpha at which a person releases the slider.
+@by_version(run_key, max_entries=1024)
 def lab_report(run_id: str, sets: SetOptions) -> Report:
     """The figures of a finished run, with the Alpha lab's options."""
-    return _report(run_key(run_id), sets)
+    return report(evaluation_of_split(run_id, sets.split), sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
 
 
+@by_version(run_key, max_entries=16)  # 0.3 MB, at most 0.5: 6 MB in all. A view needs 1
 def evaluation_of_split(run_id: str, split: SplitView) -> Evaluation:
     """A finished run as the lab shows it, for example with another split, fewer calibration questions, or without E and
     F.
     """
-    return _evaluation_of_split(run_key(run_id), split)
+    return split_views.look(evaluation(run_id), split)
 
 
 def subjects(run_id: str) -> tuple[str, ...]:
     """The subjects of a run that have enough questions to calibrate or to test on."""
-    return shifts.subjects(load_evaluation(run_key(run_id)))
+    return shifts.subjects(evaluation(run_id))
 
 
+# 0.1 kB per entry, but the search takes a while.
+@by_version(run_key, max_entries=256, show_spinner="Searching the pairs of subjects …")
 def worst_pair(run_id: str, by: str) -> Search | None:
     """The pair of subjects (calibration, test) with the largest coverage shortfall, and the p-value of the search.
 
     None if the run has fewer than two subjects.
     """
-    return _worst_pair(run_key(run_id), by)
+    run = evaluation(run_id)
+    return shifts.search([shifts.side(run, name, by=by) for name in shifts.subjects(run)])
 
 
 def shifted(source: tuple[str, str | None], target: tuple[str, str | None], by: str) -> Shifted:
@@ -126,30 +135,6 @@ def shifted(source: tuple[str, str | None], target: tuple[str, str | None], by: 
 
 
 _lab_notes = PerRun(lambda key: _notes(load_evaluation(key)), most=4096)  # some sentences each
-
-
-# 0.6 MB per entry, at most 0.9 MB: 9 MB in all. A view needs one.
-@st.cache_resource(max_entries=16, show_spinner="Reading the questions …")
-def _lab_tables(key: RunKey) -> dict[str, Any]:
-    return frames.lab_tables(load_evaluation(key))
-
-
-# 6 kB per entry, at most 10 kB: 6 MB in all. There is one entry for each alpha at which a person releases the slider.
-@st.cache_resource(max_entries=1024, show_spinner=False)
-def _report(key: RunKey, sets: SetOptions) -> Report:
-    return report(_evaluation_of_split(key, sets.split), sets.alpha, scores=sets.scores, empty=sets.empty, by=sets.by)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)  # 0.3 MB, at most 0.5: 6 MB in all. A view needs 1
-def _evaluation_of_split(key: RunKey, split: SplitView) -> Evaluation:
-    return split_views.look(load_evaluation(key), split)
-
-
-# 0.1 kB per entry, but the search takes a while.
-@st.cache_resource(max_entries=256, show_spinner="Searching the pairs of subjects …")
-def _worst_pair(key: RunKey, by: str) -> Search | None:
-    run = load_evaluation(key)
-    return shifts.search([shifts.side(run, name, by=by) for name in shifts.subjects(run)])
 
 
 @st.cache_resource(max_entries=64, show_spinner="Comparing the two sides …")  # 32 kB each: 2 MB. A view needs one

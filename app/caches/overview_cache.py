@@ -11,8 +11,9 @@ import pandas as pd
 import streamlit as st
 
 from app.caches.all_runs_cache import AllRunsCache
+from app.caches.by_version import by_version
 from app.caches.per_run import PerRun, RunKey
-from app.caches.run_cache import load_evaluation, run_key, set_aside
+from app.caches.run_cache import evaluation, run_key, set_aside
 from app.state.overview import OverviewView
 from core.conformal.scores import SCORES
 from core.errors import HedgeError, UnreadableRunError
@@ -90,9 +91,11 @@ def _with_score(key: RunKey, score: str) -> RunSummary:
     return replace(found, scores={**found.scores, score: _score_summaries[score](key)})
 
 
+@by_version(run_key, max_entries=32)  # 2 kB per entry: one question and its options
 def example(run_id: str, score: str) -> ExampleQuestion:
     """A test question of a finished run that shows what a set by ``score`` is."""
-    return _example(run_key(run_id), score)
+    threshold = summary(run_id, score).scores[score].curve.thresholds[EXAMPLE_ALPHA - 1]
+    return example_question(evaluation(run_id), score, float(threshold))
 
 
 def shared_view(view: OverviewView) -> OverviewView:
@@ -120,9 +123,3 @@ needs three entries, of 3 to 250 kB with 134 runs: at most 16 MB in all. They gr
 def _frames() -> OrderedDict[tuple[tuple[RunKey, ...], int, str], pd.DataFrame]:
     """The frames that were shown last: 1 MB for each 1,000 runs."""
     return OrderedDict()
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)  # 2 kB per entry: one question and its options
-def _example(key: RunKey, score: str) -> ExampleQuestion:
-    threshold = summary(key.run_id, score).scores[score].curve.thresholds[EXAMPLE_ALPHA - 1]
-    return example_question(load_evaluation(key), score, float(threshold))

@@ -7,9 +7,10 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from app.background import Computation
 from app.caches import run_cache
+from app.caches.by_version import by_version
 from app.caches.run_cache import RunKey, run_key
-from app.serving.background import Computation
 from core.records import Question
 from core.reports import evaluation as evaluations
 from core.reports import frames
@@ -33,14 +34,23 @@ def experiments() -> dict[PromptingExperiment, tuple[RunRecord, ...]]:
     return prompting.experiments(run_cache.runs().finished)
 
 
+def _version(method: PromptingMethod) -> tuple[RunKey, PromptingMethod]:
+    return run_key(method.run_id), method
+
+
+# 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 82 MB for the largest possible one.
+@by_version(_version, max_entries=MOST_METHODS, show_spinner="Reading the runs …")
 def evaluation(method: PromptingMethod) -> Evaluation:
     """The probabilities of a method."""
-    return _evaluation(run_key(method.run_id), method)
+    return prompting.evaluate(method, _answers(method.run_id))
 
 
+# 11 kB per entry: 0.7 MB in all. A view needs two, and two more for each alpha.
+@by_version(_version, max_entries=64, show_spinner="Comparing the ways of asking …")
 def figures(chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
     """One row per method and score (:func:`core.reports.prompting.experiments.figures`)."""
-    return _figures(tuple(run_key(one.run_id) for one in chosen), chosen, rule)
+    runs = {one: evaluation(one) for one in sorted(chosen, key=lambda one: one.run_id)}  # reads each run once
+    return prompting.figures(chosen, [runs[one] for one in chosen], rule)
 
 
 def against(
@@ -50,24 +60,29 @@ def against(
     return _against(tuple(run_key(one.run_id) for one in (first, *others)), first, others, alpha, score)
 
 
+# 0.4 MB per entry, most of it shared with evaluation. A view needs two, and two more for each alpha.
+@by_version(_version, max_entries=32)
 def sets_of(method: PromptingMethod, alpha: int, score: str) -> MethodSets:
     """The sets of a method."""
-    return _sets(run_key(method.run_id), method, alpha, score)
+    return prompting.sets_of(method, evaluation(method), alpha, score=score)
 
 
+@by_version(run_key, max_entries=64)  # 0.1 kB each. A view needs one per number of shots, at most 17
 def invalid(run_id: str) -> Invalid:
     """The answers of a run whose letters are not among the options."""
-    return _invalid(run_key(run_id))
+    return letter_answers.invalid_answers(run_id)
 
 
+@by_version(run_key, max_entries=64)  # 1 kB per entry. As above, and one more for each alpha
 def orders(run_id: str, alpha: int, score: str) -> OptionOrder | None:
     """The effect of the options' order in a run. None if the run asked in only one order."""
-    return _orders(run_key(run_id), alpha, score)
+    return option_order(evaluations.load(run_id), alpha, scores=(score,))
 
 
+@by_version(run_key, max_entries=64)  # 0.1 kB per entry. Otherwise as invalid
 def spread(run_id: str) -> Spread | None:
     """How much a run's written answers differ. None if it has none."""
-    return _spread(run_key(run_id))
+    return letter_answers.spread(run_id)
 
 
 def question(method: PromptingMethod, question_id: str) -> Question:
@@ -77,23 +92,10 @@ def question(method: PromptingMethod, question_id: str) -> Question:
     return frames.question(run, row)
 
 
-# 0.4 MB per entry: 3 MB for the 7 of the experiment that ships, 82 MB for the largest possible one.
-@st.cache_resource(max_entries=MOST_METHODS, show_spinner="Reading the runs …")
-def _evaluation(key: RunKey, method: PromptingMethod) -> Evaluation:
-    return prompting.evaluate(method, _answers(key))
-
-
-# 0.5 MB per entry. One run answers for several methods, which _figures asks for one after another.
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _answers(key: RunKey) -> StoredAnswers:
-    return evaluations.read_answers(key.run_id)
-
-
-# 11 kB per entry: 0.7 MB in all. A view needs two, and two more for each alpha.
-@st.cache_resource(max_entries=64, show_spinner="Comparing the ways of asking …")
-def _figures(keys: tuple[RunKey, ...], chosen: tuple[PromptingMethod, ...], rule: SetRule) -> pd.DataFrame:
-    runs = {one: evaluation(one) for one in sorted(chosen, key=lambda one: one.run_id)}  # reads each run once
-    return prompting.figures(chosen, [runs[one] for one in chosen], rule)
+# 0.5 MB per entry. One run answers for several methods, which figures asks for one after another.
+@by_version(run_key, max_entries=4)
+def _answers(run_id: str) -> StoredAnswers:
+    return evaluations.read_answers(run_id)
 
 
 # 2 kB per entry. A view needs one, and one more for each alpha.
@@ -103,24 +105,3 @@ def _against(
 ) -> Computation[pd.DataFrame]:
     runs = {one: evaluation(one) for one in (first, *others)}
     return Computation(partial(prompting.against, first, others, runs, alpha, score=score))
-
-
-# 0.4 MB per entry, most of it shared with _evaluation. A view needs two, and two more for each alpha.
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _sets(key: RunKey, method: PromptingMethod, alpha: int, score: str) -> MethodSets:
-    return prompting.sets_of(method, evaluation(method), alpha, score=score)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB each. A view needs one per number of shots, at most 17
-def _invalid(key: RunKey) -> Invalid:
-    return letter_answers.invalid_answers(key.run_id)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 1 kB per entry. As above, and one more for each alpha
-def _orders(key: RunKey, alpha: int, score: str) -> OptionOrder | None:
-    return option_order(evaluations.load(key.run_id), alpha, scores=(score,))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 0.1 kB per entry. Otherwise as _invalid
-def _spread(key: RunKey) -> Spread | None:
-    return letter_answers.spread(key.run_id)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from app.caches.by_version import by_version
 from app.caches.per_run import PerRun, RunKey
-from app.caches.run_cache import EVERY_RUN, load_evaluation, run_key, runs
+from app.caches.run_cache import EVERY_RUN, evaluation, run_key, runs
 from core.errors import HedgeError
 from core.records import FloatArray, Question
 from core.reports import evaluation as evaluations
@@ -18,9 +19,10 @@ from core.reports.question_kind import QuestionKind, kind_of_run
 from core.runs.store import RunRecord
 
 
+@by_version(run_key, max_entries=32, show_spinner="Reading the questions …")  # at most 97 kB: 2 MB. A view needs one
 def question_list(run_id: str) -> pd.DataFrame:
     """The test questions of a finished run, with the columns row, id, group and question."""
-    return _question_list(run_key(run_id))
+    return frames.question_list(evaluation(run_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +36,22 @@ class ShownQuestion:
     no_answer: str
 
 
+# 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
+@by_version(run_key, max_entries=128, show_spinner="Reading the run …")
 def calibrated_run(run_id: str) -> CalibratedRun:
     """A finished run with the calibration scores against which its questions are measured."""
-    return _calibrated_run(run_key(run_id))
+    # Not through evaluation: a question in many runs would evict the run that a person is looking at.
+    return one_question.bench(evaluations.load(run_id))
 
 
+@by_version(run_key, max_entries=256)  # 2 kB per entry: 0.5 MB in all. One per question
 def shown_question(run_id: str, question_id: str) -> ShownQuestion:
     """A test question of a finished run under every score."""
-    return _shown_question(run_key(run_id), question_id)
+    run, by = evaluation(run_id), calibrated_run(run_id)
+    row = by.rows[question_id]
+    return ShownQuestion(
+        frames.question(run, row), by.asked(row), _standings(run_id, question_id), by.unanswered.get(question_id, "")
+    )
 
 
 def question_kind(run_id: str) -> QuestionKind:
@@ -72,43 +82,20 @@ def in_other_runs(run_id: str, question_id: str, most: int) -> QuestionInOtherRu
     found = runs().finished
     for record in sorted(found, key=lambda record: record.run_id != run_id):
         try:
-            key = run_key(record.run_id)
-            role, digest = _index(key).get(question_id, ("", ""))
+            role, digest = _index(run_key(record.run_id)).get(question_id, ("", ""))
             if digest != same:
                 continue
             if role != "test":
                 untested += 1
             elif len(tested) == most:
                 left_out += 1
-            elif question_id in _calibrated_run(key).unanswered:
+            elif question_id in calibrated_run(record.run_id).unanswered:
                 unanswered += record.run_id != run_id
             else:
-                tested.append((record, _standings(key, question_id)))
+                tested.append((record, _standings(record.run_id, question_id)))
         except HedgeError:
             continue  # a run that can't be read is reported where it is opened
     return QuestionInOtherRuns(tuple(tested), untested, unanswered, left_out)
-
-
-@st.cache_resource(max_entries=32, show_spinner="Reading the questions …")  # 70 kB, at most 97: 2 MB. A view needs one
-def _question_list(key: RunKey) -> pd.DataFrame:
-    return frames.question_list(load_evaluation(key))
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)  # 2 kB per entry: 0.5 MB in all. One per question
-def _shown_question(key: RunKey, question_id: str) -> ShownQuestion:
-    run, by = load_evaluation(key), _calibrated_run(key)
-    row = by.rows[question_id]
-    return ShownQuestion(
-        frames.question(run, row), by.asked(row), _standings(key, question_id), by.unanswered.get(question_id, "")
-    )
-
-
-# 0.1 MB per entry, at most 0.2 MB: 18 MB in all. A view needs at most 41 of them.
-@st.cache_resource(max_entries=128, show_spinner="Reading the run …")
-def _calibrated_run(key: RunKey) -> CalibratedRun:
-    # A view of one question needs at most 41 of them, as many as ship. Not through
-    # _evaluation: a question in many runs would evict the run that a person is looking at.
-    return one_question.bench(evaluations.load(key.run_id))
 
 
 @st.cache_resource(max_entries=EVERY_RUN, show_spinner=False)  # three values per entry, one per set of questions
@@ -117,9 +104,9 @@ def _question_kind(questions: tuple[str, ...], _run_id: str) -> QuestionKind:
 
 
 # 1.5 kB per entry: 12 MB in all. A view needs 41, and the next question needs 41 others.
-@st.cache_resource(max_entries=8192, show_spinner=False)
-def _standings(key: RunKey, question_id: str) -> tuple[OptionPValues, ...]:
-    by = _calibrated_run(key)
+@by_version(run_key, max_entries=8192)
+def _standings(run_id: str, question_id: str) -> tuple[OptionPValues, ...]:
+    by = calibrated_run(run_id)
     row = by.rows[question_id]
     return one_question.standings(by, by.asked(row), place=row)
 

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 
+from app.navigation import PAGES
 from app.serving import session_cookie
 from core import access
 from core.access import UserRole
@@ -69,8 +70,6 @@ def _cookie(link: str) -> str:
 
 def _is_page(path: str) -> bool:
     """Whether a page of the app is at this path."""
-    from app.navigation import PAGES
-
     page = PAGE.fullmatch(path)
     return page is not None and page["name"] in {"", *(entry.name for entry in PAGES)}
 

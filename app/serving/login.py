@@ -16,6 +16,8 @@ from typing import Any
 
 import streamlit as st
 
+from app.formatting import plain
+from app.navigation import PAGES
 from app.serving import ended_logins
 from core import access
 from core.access import Actor, UserRole, quotas, server_file
@@ -135,8 +137,6 @@ def gate() -> bool:
 
 def _in_place_of_all(page: object) -> None:
     """Show a page under every address, so that the link stays in the browser's address bar."""
-    from app.navigation import PAGES
-
     first = st.Page(page, title="Hedge", default=True)  # type: ignore[arg-type]
     names = [*(entry.name for entry in PAGES), ACCOUNT]
     others = [st.Page(page, title="Hedge", url_path=name) for name in names]  # type: ignore[arg-type]
@@ -195,8 +195,6 @@ def _crowded() -> None:
 
 def account() -> None:
     """The page that says who is logged in and what that allows, and logs out."""
-    from app.formatting import plain
-
     who = access.actor()
     st.title("Your account", anchor=False)
     st.markdown(f"You are logged in as {plain(who.name)}. Your role is **{who.role.title}**.")

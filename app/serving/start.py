@@ -1,21 +1,14 @@
-"""The start of a server: checks that end it with one sentence, and what it starts."""
+"""The start of a server: its folder and address, and checks that end it with one sentence."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-import threading
-import webbrowser
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
 from streamlit import net_util
 
-from app.classroom import desks, invite
-from app.serving import agent_keeper, file_limit, first_paint, log_limit, stopping
 from core import access
 from core.processes import temporary
 from core.settings import ROOT, settings
@@ -62,42 +55,7 @@ def check_address(address: str) -> None:
         )
 
 
-opens_browser = threading.Event()
-"""Set by `hedge`: open the first page in the browser, where there is a screen."""
-prints_lecturer_link = threading.Event()
-"""Set by `hedge --public --lecturer`."""
-
-
 def base_path() -> str:
     """The path below which the pages are, as ``/hedge``; empty by default."""
     path = str(st.get_option("server.baseUrlPath")).strip("/")
     return f"/{path}" if path else ""
-
-
-@asynccontextmanager
-async def lifespan(app: st.App) -> AsyncIterator[None]:
-    """What begins and ends with the server."""
-    log_limit.install()
-    file_limit.watch(asyncio.get_running_loop())
-    agent_keeper.start()
-    first_paint.start()
-    if prints_lecturer_link.is_set():
-        print_lecturer_link()
-    if opens_browser.is_set() and not st.get_option("server.headless"):
-        threading.Thread(target=webbrowser.open, args=(f"{_site()}{base_path()}",), daemon=True).start()
-    with stopping.noticed():
-        yield
-
-
-def _site() -> str:
-    """The address of the server for a browser on this machine, or for others if it answers them."""
-    address = st.get_option("server.address")
-    scheme = "https" if st.get_option("server.sslCertFile") else "http"
-    host = invite.own_address() if address in ("0.0.0.0", "::", "", None) else address
-    return f"{scheme}://{host}:{st.get_option('server.port')}"
-
-
-def print_lecturer_link() -> None:
-    """Print the link that opens classes."""
-    link = f"{_site()}{base_path()}/classroom?{desks.LECTURER}={desks.allow_lecturer()}"
-    print(f"The lecturer's link. Everyone who opens it may open classes until this server stops:\n{link}", flush=True)

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from app.caches import jury_cache, lesson_cache, question_cache, run_cache, stream_lab_cache
-from app.components.learn import embedded_step
+from app.caches import jury_cache, question_cache, run_cache
+from app.components.learn import course, embedded_step
 from app.components.one_question.option_bars import AskedQuestion, embedded_bars
 from app.components.shared.runs import file_stem, title
-from app.components.stream_lab import embedded_streams
+from app.components.stream_lab import embedded_streams, kinds
 from app.showcase import showcase
 from app.state.learn import LearnView
 from app.state.one_question import OneQuestionView
@@ -64,7 +64,7 @@ def steps_of(lesson: str, tables: dict[str, Any], *, name: str, model: str) -> I
 def run_steps(run_id: str) -> Iterator[Made]:
     """Every step of the two lessons about a run."""
     record = run_cache.record(run_id)
-    for lesson, tables in (("sets", lesson_cache.lesson_tables), ("calibration", lesson_cache.calibration_tables)):
+    for lesson, tables in (("sets", course.lesson_tables), ("calibration", course.calibration_tables)):
         yield from steps_of(lesson, tables(run_id), name=title(record), model=record.spec.model_name)
 
 
@@ -72,16 +72,14 @@ def course_steps() -> Iterator[Made]:
     """Every step of the two lessons about a jury and an experiment that ship."""
     jury, asking = showcase().jury, showcase().prompting
     (name,) = (record.name for record in jury_cache.records()[0] if record.jury_id == jury)
-    yield from steps_of("juries", lesson_cache.jury_tables(jury), name=name, model="")
+    yield from steps_of("juries", course.jury_tables(jury), name=name, model="")
     model = run_cache.record(asking).spec.model_name
-    yield from steps_of(
-        "asking", lesson_cache.asking_tables(asking), name=f"{model}, by letter and by text", model=model
-    )
+    yield from steps_of("asking", course.asking_tables(asking), name=f"{model}, by letter and by text", model=model)
 
 
 def streams_of(first: RunRecord, second: RunRecord) -> bytes:
     """The Stream lab of two runs."""
-    tables = stream_lab_cache.stream_tables(first.run_id, second.run_id, "lac")
+    tables = kinds.stream_tables(first.run_id, second.run_id, "lac")
     names = [record_task_title(record) for record in (first, second)]
     return embed_html("stream-lab", embedded_streams(tables, names, StreamLabView()), title="Stream lab", heading=True)
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.serving.background import Computation
+from app.background import Computation
 from core.records import OptionLogits, Question
 from core.runs import store
 from core.runs.spec import RunSpec
@@ -55,7 +55,7 @@ def visit(page: str, run: str) -> None:
     """The first visit to a page, with the figures that it computes in the background."""
     from streamlit.testing.v1 import AppTest
 
-    from app.serving import background
+    from app import background
 
     background.start = compute_at_once
     background.painted = lambda page: True

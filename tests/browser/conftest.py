@@ -389,13 +389,55 @@ def visit(browser: BrowserContext, idle_windows: list[Page]) -> Iterator[Visitor
     assert [url for window in windows for url in window.foreign] == []
 
 
-class Lab:
-    """The alpha lab as a person reads it."""
+class AlphaControl:
+    """The slider of alpha with its number, as a component shows them."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.alpha = page.get_by_role("slider", name="alpha")
         self.number = page.get_by_role("spinbutton", name="alpha as a number")
+
+    def thousandths(self) -> int:
+        return int(self.alpha.input_value())
+
+    def expect_alpha(self, alpha: int) -> None:
+        expect(self.alpha).to_have_value(str(alpha))
+        expect(self.number).to_have_value(f"{alpha / 1000:g}")
+
+    def type(self, alpha: str) -> None:
+        self.number.fill(alpha)
+        self.number.press("Enter")
+
+    def move_by_keys(self, follow: Callable[[], object] = lambda: None) -> None:
+        """From the top of the page with the keyboard alone, to alpha 0.031; ``follow`` looks at the page meanwhile."""
+        for _ in range(40):
+            self.page.keyboard.press("Tab")
+            if self.alpha.evaluate("slider => slider.getRootNode().activeElement === slider"):
+                break
+        for key, alpha in (("ArrowRight", 101), ("ArrowLeft", 100), ("PageUp", 110), ("PageDown", 100), ("End", 999)):
+            self.page.keyboard.press(key)
+            self.expect_alpha(alpha)
+            follow()
+        self.page.keyboard.press("Home")
+        self.expect_alpha(1)
+        for _ in range(3):
+            self.page.keyboard.press("PageUp")
+        self.expect_alpha(31)
+
+    def refuse_nonsense(self, alpha: int) -> None:
+        """Nonsense is named, and ``alpha`` stays."""
+        for nonsense in ("1.5", "0", "-1", ""):
+            self.type(nonsense)
+            self.number.blur()
+            expect(self.page.get_by_text(NONSENSE)).to_be_visible()
+            self.expect_alpha(alpha)
+
+
+NONSENSE = "alpha must be between 0.001 and 0.999"
+
+
+class Lab(AlphaControl):
+    """The alpha lab as a person reads it."""
 
     def ready(self) -> Lab:
         expect(self.page.locator("[data-side=right] [data-figure=threshold]")).not_to_be_empty()
@@ -411,13 +453,6 @@ class Lab:
         """All figures by score and name: the value in full precision, and the text."""
         shown = self.page.locator("article[data-score] [data-figure]").evaluate_all(SHOWN_FIGURES)
         return {name: (value, text) for name, value, text in shown}
-
-    def thousandths(self) -> int:
-        return int(self.alpha.input_value())
-
-    def expect_alpha(self, alpha: int) -> None:
-        expect(self.alpha).to_have_value(str(alpha))
-        expect(self.number).to_have_value(f"{alpha / 1000:g}")
 
     def expect_report(
         self,

@@ -21,6 +21,7 @@ from core.reports.report import report
 from core.reports.scored_sets import form
 from core.runs import store
 from tests.browser.conftest import (
+    NONSENSE,
     SETTLED,
     Lab,
     Visit,
@@ -33,8 +34,6 @@ from tests.browser.conftest import (
     still,
 )
 from tests.conftest import synthetic_run
-
-NONSENSE = "alpha must be between 0.001 and 0.999"
 
 
 @pytest.fixture(scope="session")
@@ -61,8 +60,7 @@ def saturated_run() -> str:
 
 
 def type_alpha(lab: Lab, alpha: int) -> None:
-    lab.number.fill(f"{alpha / 1000:g}")
-    lab.number.press("Enter")
+    lab.type(f"{alpha / 1000:g}")
     lab.expect_alpha(alpha)
 
 
@@ -81,19 +79,7 @@ def test_alpha_is_pressed_dragged_and_typed(visit: Visitor, address: str, runs: 
 
 
 def keys_move_alpha(page: Page, lab: Lab, run_id: str) -> None:
-    """With the keyboard alone, from the top of the page on."""
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if lab.alpha.evaluate("slider => slider.getRootNode().activeElement === slider"):
-            break
-    for key, alpha in (("ArrowRight", 101), ("ArrowLeft", 100), ("PageUp", 110), ("PageDown", 100), ("End", 999)):
-        page.keyboard.press(key)
-        lab.expect_alpha(alpha)
-    page.keyboard.press("Home")
-    lab.expect_alpha(1)
-    for _ in range(3):
-        page.keyboard.press("PageUp")
-    lab.expect_alpha(31)
+    lab.move_by_keys()
     lab.expect_report(run_id)
     expect(lab.alpha).to_have_attribute("aria-valuetext", "0.031, target coverage 96.9%")
     expect(page.locator(".summary")).to_contain_text("At alpha 0.031 LAC covers")
@@ -142,12 +128,7 @@ def a_drag_sends_nothing_until_release(window: Visit, lab: Lab, run_id: str) -> 
 
 def nonsense_is_said_and_undone(page: Page, lab: Lab) -> None:
     type_alpha(lab, 100)
-    for nonsense in ("1.5", "0", "-1", ""):
-        lab.number.fill(nonsense)
-        lab.number.press("Enter")
-        lab.number.blur()
-        expect(page.get_by_text(NONSENSE)).to_be_visible()
-        lab.expect_alpha(100)
+    lab.refuse_nonsense(100)
     type_alpha(lab, 250)
     expect(page.get_by_text(NONSENSE)).not_to_be_visible()
 

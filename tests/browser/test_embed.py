@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.caches import jury_cache, lesson_cache, run_cache
+from app.caches import jury_cache, run_cache
+from app.components.learn import course
 from app.showcase import showcase
 from app.state.one_question import OneQuestionView
 from charts.embed import LARGEST
@@ -206,7 +207,7 @@ def test_steps_of_all_lessons_judge_a_guess(opened, run_id: str):
     judged = jury_cache.judgements(showcase().jury)
     assert f"It is {effective_votes(1 - judged.right):.2f} votes" in told(page)
     page = opened("asking 1 ways", width=390)
-    texts = lesson_cache.asking_tables(showcase().prompting)
+    texts = course.asking_tables(showcase().prompting)
     assert f"It is {text_share(texts):.1f}%" in told(page)
     holds(page, NOT_TOO_WIDE)
 

@@ -17,7 +17,18 @@ from core.reports.one_question import OptionPValues, asked, bench, standings
 from core.runs import store
 from core.runs.answering import custom_question
 from core.runs.spec import RunSpec
-from tests.browser.conftest import NOT_TOO_WIDE, Visit, Visitor, eventually, holds, in_home, resize, settled, still
+from tests.browser.conftest import (
+    NOT_TOO_WIDE,
+    AlphaControl,
+    Visit,
+    Visitor,
+    eventually,
+    holds,
+    in_home,
+    resize,
+    settled,
+    still,
+)
 from tests.conftest import classifier_run, synthetic_questions, synthetic_run
 
 NASTY = (
@@ -28,26 +39,17 @@ ANSWERED = re.compile(r"answered in [\d,]+ ms\.?")
 POCKET_RUN = RunSpec(model="pocket-1m", task="qa").run_id
 
 
-class Bars:
+class Bars(AlphaControl):
     """The bars as a person reads them."""
 
     def __init__(self, page: Page) -> None:
-        self.page = page
-        self.alpha = page.get_by_role("slider", name="alpha")
-        self.number = page.get_by_role("spinbutton", name="alpha as a number")
+        super().__init__(page)
         self.answer = page.locator(".answer")
         self.words = page.locator(".state .word")
 
     def ready(self) -> Bars:
         expect(self.answer).not_to_be_empty()
         return self
-
-    def thousandths(self) -> int:
-        return int(self.alpha.input_value())
-
-    def expect_alpha(self, alpha: int) -> None:
-        expect(self.alpha).to_have_value(str(alpha))
-        expect(self.number).to_have_value(f"{alpha / 1000:g}")
 
     def expect_set(self, one: OptionPValues, *, empty: str = "allow") -> None:
         """All that is shown of the set is what Python counts at the alpha on the page."""
@@ -101,25 +103,13 @@ def test_alpha_is_dragged_typed_and_pressed_and_keys_turn_to_the_next_question(
     arrow_keys_turn_to_the_next_question(page, bars, run_id)
     a_drag_sends_nothing_until_release(window, bars, standing_of(run_id, "q131"))
     an_option_leaves_just_where_its_bar_ends(page, bars, standing_of(run_id, "q131"))
-    nonsense_is_said_and_undone(page, bars)
+    bars.type("0.888")
+    bars.refuse_nonsense(888)
     everything_fits(page, bars)
 
 
 def keys_move_alpha(page: Page, bars: Bars, one: OptionPValues) -> None:
-    """With the keyboard alone, from the top of the page on."""
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        if bars.alpha.evaluate("slider => slider.getRootNode().activeElement === slider"):
-            break
-    for key, alpha in (("ArrowRight", 101), ("ArrowLeft", 100), ("PageUp", 110), ("PageDown", 100), ("End", 999)):
-        page.keyboard.press(key)
-        bars.expect_alpha(alpha)
-        bars.expect_set(one)
-    page.keyboard.press("Home")
-    bars.expect_alpha(1)
-    for _ in range(3):
-        page.keyboard.press("PageUp")
-    bars.expect_alpha(31)
+    bars.move_by_keys(lambda: bars.expect_set(one))
     kept = ", ".join(LETTERS[j] for j in np.flatnonzero(one.members(31)))
     expect(bars.alpha).to_have_attribute("aria-valuetext", f"0.031, set {kept}")
     expect(page.locator(".summary").first).to_contain_text(f"At alpha 0.031 the LAC set is {kept}")
@@ -190,8 +180,7 @@ def an_option_leaves_just_where_its_bar_ends(page: Page, bars: Bars, one: Option
     assert len(places) >= 2
     for place in places[:2]:
         leaves = int(one.leaves[place])
-        bars.number.fill(f"{(leaves - 1) / 1000:.3f}")
-        bars.number.press("Enter")
+        bars.type(f"{(leaves - 1) / 1000:.3f}")
         word = bars.words.nth(place)
         expect(word).to_have_text("in")
         bars.alpha.press("ArrowRight")
@@ -200,18 +189,6 @@ def an_option_leaves_just_where_its_bar_ends(page: Page, bars: Bars, one: Option
         expect(page.locator(".state .leaves").nth(place)).to_have_text(f"leaves at {leaves / 1000:.3f}")
         end, line = still(page.locator(".plot .end").nth(place)), still(page.locator(".lines .now"))
         assert abs(end["x"] - line["x"]) < 4 + plot["width"] / 998
-
-
-def nonsense_is_said_and_undone(page: Page, bars: Bars) -> None:
-    bars.number.fill("0.888")
-    bars.number.press("Enter")
-    bars.expect_alpha(888)
-    for nonsense in ("1.5", "0", "-1", ""):
-        bars.number.fill(nonsense)
-        bars.number.press("Enter")
-        bars.number.blur()
-        expect(page.get_by_text("alpha must be between 0.001 and 0.999")).to_be_visible()
-        bars.expect_alpha(888)
 
 
 def everything_fits(page: Page, bars: Bars) -> None:
@@ -244,8 +221,7 @@ def test_every_score_and_every_run_move_with_the_line(visit: Visitor, address: s
     by = bench(run)
     expected = standings(by, run.probabilities[by.rows["q105"]], place=by.rows["q105"])
     for alpha in (400, 50):
-        bars.number.fill(f"{alpha / 1000}")
-        bars.number.press("Enter")
+        bars.type(f"{alpha / 1000}")
         bars.expect_alpha(alpha)
         for row, standing in enumerate(expected):
             threshold = by.scores[standing.name].thresholds()[alpha - 1]
@@ -296,8 +272,7 @@ def test_few_calibration_questions_are_explained_and_26_long_options_stay_in_the
     expect(notice).to_have_text(re.compile("With 8 calibration questions, alpha can't be smaller than 0.112"))
     expect(bars.words).to_have_text(["in"] * 26)
     eventually(page, lambda: page.locator(".chart").evaluate("chart => chart.scrollWidth > chart.clientWidth"))
-    bars.number.fill("0.112")
-    bars.number.press("Enter")
+    bars.type("0.112")
     expect(notice).to_be_hidden()
 
 

@@ -108,8 +108,8 @@ def _models_on(page: str, view: dict[str, str], models: dict[str, str]) -> list[
         patch.object(importlib.metadata, "distributions", lambda **_: iter(())),
         patch("core.runs.store.ASSETS", settings().home / "assets"),
         patch("core.runs.engine.agent_alive", lambda: True),
-        patch("app.serving.background.start", at_once),
-        patch("app.serving.background.painted", lambda page: True),
+        patch("app.background.start", at_once),
+        patch("app.background.painted", lambda page: True),
         patch("core.runs.answering.client.warm", lambda model, dtype: None),
     ):
         app = AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=PAGE_WITHIN_S)

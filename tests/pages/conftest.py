@@ -6,18 +6,20 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import wraps
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 import streamlit as st
 from altair.vegalite.v6.schema import core
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Block, ButtonGroup
 
-from app.serving.background import Computation
+from app.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from charts.figure import Figure
 from core.runs import store
@@ -38,14 +40,16 @@ def _no_search_for_components(monkeypatch: pytest.MonkeyPatch) -> None:
 def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Opens a page by its name in the address, with its view.
 
-    No run ships, none is queued, no agent is started, and no model is loaded before it is asked.
+    No run ships, none is queued, no agent is started, and no model is loaded before it is asked. A page that shows an
+    exception fails the test, after each click, too.
     """
+    monkeypatch.setattr(AppTest, "_run", _without_exception(AppTest._run))
     monkeypatch.setattr("core.runs.store.ASSETS", home.parent / "assets")
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: True)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [])
     monkeypatch.setattr(Figure, "page_spec", _validated(Figure.page_spec))
-    monkeypatch.setattr("app.serving.background.start", _compute_at_once)
-    monkeypatch.setattr("app.serving.background.painted", lambda page: True)
+    monkeypatch.setattr("app.background.start", _compute_at_once)
+    monkeypatch.setattr("app.background.painted", lambda page: True)
     monkeypatch.setattr("core.runs.answering.client.warm", lambda model, dtype: None)
     st.cache_resource.clear()
 
@@ -61,6 +65,16 @@ def open_page(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
     yield opened
     st.cache_resource.clear()
+
+
+def _without_exception(run: Callable[..., AppTest]) -> Callable[..., AppTest]:
+    @wraps(run)
+    def checked(*args: Any, **kwargs: Any) -> AppTest:
+        app = run(*args, **kwargs)
+        assert not app.exception
+        return app
+
+    return checked
 
 
 def _validated(page_spec: Callable[[Figure], dict[str, Any]]) -> Callable[[Figure], dict[str, Any]]:
@@ -107,7 +121,7 @@ def open_page_early(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> Open:
 
     def opened(page: str, **view: str) -> AppTest:
         with monkeypatch.context() as patch:
-            patch.setattr("app.serving.background.start", lambda awaited: None)
+            patch.setattr("app.background.start", lambda awaited: None)
             return open_page(page, **view)
 
     return opened
@@ -121,7 +135,6 @@ def keep_their_places(app: AppTest, at_least: int) -> bool:
     assert _awaits(app)
     before = _places(app.main)
     app.run()
-    assert not app.exception
     assert not _awaits(app)
     after = _places(app.main)
     assert len(before) >= at_least
@@ -158,6 +171,34 @@ def components(app: AppTest) -> list[Any]:
     return [one for one in app.get("bidi_component") if one.key != "shortcuts"]
 
 
+def sent(app: AppTest, name: str) -> dict[str, Any]:
+    """The values and tables (as columns) of the component of this kind, or of the first one that has a field of this
+    name; empty if there is none."""
+    values = [one.proto.mixed if one.proto.mixed.json else one.proto for one in components(app)]
+    given = [(json.loads(value.json), value) for value in values]
+    chosen = [pair for pair in given if pair[0].get("kind") == name] or [pair for pair in given if name in pair[0]]
+    if not chosen:
+        return {}
+    plain, value = chosen[0]
+    for table, blob in getattr(value, "arrow_blobs", {}).items():
+        columns = pa.ipc.open_stream(blob.data).read_all().to_pydict()
+        plain |= {key: columns for key, field in plain.items() if field == {"__streamlit_arrow_ref__": table}}
+    return plain
+
+
+def click(app: AppTest, label: str) -> AppTest:
+    """Press the button with this label, or else the first one whose label begins so."""
+    buttons = sorted(app.button, key=lambda button: button.label != label)
+    return next(button for button in buttons if button.label.startswith(label)).click().run()
+
+
+def unfolded(app: AppTest, *keys: str) -> AppTest:
+    """The page with these folded parts open."""
+    for key in keys:
+        app.session_state[key] = True
+    return app.run()
+
+
 class _Cells(HTMLParser):
     """The cells of a table in HTML, row by row."""
 
@@ -190,7 +231,6 @@ def opened_picker(app: AppTest) -> str:
     """Open the dialog in which the page's runs are chosen. Returns the beginning of its widgets' keys."""
     (button,) = [one for one in app.button if (one.key or "").endswith("_choose")]
     button.click().run()
-    assert not app.exception
     return str(button.key).removesuffix("_choose")
 
 

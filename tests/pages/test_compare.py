@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import astuple
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
-from app.caches import compare_cache
+from app.components.compare import compare_cache
 from app.components.compare.pairs import TOGETHER
 from core.conformal.scores import SCORE_NAMES
 from core.reports import evaluation
@@ -23,38 +20,16 @@ from core.reports.report import shown_with
 from core.settings import ROOT
 from tests.conftest import synthetic_run
 from tests.core.reports.compare.rotated import narrow_copy, shorter_copy
-from tests.pages.conftest import Open, components, keep_their_places, pick, picked, said
+from tests.pages.conftest import Open, keep_their_places, pick, picked, said, sent, unfolded
 from tests.parameters import rest_nightly
 from tests.simulation.claims import FEW_SAID
 from tests.simulation.run_matrix import SAYS
 
 
-def drawn(app: AppTest) -> list[dict[str, Any]]:
-    """What the page sends to the dot plots with the matrix, and to the inspector."""
-    sent = [json.loads(of.proto.json or of.proto.mixed.json) for of in components(app)]
-    return [of for of in sent if "groups" in of or "letters" in of]
-
-
-def comparison_data(app: AppTest) -> dict[str, Any]:
-    """What the page sends to the dot plots and the matrix."""
-    return drawn(app)[0]
-
-
-def inspector_data(app: AppTest) -> dict[str, Any]:
-    """What the page sends to the inspector."""
-    return drawn(app)[1]
-
-
-def test_an_empty_home_says_what_would_be_here(open_page: Open):
-    app = open_page("compare")
-    assert not app.exception
-    assert "Runs side by side will be here" in said(app)
-
-
 def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", task="rc", seed=7, signal=1.0 + i) for i in range(2)]
     app = open_page("compare", runs=",".join(ids))
-    ye, bluq = comparison_data(app)["published"]
+    ye, bluq = sent(app, "groups")["published"]
     assert (ye["name"], len(ye["models"])) == ("CosmosQA 10k", 16)
     assert ye["title"].endswith("other questions than the runs here")
     assert ye["source"][0].startswith("Published by Ye et al. 2024 (arXiv 2401.12794")
@@ -63,45 +38,44 @@ def test_published_figures_stand_in_rows_of_their_own(open_page: Open):
     ]
     assert [of["set_size"] for of in bluq["models"]] == 6 * [None]
     assert "no test compares them with a run" in said(app)
-    assert len(comparison_data(app)["matrix"]["pairs"]["accuracy"]) == 1
+    assert len(sent(app, "groups")["matrix"]["pairs"]["accuracy"]) == 1
     app.toggle(key="published_switch").set_value(False).run()
     assert app.query_params["published"] == "off"
-    assert comparison_data(app)["published"] == []
+    assert sent(app, "groups")["published"] == []
     assert "hollow diamonds" not in said(app)
 
 
 def test_published_figures_are_filtered_by_source_and_model(open_page: Open):
     run = synthetic_run(model="mine", task="rc", seed=7)
     app = open_page("compare", runs=run)
-    before = comparison_data(app)
+    before = sent(app, "groups")
     app.multiselect(key="compare_published_models").set_value(["Qwen-72B", "Phi-2"]).run()
     assert app.query_params["published_models"] == "Qwen-72B,Phi-2"
-    after = comparison_data(app)
+    after = sent(app, "groups")
     assert [[of["name"] for of in group["models"]] for group in after["published"]] == [["Qwen-72B"], ["Phi-2"]]
     assert after["version"] != before["version"], "the browser draws it anew"
     app.button_group(key="compare_published_by").set_value(["bluq"]).run()
     assert app.query_params["published_by"] == "bluq"
     app = open_page("compare", runs=run, published_by="bluq", published_models="Qwen-72B,Phi-2")
-    assert [[of["name"] for of in group["models"]] for group in comparison_data(app)["published"]] == [["Phi-2"]]
+    assert [[of["name"] for of in group["models"]] for group in sent(app, "groups")["published"]] == [["Phi-2"]]
     app.multiselect(key="compare_published_models").set_value(["Qwen-72B"]).run()
-    assert comparison_data(app)["published"] == []
+    assert sent(app, "groups")["published"] == []
     assert "The filter leaves no published figures of these tasks." in said(app)
     app.button(key="compare_published_clear").click().run()
-    assert [len(group["models"]) for group in comparison_data(app)["published"]] == [16, 6]
+    assert [len(group["models"]) for group in sent(app, "groups")["published"]] == [16, 6]
     assert "published_by" not in app.query_params
 
 
 def test_figures_are_those_of_the_reports_and_the_choice_is_in_the_address(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=7, signal=1.0 + i) for i in range(3)]
     app = open_page("compare", runs=",".join(ids[:2]), alpha="200")
-    assert not app.exception
     assert picked(app) == ids[:2]
     assert dict(app.query_params)["runs"] == ",".join(ids[:2])
     pick(app, *ids)
     assert app.query_params["runs"] == ",".join(ids)
     runs = [evaluation.load(name) for name in ids]
     rows = benchmark.run_rows(runs, benchmark.reports(runs, SetRule(200)))
-    shown = comparison_data(app)
+    shown = sent(app, "groups")
     of_lac = rows[rows["score"] == "lac"]
     assert [run["id"] for run in shown["runs"]] == ids
     assert [run["accuracy"][0] for run in shown["runs"]] == of_lac["accuracy"].tolist()
@@ -119,15 +93,14 @@ def test_an_emptied_choice_stays_empty_and_one_click_brings_the_first_ones_back(
     app = open_page("compare", runs=",".join(ids))
     app.button(key="compare_clear").click().run()
     app.run()
-    assert not app.exception
     assert picked(app) == []
     assert app.query_params["runs"] == "none"
     assert "No run is chosen. Choose at least one run above." in said(app)
-    assert not drawn(app)
+    assert not sent(app, "groups")
     app.button(key="compare_default").click().run()
     assert sorted(picked(app)) == sorted(ids)
     assert "runs" not in app.query_params
-    assert len(drawn(app)) == 2
+    assert sent(app, "letters")
 
 
 def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Open):
@@ -142,11 +115,10 @@ def test_a_link_with_no_runs_reopens_empty_and_a_run_can_be_chosen(open_page: Op
 
 def test_a_single_run_has_its_figures_and_what_needs_two_says_so(open_page: Open):
     app = open_page("compare", runs=synthetic_run())
-    assert not app.exception
-    shown = comparison_data(app)
+    shown = sent(app, "groups")
     assert len(shown["runs"]) == 1
     assert shown["problem"].startswith("The matrix and the questions below compare two runs, and only one is chosen.")
-    assert len(drawn(app)) == 1
+    assert not sent(app, "letters")
 
 
 def test_the_first_run_shows_figures_and_questions_and_tests_nothing(
@@ -157,11 +129,10 @@ def test_the_first_run_shows_figures_and_questions_and_tests_nothing(
         for name in ("run_matrix.run_matrix", "claims.claims"):
             patch.setattr(f"core.reports.compare.{name}", lambda *_, **__: pytest.fail("computed before the paint"))
         app = open_page_early("compare", runs=",".join(ids))
-    assert not app.exception
-    shown = comparison_data(app)
+    shown = sent(app, "groups")
     assert [run["id"] for run in shown["runs"]] == ids
     assert shown["matrix"] is None
-    assert inspector_data(app)["numbers"] is None, "the dot plots are painted first"
+    assert sent(app, "letters")["numbers"] is None, "the dot plots are painted first"
     assert "Can't tell" not in said(app)
 
 
@@ -170,23 +141,23 @@ def test_the_questions_come_after_the_dot_plots_and_with_another_alpha_at_once(
 ):
     link = {"runs": ",".join(synthetic_run(model=f"model-{i}", seed=7) for i in range(2)), "right": "first"}
     app = open_page_early("compare", **link)
-    assert inspector_data(app)["numbers"] is None
-    assert inspector_data(app)["view"]["right"] == "first"
-    waiting = inspector_data(app)["revision"]
+    assert sent(app, "letters")["numbers"] is None
+    assert sent(app, "letters")["view"]["right"] == "first"
+    waiting = sent(app, "letters")["revision"]
     app.run()
-    assert inspector_data(app)["numbers"] is not None
-    assert inspector_data(app)["revision"] == waiting, "the browser shows what the link says, and nothing is undone"
-    monkeypatch.setattr("app.serving.background.start", lambda awaited: None)
+    assert sent(app, "letters")["numbers"] is not None
+    assert sent(app, "letters")["revision"] == waiting, "the browser shows what the link says, and nothing is undone"
+    monkeypatch.setattr("app.background.start", lambda awaited: None)
     app.slider(key="alpha_slider").set_value(0.2).run()
-    assert inspector_data(app)["alpha"] == 200
-    assert inspector_data(app)["numbers"] is not None
+    assert sent(app, "letters")["alpha"] == 200
+    assert sent(app, "letters")["numbers"] is not None
 
 
 def test_what_a_person_has_opened_stays_while_the_claims_arrive(open_page_early: Open, monkeypatch: pytest.MonkeyPatch):
     ids = [synthetic_run(model=f"model-{i}", seed=7) for i in range(2)]
     app = open_page_early("compare", runs=",".join(ids))
     with monkeypatch.context() as patch:
-        patch.setattr("app.serving.background.start", lambda awaited: None)
+        patch.setattr("app.background.start", lambda awaited: None)
         app.run()  # the questions and what is below them
     assert keep_their_places(app, 8)
     assert "Can't tell with 2 models" in said(app)
@@ -207,10 +178,7 @@ def test_claims_have_a_verdict_here_and_on_the_published_table(open_page: Open):
 def test_what_is_folded_opens(open_page: Open):
     ids = [synthetic_run(model="one", seed=1), synthetic_run(model="two", seed=1)]
     app = open_page("compare", runs=",".join(ids))
-    for key in ("shapes_open", "contrasts_open", "abstaining_open"):
-        app.session_state[key] = True
-    app.run()
-    assert not app.exception
+    unfolded(app, "shapes_open", "contrasts_open", "abstaining_open")
     text = said(app)
     assert "No two of these runs differ only in precision" in text
     assert "the run answers" in text
@@ -222,10 +190,12 @@ def test_what_is_folded_opens(open_page: Open):
 def test_runs_of_different_questions_are_told_apart_in_a_sentence(open_page: Open):
     ids = [synthetic_run(seed=1, n=30), synthetic_run(seed=2, n=14, model="other")]
     app = open_page("compare", runs=",".join(ids))
-    assert not app.exception
-    assert comparison_data(app)["problem"] == "No two of the chosen runs were tested on the same questions."
+    assert sent(app, "groups")["problem"] == "No two of the chosen runs were tested on the same questions."
     app = open_page("compare", runs=",".join(ids), first=ids[0], second=ids[1])
-    assert "a comparison needs at least 10" in comparison_data(app)["problem"]
+    assert "a comparison needs at least 10" in sent(app, "groups")["problem"]
+    whole = synthetic_run(seed=3)
+    app = open_page("compare", runs=f"{whole},{shorter_copy(whole, without=91)}")
+    assert "share 9 test questions; runs that share fewer than 10" in sent(app, "groups")["problem"]
 
 
 def test_runs_that_share_nearly_all_questions_are_compared_and_what_differs_is_said(open_page: Open):
@@ -233,8 +203,7 @@ def test_runs_that_share_nearly_all_questions_are_compared_and_what_differs_is_s
     whole = synthetic_run(seed=3)
     ids = [whole, shorter_copy(whole, without=3), narrow_copy(whole)]
     app = open_page("compare", runs=",".join(ids))
-    assert not app.exception
-    shown = comparison_data(app)
+    shown = sent(app, "groups")
     assert shown["groups"][0]["runs"] == ids
     assert shown["problem"] == ""
     assert [of["k"] for of in shown["runs"]] == [4, 4, 4]
@@ -244,17 +213,10 @@ def test_runs_that_share_nearly_all_questions_are_compared_and_what_differs_is_s
     assert "E and F are left out of 2 of 3 runs, because other runs on the same questions lack them." in text
     assert "3 of 100 questions are not in all of these runs and are left out." in text
     assert "Besides their models" not in text
-    assert inspector_data(app)["letters"] == ["A", "B", "C", "D"]
+    assert sent(app, "letters")["letters"] == ["A", "B", "C", "D"]
     with_shots = synthetic_run(seed=3, shots=2, model="other")
     app = open_page("compare", runs=f"{whole},{with_shots}")
     assert "Besides their models, these runs differ in shots (0, 2)." in said(app)
-
-
-def test_runs_that_share_few_questions_say_how_many(open_page: Open):
-    whole = synthetic_run(seed=3)
-    app = open_page("compare", runs=f"{whole},{shorter_copy(whole, without=91)}")
-    assert not app.exception
-    assert "share 9 test questions; runs that share fewer than 10" in comparison_data(app)["problem"]
 
 
 def test_a_run_that_is_gone_is_one_sentence(open_page: Open):
@@ -270,19 +232,15 @@ def test_every_score_can_be_compared(score: str, open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=7, n=240) for i in range(2)]
     app = open_page("compare", runs=",".join(ids))
     app.selectbox(key="score_choice").set_value(score)
-    for key in ("shapes_open", "abstaining_open"):
-        app.session_state[key] = True
-    app.run()
-    assert not app.exception
+    unfolded(app, "shapes_open", "abstaining_open")
     assert app.query_params.get("score", "lac") == score
     runs = [evaluation.load(name) for name in ids]
     found = run_matrix.run_matrix(runs, 100, score=score)
-    shown = comparison_data(app)
+    shown = sent(app, "groups")
     assert [of["name"] for of in shown["scores"]] == list(shown_with(score))
     assert shown["matrix"]["figures"]["set_size"] == list(found.figures["set_size"])
     assert shown["matrix"]["pairs"]["set_size"][0][2:5] == [*astuple(found.pairs["set_size"][0].difference)]
     again = open_page("compare", runs=",".join(ids), score=score)
-    assert not again.exception
     assert not again.error
     assert again.selectbox(key="score_choice").value == score
 
@@ -314,18 +272,17 @@ def test_a_link_reopens_the_pair_the_filters_and_the_question(open_page: Open):
     }
     app = open_page("compare", **link)
     assert {name: app.query_params[name] for name in link} == link
-    assert comparison_data(app)["view"] == {name: link[name] for name in ("measure", "first", "second")}
+    assert sent(app, "groups")["view"] == {name: link[name] for name in ("measure", "first", "second")}
     bad = open_page("compare", runs=",".join(ids), right="most", change="no")
-    assert not bad.exception
     assert "right" in said(bad)
 
 
 def test_runs_of_two_banks_have_a_matrix_each(open_page: Open):
     ids = [synthetic_run(model=f"model-{i}", seed=i // 2, n=60) for i in range(4)]
-    shown = comparison_data(open_page("compare", runs=",".join(ids)))
+    shown = sent(open_page("compare", runs=",".join(ids)), "groups")
     assert shown["group"] == [0, 1]
     assert [of["runs"] for of in shown["groups"]] == [ids[:2], ids[2:]]
-    shown = comparison_data(open_page("compare", runs=",".join(ids), first=ids[2], second=ids[3]))
+    shown = sent(open_page("compare", runs=",".join(ids), first=ids[2], second=ids[3]), "groups")
     assert shown["group"] == [2, 3]
 
 
@@ -350,7 +307,7 @@ def test_the_first_paint_of_compare_waits_for_no_charts_and_no_tests(home: Path)
     code = (
         "import sys\n"
         "from streamlit.testing.v1 import AppTest\n"
-        "from app.serving import background\n"
+        "from app import background\n"
         "background.start = lambda awaited: None\n"
         "before = set(sys.modules)\n"
         f"page = AppTest.from_file({str(ROOT / 'app' / 'main.py')!r}, default_timeout=100)\n"

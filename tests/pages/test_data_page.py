@@ -30,7 +30,7 @@ from core.settings import settings
 from core.tables.tabular import open_sheet
 from tests.conftest import synthetic_run
 from tests.core.exchange import test_llm_uncertainty_bench as published
-from tests.pages.conftest import Open, picked, said
+from tests.pages.conftest import Open, click, picked, said
 
 CSV = b"qid,A,B,C,answer\n1,0.5,0.3,0.2,A\n2,0.1,0.8,0.1,B\n3,0.3,0.3,0.4,C\n4,0.6,0.2,0.2,A\n"
 ODD = b"one,two,three,says\n0.5,0.3,0.2,one\n0.1,0.8,0.1,two\n0.3,0.3,0.4,three\n0.6,0.2,0.2,one\n"
@@ -46,11 +46,6 @@ def upload(app, *files: tuple[str, bytes]):
     return app.file_uploader[0].set_value([(name, content, "text/plain") for name, content in files]).run()
 
 
-def press(app, beginning: str):
-    (button,) = (button for button in app.button if button.label.startswith(beginning))
-    return button.click().run()
-
-
 def runs_shown(app) -> pd.DataFrame:
     """The preview, a row a run."""
     return next(frame.value for frame in app.dataframe if "Set size" in frame.value)
@@ -62,15 +57,13 @@ def own_runs() -> list[str]:
 
 def test_a_dropped_table_is_shown_with_its_figures_and_written_when_a_person_says_so(open_page: Open):
     app = upload(open_page("data"), ("mine.csv", CSV))
-    assert not app.exception
     shown = runs_shown(app)
     assert shown[["Model", "Task", "Questions", "Options"]].to_numpy().tolist() == [["mine", "mine", 4, 3]]
     assert shown["Accuracy"].tolist() == [100.0]
     assert shown["Note"].tolist() == ["does not say its model and task"]
     assert own_runs() == []
-    press(app, "Import 1 run")
+    click(app, "Import 1 run")
     assert "1 run imported" in said(app)
-    assert not app.exception
     (name,) = own_runs()
     assert evaluation.load(name).probabilities == pytest.approx(
         np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.3, 0.3, 0.4], [0.6, 0.2, 0.2]]), abs=1e-6
@@ -84,7 +77,7 @@ def test_what_files_lack_is_asked_for_once(open_page: Open):
     assert box.label == "Model of the 2 runs that do not name one"
     box.set_value("my-model").run()
     assert runs_shown(app)["Model"].tolist() == ["my-model", "my-model"]
-    press(app, "Import 2 runs")
+    click(app, "Import 2 runs")
     assert [store.read_record(name).spec.model for name in own_runs()] == ["my-model"] * 2
 
 
@@ -95,9 +88,8 @@ def test_columns_that_are_not_recognised_are_mapped_once_and_remembered(open_pag
     options.set_value(["one", "two", "three"])
     next(box for box in app.selectbox if box.label == "Answer").set_value("says")
     app.run()
-    assert not app.exception
     assert sorted(runs_shown(app)["Questions"]) == [4, 5]
-    press(app, "Import 2 runs")
+    click(app, "Import 2 runs")
     assert len(own_runs()) == 2
     again = upload(open_page("data"), ("later.csv", ODD + b"0.2,0.2,0.6,three\n"))
     assert runs_shown(again)["Options"].tolist() == [3]
@@ -105,7 +97,6 @@ def test_columns_that_are_not_recognised_are_mapped_once_and_remembered(open_pag
 
 def test_what_is_wrong_is_said_with_the_file_and_line_and_the_rest_is_read(open_page: Open):
     app = upload(open_page("data"), ("bad.csv", CSV + b"5,0.5,x,0.2,A\n"), ("good.csv", CSV))
-    assert not app.exception
     assert "**bad.csv**: Line 6: expected a number in 'B', found 'x'." in said(app)
     assert "hedge-upload" not in said(app)
     assert runs_shown(app)["File"].tolist() == ["good.csv"]
@@ -116,14 +107,12 @@ def test_a_refused_upload_names_the_uploaded_file_and_no_temporary_path(open_pag
     """A result whose answers lie in no uploaded file, a name that no disk takes, and files that are no results."""
     result = published.write(tmp_path)
     app = upload(open_page("data"), (result.name, result.read_bytes()), ("x.zip", b"PK\x03\x04 cut"), ("e.csv", b""))
-    assert not app.exception
     text = said(app)
     assert f"**{result.name}**: It has no answers; bring in halu_dialogue.json or halu_dialogue.labels.json" in text
     assert "**x.zip**: Expected a whole zip archive" in text
     assert "**e.csv**: Expected results, found an empty file." in text
     long = f"{'é' * 200}.pkl"
     upload(app, (long, result.read_bytes()))
-    assert not app.exception
     assert f"**{long}**: Its name does not say the data set" in said(app)
     for temporary in ("hedge-upload", tempfile.gettempdir()):
         assert temporary not in text + said(app)
@@ -162,8 +151,7 @@ def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page:
     results = [published.write(tmp_path, name=f"Tiny{i}_halu_dialogue_base_icl1.pkl") for i in range(27)]
     files = [*results, tmp_path / "halu_dialogue.labels.json"]
     app = upload(open_page("data"), *((path.name, path.read_bytes()) for path in files))
-    press(app, "Import 27 runs")
-    assert not app.exception
+    click(app, "Import 27 runs")
     links = [link.proto for link in app.get("page_link")]
     opened = [parse_qs(link.query_string) for link in links]
     assert sorted(one["run"][0] for one in opened if "run" in one) == own_runs()
@@ -179,15 +167,14 @@ def test_each_of_many_imported_runs_can_be_opened_and_all_be_compared(open_page:
 
 def test_an_import_is_not_doubled_and_can_be_taken_back(open_page: Open):
     app = upload(open_page("data"), ("mine.csv", CSV))
-    press(app, "Import 1 run")
+    click(app, "Import 1 run")
     assert {link.proto.label for link in app.get("page_link")} >= {"Open in the Alpha lab", "Calibration"}
     upload(app, ("mine.csv", CSV), ("new.csv", CSV.replace(b"0.5,0.3", b"0.4,0.4")))
     assert runs_shown(app)["Note"].tolist() == ["is here already", "does not say its model and task"]
-    press(app, "Import 1 run")
+    click(app, "Import 1 run")
     assert "1 run imported. 1 was here already." in said(app)
     assert len(own_runs()) == 2
-    press(app, "Remove these")
-    assert not app.exception
+    click(app, "Remove these")
     assert "1 removed" in said(app)
     assert len(own_runs()) == 1
     assert len(trash.binned()) == 1
@@ -205,11 +192,10 @@ def test_an_export_of_a_run_that_is_here_is_that_run(open_page: Open):
 def test_a_jury_is_imported_with_the_runs_in_one_click(open_page: Open):
     app = upload(open_page("data"), ("j.csv", JURY), ("mine.csv", CSV))
     assert "**Jury of 2 jurors** from j" in said(app)
-    press(app, "Import 1 run and 1 jury")
-    assert not app.exception
+    click(app, "Import 1 run and 1 jury")
     own = [name for name in jury_store.jury_ids() if jury_store.folder_of(name).is_relative_to(settings().home)]
     assert len(own) == 1
-    press(app, "Remove these")
+    click(app, "Remove these")
     assert own[0] not in jury_store.jury_ids()
     assert own_runs() == []
 
@@ -218,13 +204,11 @@ def test_files_for_other_pages_are_taken_there(open_page: Open):
     talk = b"user: I feel lost.\nassistant: Tell me more.\nuser: It is work.\nassistant: What about it?\n"
     bank = b'{"question": "Which is red?", "options": ["blood", "grass"], "label": 0}\n' * 2
     app = upload(open_page("data"), ("talk.txt", talk), ("bank.jsonl", bank), ("notes.md", b"Nothing here."))
-    assert not app.exception
     text = said(app)
     assert "**1 conversation**: talk.txt. The Perplexity page scores the words of conversations." in text
     assert "**1 question bank**: bank.jsonl." in text
     assert "**notes.md**: It is text without results." in text
     app.button(key="use-questions").click().run()
-    assert not app.exception
     (task,) = app.session_state["launch_tasks"]
     assert Path(task).is_relative_to(settings().home / "questions")
     assert Path(task).read_bytes() == bank
@@ -235,7 +219,6 @@ def test_a_conversation_is_opened_on_its_page(open_page: Open):
     table = "Context,Response\n" + "".join(f'I feel lost {i}.,"Tell me more, whenever you like."\n' for i in range(60))
     app = upload(open_page("data"), ("talk.txt", talk), ("many.csv", table.encode()))
     app.button(key="use-conversation").click().run()
-    assert not app.exception
     assert len(app.multiselect(key="words_talks").value) == 50
     assert len(app.multiselect(key="words_talks").options) == 61 + len(conversations.bundled())
     words = " ".join(caption.value for caption in app.caption).replace("\\", "")
@@ -253,11 +236,10 @@ def test_subjects_of_a_benchmark_are_one_run_if_a_person_says_so(open_page: Open
     next(box for box in app.text_input if box.label.startswith("Model")).set_value("m").run()
     (join,) = (toggle for toggle in app.toggle if toggle.label.startswith("Make one run of a model's subjects"))
     join.set_value(True).run()
-    assert not app.exception
     shown = runs_shown(app).set_index("Task")
     assert shown["Questions"].to_dict() == {"mmlu": 8, "mine": 4}
     assert "8 questions of 2 subjects" in said(app)
-    press(app, "Import 2 runs")
+    click(app, "Import 2 runs")
     assert sorted(store.read_record(name).spec.task for name in own_runs()) == ["mine", "mmlu"]
 
 
@@ -274,9 +256,8 @@ def test_a_table_that_can_be_read_in_two_ways_is_asked_about(open_page: Open):
         assert "--" not in said(app)
         assert "not imported" not in " ".join(expander.label for expander in app.expander)
         box.set_value(list(words)[1]).run()
-        assert not app.exception
         assert list(words.values())[1] in said(app)
-        press(app, "Import 1 run")
+        click(app, "Import 1 run")
         (run,) = (run for run in own_runs() if store.read_record(run).spec.task == name.removesuffix(".csv"))
         assert evaluation.load(run).probabilities.shape == shape
         again = upload(open_page("data"), (name, content))
@@ -291,14 +272,6 @@ def test_a_form_of_columns_suggests_what_all_rows_say(open_page: Open):
     assert next(box for box in app.selectbox if box.label == "Split").value == "split"
 
 
-def test_nonsense_is_refused_in_a_sentence(open_page: Open):
-    names = ("a.csv", "a.jsonl", "a.npz", "a.eval", "a.pkl", "a.parquet", "a.xlsx", "a.txt", "a.json", "a.npy")
-    app = upload(open_page("data"), *((name, b"\x00\xff nonsense") for name in names))
-    assert not app.exception
-    assert f"{len(names)} files are not imported" in [expander.label for expander in app.expander]
-    assert not settings().runs.exists()
-
-
 def test_a_remembered_mapping_that_is_damaged_is_forgotten(home):
     column_mappings.remember(["a", "b"], Columns(("a", "b"), "c"))
     assert column_mappings.recall(["a", "b"]) == Columns(("a", "b"), "c")
@@ -310,26 +283,12 @@ def test_a_remembered_mapping_that_is_damaged_is_forgotten(home):
 def test_what_goes_out_is_what_the_reports_say(open_page: Open, tmp_path):
     name = synthetic_run()
     app = open_page("data")
-    assert not app.exception
     assert picked(app) == [name]
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels == [
-        "CSV",
-        "Parquet",
-        "JSON lines",
-        "Results, summary, configuration",
-        "SVG",
-        "PDF",
-        "PNG",
-        "HTML",
-        "Caption",
-        "All figures",
-        "LaTeX",
-        "Markdown",
-        "BibTeX",
-        "XLSX",
-        "Report (works offline)",
-    ]
+    assert " | ".join(labels) == (
+        "CSV | Parquet | JSON lines | Results, summary, configuration | SVG | PDF | PNG | HTML | Caption | "
+        "All figures | LaTeX | Markdown | BibTeX | XLSX | Report (works offline)"
+    )
     asked = SetRule()
     with zipfile.ZipFile(io.BytesIO(export_files._benchmark([name], asked))) as archive:
         results = json.loads(archive.read("results.json"))

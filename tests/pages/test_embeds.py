@@ -8,15 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app.components.shared import embed
 from core.reports.lesson import LESSONS, load
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
-
-PAGES = {
-    "alpha_lab": ("alpha_lab", "hedge_synthetic_question-answering_alpha-0.20_alpha-lab.html"),
-    "one_question": ("question", "hedge_synthetic_question-answering_alpha-0.20_one-question.html"),
-    "stream_lab": ("stream_lab", "hedge_synthetic_question-answering_alpha-0.20_stream-lab.html"),
-    "learn": ("lesson", "hedge_synthetic_question-answering_lesson-sets-2-score.html"),
-}
-"""The key of the button on each page, and the name of its file."""
+from tests.pages.conftest import Open, said, unfolded
 
 
 def frames(app: AppTest) -> list[str]:
@@ -24,23 +16,23 @@ def frames(app: AppTest) -> list[str]:
     return [str(one.value) for one in app.code if "<iframe" in str(one.value)]
 
 
-def unfolded(app: AppTest, key: str) -> AppTest:
-    app.session_state[f"{key}_embed"] = True
-    return app.run()
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_of_moving_figures_offers_its_file(open_page: Open, page: str):
+@pytest.mark.parametrize(
+    ("page", "key", "ending"),
+    [
+        ("alpha_lab", "alpha_lab", "alpha-0.20_alpha-lab"),
+        ("one_question", "question", "alpha-0.20_one-question"),
+        ("stream_lab", "stream_lab", "alpha-0.20_stream-lab"),
+        ("learn", "lesson", "lesson-sets-2-score"),
+    ],
+)
+def test_every_page_of_moving_figures_offers_its_file(open_page: Open, page: str, key: str, ending: str):
     run_id = synthetic_run(n=200)
-    key, name = PAGES[page]
     app = open_page(page, run=run_id, alpha="200", **({"step": "2"} if page == "learn" else {}))
-    assert not app.exception
     assert frames(app) == []  # made only once a person asks
-    app = unfolded(app, key)
-    assert not app.exception
+    app = unfolded(app, f"{key}_embed")
     assert not app.error
     (line,) = frames(app)
-    assert f'src="{name}"' in line
+    assert f'src="hedge_synthetic_question-answering_{ending}.html"' in line
     assert "One HTML file of 0." in said(app)
     assert "title=" in line
     assert run_id not in line
@@ -50,15 +42,13 @@ def test_the_end_of_a_lesson_and_the_sheet_offer_none(open_page: Open):
     run_id = synthetic_run(n=200)
     end = len(load(LESSONS["sets"]).steps) + 1
     for view in ({"step": str(end)}, {"sheet": "on"}):
-        app = unfolded(open_page("learn", run=run_id, **view), "lesson")
-        assert not app.exception
+        app = unfolded(open_page("learn", run=run_id, **view), "lesson_embed")
         assert frames(app) == []
 
 
 def test_too_large_a_run_is_refused_in_one_sentence(open_page: Open, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("charts.embed.LARGEST", 1000)
-    app = unfolded(open_page("alpha_lab", run=synthetic_run(n=60)), "alpha_lab")
-    assert not app.exception
+    app = unfolded(open_page("alpha_lab", run=synthetic_run(n=60)), "alpha_lab_embed")
     assert frames(app) == []
     assert "This embed would have 0." in said(app)
     assert "choose a run with fewer questions." in said(app)

@@ -13,12 +13,12 @@ import pytest
 from app.navigation import MENU, PAGES
 from core.settings import ROOT
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, components, said
 
 PREPARED = """
 from functools import partial
-from app.serving import background
-from app.caches import doctor_cache
+from app import background
+from app.components.doctor import doctor_cache
 from core.runs.answering import client
 from core.jury import experiment
 from core.runs import engine
@@ -104,11 +104,28 @@ def test_an_unforeseen_error_is_a_sentence_and_a_log(
 
     monkeypatch.setattr("app.caches.run_cache.runs", broken)
     app = open_page("overview")
-    assert not app.exception
     assert len(app.error) == 1
     assert "ZeroDivisionError" in said(app)
     assert "secret" not in said(app)
     assert "secret of the house" in caplog.text
+
+
+EMPTY = {
+    "alpha_lab": "once a run has ended",
+    "one_question": "once a run has ended",
+    "learn": "once a run has ended",
+    "compare": "Runs side by side will be here",
+    "calibration": "Reliability diagrams will be here",
+    "stream_lab": "A stream of questions whose kind changes will be here",
+}
+
+
+@pytest.mark.parametrize("page", EMPTY)
+def test_a_home_without_runs_says_what_would_be_here_and_offers_the_first_one(page: str, open_page: Open):
+    app = open_page(page)
+    assert EMPTY[page] in said(app)
+    assert "Launch the first run" in [button.label for button in app.button]
+    assert not components(app)
 
 
 def test_the_menu_has_four_groups():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from core.calibration.jackknife import random_groups
 from core.jury.experiment import Protocol, run
 from core.jury.pipeline import jury_store
 from tests.core.jury.verdicts import jury, seeded_jury
-from tests.pages.conftest import Open, components, keep_their_places, said, static_tables
+from tests.pages.conftest import Open, click, keep_their_places, said, sent, static_tables, unfolded
 
 
 @pytest.fixture(autouse=True)
@@ -22,14 +21,8 @@ def without_bundled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.jury.pipeline.jury_store.ASSETS", home.parent / "assets")
 
 
-def sent(app) -> dict:
-    one = next(one for one in components(app) if one.proto.component_name == "hedge_jury")
-    return json.loads(one.proto.mixed.json or one.proto.json)
-
-
 def test_without_a_jury_it_offers_to_bring_one_in(open_page: Open) -> None:
     app = open_page("jury")
-    assert not app.exception
     assert "There is no jury yet" in said(app)
 
 
@@ -37,9 +30,8 @@ def test_a_jury_of_a_link(open_page: Open) -> None:
     judged = seeded_jury(120)
     name = jury_store.save(judged, name="Mine", origin="a test")
     app = open_page("jury", jury=name, rule="veto", at="40", confidence="platt", judged="all", order="f1")
-    assert not app.exception
     assert not app.warning
-    data = sent(app)
+    data = sent(app, "rules")
     assert data["view"] == {"rule": "veto", "at": 40, "cases": "all", "order": "f1", "card": ""}
     found = run(judged, Protocol(share=None, disagreement=False, confidence="platt"))
     by = {of.rule: of for of in found.outcomes}
@@ -60,17 +52,13 @@ def test_a_source_without_parts_is_split_in_half(open_page: Open) -> None:
         jury(judged.p_true, judged.labels), name="No parts", origin="a test", notes=["a.txt: 80 of 81 lines joined."]
     )
     app = open_page("jury", jury=name, judged="all")
-    assert not app.exception
     assert "40 calibrate and 40 test" in said(app)
     assert "80 of 81 lines joined" in said(app)
 
 
 def test_two_jurors_and_folded_parts(open_page: Open) -> None:
     name = jury_store.save(seeded_jury(80, 2), name="Two", origin="a test")
-    app = open_page("jury", jury=name)
-    app.session_state["jury_sets_open"] = app.session_state["jury_table_open"] = True
-    app.run()
-    assert not app.exception
+    app = unfolded(open_page("jury", jury=name), "jury_sets_open", "jury_table_open")
     assert "This needs at least three jurors" in said(app)
     assert {metric.label for metric in app.metric} == {"Hold the truth", "{True}", "{False}", "{True, False}", "{}"}
 
@@ -78,7 +66,6 @@ def test_two_jurors_and_folded_parts(open_page: Open) -> None:
 def test_nonsense_in_a_link_is_named(open_page: Open) -> None:
     jury_store.save(seeded_jury(60), name="Mine", origin="a test")
     app = open_page("jury", jury="gone", rule="dice", at="200")
-    assert not app.exception
     assert "There is no jury gone" in said(app)
     assert "The link's rule is “dice”" in said(app)
     assert "The link's at is “200”" in said(app)
@@ -88,7 +75,6 @@ def test_a_jury_that_never_disagrees_is_a_sentence(open_page: Open) -> None:
     judged = seeded_jury(60)
     name = jury_store.save(judged.rows(~judged.disagreed), name="Alike", origin="a test")
     app = open_page("jury", jury=name)
-    assert not app.exception
     assert "agree on all" in said(app)
     assert "choose all answers" in said(app)
 
@@ -97,10 +83,9 @@ def test_judgements_are_brought_in_on_the_data_page(open_page: Open) -> None:
     app = open_page("data")
     content = seeded_jury(60).table().to_csv(index=False).encode()
     app.file_uploader[0].set_value([("mine.csv", content, "text/csv")]).run()
-    assert not app.exception
     assert app.dataframe[0].value["Juror"].tolist() == ["juror0", "juror1", "juror2"]
     assert jury_store.jury_ids() == []
-    next(button for button in app.button if button.label.startswith("Import")).click().run()
+    click(app, "Import")
     assert "1 jury imported" in said(app)
     (name,) = jury_store.jury_ids()
     assert jury_store.read_record(name).answers == 60
@@ -115,12 +100,11 @@ def test_pairs_of_answers_are_brought_in_as_such_and_not_called_right(open_page:
     assert list(app.dataframe[0].value.columns) == ["Juror", "Pairs", "Says first is better", "Agrees with the label"]
     assert "of the pairs, the first answer is better" in said(app)
     assert "are right" not in said(app)
-    next(button for button in app.button if button.label.startswith("Import")).click().run()
+    click(app, "Import")
     (name,) = jury_store.jury_ids()
     assert jury_store.read(name).pairwise
     page = open_page("jury", jury=name, judged="all")
-    assert not page.exception
-    assert sent(page)["pairwise"] is True
+    assert sent(page, "rules")["pairwise"] is True
     assert "Each row is a pair of answers" in said(page)
     assert "The jurors are unanimous on" in said(page)
     assert "are wrong" not in said(page)
@@ -137,5 +121,4 @@ def test_text_files_say_how_many_lines_were_joined(open_page: Open) -> None:
     app.file_uploader[0].set_value(files).run()
     assert "a.txt: 6 of 7 lines were joined with truth.csv" in said(app)
     app.file_uploader[0].set_value(files[:2]).run()
-    assert not app.exception
     assert "**a.txt and b.txt**: It does not say what is right" in said(app).replace("a.txt, b.txt", "a.txt and b.txt")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from app.components import learn
 from app.showcase import showcase
@@ -16,23 +14,16 @@ from core.reports import lesson
 from core.reports.lesson import LESSONS
 from core.settings import ASSETS
 from tests.conftest import synthetic_run
-from tests.pages.conftest import Open, components, pick, said
+from tests.pages.conftest import Open, pick, sent
 
 STEPS = lesson.load().steps
-
-
-def sent(app: AppTest) -> dict[str, object]:
-    """What the component was given, without its tables."""
-    (found,) = components(app)
-    return json.loads(found.proto.mixed.json)
 
 
 @pytest.mark.parametrize(("step", "alpha"), [("1", "100"), ("5", "255"), ("9", "1")])
 def test_the_link_names_step_and_alpha(open_page: Open, step: str, alpha: str):
     run_id = synthetic_run()
     app = open_page("learn", run=run_id, step=step, alpha=alpha)
-    assert not app.exception
-    given = sent(app)
+    given = sent(app, "steps")
     assert given["start"] == {
         "step": int(step),
         "alpha": int(alpha),
@@ -48,7 +39,7 @@ def test_the_link_names_step_and_alpha(open_page: Open, step: str, alpha: str):
 
 def test_the_end_leads_on_with_the_run_and_alpha(open_page: Open):
     run_id = synthetic_run()
-    given = sent(open_page("learn", run=run_id, alpha="255"))
+    given = sent(open_page("learn", run=run_id, alpha="255"), "steps")
     links = {of["name"]: of["href"] for of in given["links"]}
     assert links["alpha_lab"] == f"alpha_lab?run={run_id}&alpha=255"
     assert links["one_question"] == f"one_question?run={run_id}&alpha=255&ask=own"
@@ -61,20 +52,9 @@ def test_guesses_are_kept_for_the_session_and_for_their_run(open_page: Open):
     guesses = {"certainty": {"value": 0.5, "truth": 0.6, "alpha": 100, "k": 6}}
     app.session_state[learn.GUESSES_KEY] = {first: guesses}
     app.run()
-    assert sent(app)["start"]["guesses"] == guesses
+    assert sent(app, "steps")["start"]["guesses"] == guesses
     pick(app, second)
-    assert sent(app)["start"]["guesses"] == {}
-
-
-def test_nonsense_in_a_link_is_named(open_page: Open):
-    synthetic_run()
-    assert "must be a whole number from 1" in said(open_page("learn", step="0"))
-
-
-def test_without_runs_it_offers_the_first_one(open_page: Open):
-    app = open_page("learn")
-    assert not app.exception
-    assert "once a run has ended" in said(app)
+    assert sent(app, "steps")["start"]["guesses"] == {}
 
 
 def test_a_damaged_jury_that_ships_is_named_with_the_way_out(

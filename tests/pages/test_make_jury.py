@@ -13,7 +13,7 @@ from core.runs.agent import liveness
 from core.runs.execution import jury_run
 from core.storage.file_lock import take
 from pocket_world.jury import SPECS
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, click, said, unfolded
 
 
 @pytest.fixture
@@ -24,35 +24,27 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[JurySpec]:
     return asked
 
 
-def opened(open_page: Open):
-    app = open_page("new_run")
-    app.session_state["make_jury_open"] = True
-    return app.run()
-
-
 def test_what_is_offered_at_first_can_be_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
     """The models that ship with Hedge, tuned for as long as they need to learn something."""
-    app = opened(open_page)
-    next(button for button in app.button if button.label == "Make this jury").click().run()
-    assert not app.exception
+    app = unfolded(open_page("new_run"), "make_jury_open")
+    click(app, "Make this jury")
     (spec,) = launched
     assert replace(spec, samples=None) == SPECS["pocket-3m-instruct"]
     assert spec.samples >= len(jury_spec.drawn(SPECS["pocket-3m-instruct"]))
 
 
 def test_a_jury_is_asked_for(open_page: Open, launched: list[JurySpec]) -> None:
-    app = opened(open_page)
+    app = unfolded(open_page("new_run"), "make_jury_open")
     app.text_input(key="jury_jurors").set_value("pocket-1m, pocket-1m")
     app.number_input(key="jury_samples").set_value(50)
-    next(button for button in app.button if button.label == "Make this jury").click().run()
-    assert not app.exception
+    click(app, "Make this jury")
     assert launched == [JurySpec(base="pocket-3m-instruct", jurors=("pocket-1m", "pocket-1m"), samples=50)]
 
 
 def test_one_juror_is_no_jury(open_page: Open, launched: list[JurySpec]) -> None:
-    app = opened(open_page)
+    app = unfolded(open_page("new_run"), "make_jury_open")
     app.text_input(key="jury_jurors").set_value("pocket-1m")
-    next(button for button in app.button if button.label == "Make this jury").click().run()
+    click(app, "Make this jury")
     assert "at least two jurors, got 1" in said(app)
     assert launched == []
 
@@ -68,14 +60,13 @@ def test_one_at_work_is_watched_and_cancelled(open_page: Open) -> None:
     lock = take(liveness.run_lock(folder))
     assert lock is not None
     with lock:
-        app = opened(open_page)
-        assert not app.exception
+        app = unfolded(open_page("new_run"), "make_jury_open")
         bars = [str(bar.proto.text).replace("\\", "") for bar in app.get("progress")]
         assert any("tuning pocket-1m-2 · 7 of 100" in bar for bar in bars)
         assert any(button.label == "Cancel" for button in app.button)
         assert any("path.json is damaged" in error.value.replace("\\", "") for error in app.error)
     store.update_record(run.run_id, state="failed", message=engine.states.LOST, ended=3.0)
-    app = opened(open_page)
+    app = unfolded(open_page("new_run"), "make_jury_open")
     assert "its process ended before the run did" in said(app).lower()
     assert "Resume" in [button.label for button in app.button]
 
@@ -91,5 +82,5 @@ def test_a_run_that_made_a_jury_is_on_no_page_of_answers_or_of_perplexity(open_p
         app = open_page(page)
         assert not app.exception, page
         assert run.run_id not in said(app), page
-    links = [link.proto.label for link in opened(open_page).get("page_link")]
+    links = [link.proto.label for link in unfolded(open_page("new_run"), "make_jury_open").get("page_link")]
     assert "Open on the Jury page" in links

@@ -19,7 +19,8 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
-from app.caches import live_runs, overview_cache, preview_cache
+from app.caches import live_runs, overview_cache
+from app.components.new_run import preview_cache
 from app.formatting import clock
 from core.errors import RunError
 from core.models.devices.nvml import GpuMetrics
@@ -31,7 +32,7 @@ from core.runs.store import Progress
 from hedge.cli import main, parser
 from hedge.commands.runs import specs_of
 from tests.conftest import give_files, synthetic_run
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, click, said
 
 
 @pytest.fixture
@@ -51,13 +52,8 @@ def status(run_id: str, **changes: Any) -> RunStatus:
     return replace(found, **changes)
 
 
-def press(app: Any, label: str) -> Any:
-    return next(button for button in app.button if button.label == label).click().run()
-
-
 def test_an_empty_list_says_what_will_be_there(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
-    assert not app.exception
     assert "Runs that you launch appear here" in said(app)
 
 
@@ -68,8 +64,7 @@ def test_the_form_becomes_a_spec(open_page: Open, asked: list[Any]):
     app.number_input(key="launch_samples").set_value(300)
     app.segmented_control(key="launch_strategies").set_value(["shared"])
     app.multiselect(key="launch_shots").set_value([2])
-    press(app, "Launch")
-    assert not app.exception
+    click(app, "Launch")
     assert asked == [RunSpec(model="fake", task="qa", samples=300, strategy="shared", shots=2)]
     assert "Launched fake on Question answering, 300 questions at most" in said(app)
 
@@ -89,8 +84,7 @@ def test_every_choice_of_the_command_line_becomes_part_of_the_spec(open_page: Op
     app.number_input(key="launch_batch").set_value(4)
     app.number_input(key="launch_seed").set_value(3)
     app.slider(key="launch_share").set_value(0.25)
-    press(app.run(), "Launch 2 runs")
-    assert not app.exception
+    click(app.run(), "Launch 2 runs")
     assert [error.value for error in app.error] == []
     # Texts are asked without an order, so the rotations are left out of their runs.
     rest = {"form": "cloze", "prompt_format": "chat", "rotations": False, "dtype": "bfloat16", "seed": 3}
@@ -137,7 +131,7 @@ def test_weights_of_few_bits_are_offered_where_they_can_be_used(open_page: Open,
 
 def previewed(app: Any) -> Any:
     """The page once the process that reads the prompt has ended."""
-    app = press(app, "Show the exact prompt")
+    app = click(app, "Show the exact prompt")
     _, reading = app.session_state["previewed"]
     assert reading.ended.wait(120)
     return app.run()
@@ -171,7 +165,6 @@ def test_the_exact_prompt_is_that_of_the_run(open_page: Open, tasks: None):
     app.segmented_control(key="launch_strategies").set_value(["shared"])
     app.segmented_control(key="launch_form").set_value("cloze")
     app = previewed(app)
-    assert not app.exception
     spec = RunSpec(model="pocket-8m", task="qa", samples=100, shots=1, strategy="shared", form="cloze")
     _, reading = app.session_state["previewed"]
     (found,) = reading.found
@@ -208,9 +201,9 @@ def test_a_prompt_on_its_way_is_seen_and_asked_for_once(open_page: Open, tasks: 
         return printed(command)
 
     monkeypatch.setattr(preview_cache, "_output", slow)
-    app = press(open_page("new_run"), "Show the exact prompt")
+    app = click(open_page("new_run"), "Show the exact prompt")
     assert "Reading the prompt with the model's tokenizer" in said(app)
-    press(app, "Show the exact prompt")
+    click(app, "Show the exact prompt")
     go.set()
     _, reading = app.session_state["previewed"]
     assert reading.ended.wait(120)
@@ -260,9 +253,9 @@ def test_prompts_that_do_not_fit_are_counted(open_page: Open, tasks: None, monke
 def test_short_and_long_are_the_modes_of_the_command_line(open_page: Open, asked: list[Any]):
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
-    press(app, "Launch")
+    click(app, "Launch")
     app.segmented_control(key="launch_mode").set_value("long").run()
-    press(app, "Launch")
+    click(app, "Launch")
     assert [spec.samples for spec in asked] == [100, 10_000]
 
 
@@ -270,7 +263,6 @@ def test_a_model_that_is_nowhere_is_one_sentence(open_page: Open, asked: list[An
     # As if it had been typed: AppTest can't choose what is not among the options.
     monkeypatch.setattr("app.components.new_run.form.known_models", lambda: [str(tmp_path / "no-model")])
     app = open_page("new_run")
-    assert not app.exception
     assert len(app.error) == 1
     assert "There is no folder" in said(app)
     assert next(button for button in app.button if button.label == "Launch").disabled
@@ -282,11 +274,10 @@ def test_a_running_run_shows_progress_rate_time_and_worker(open_page: Open, aske
     progress = Progress(done=40, total=200, stage="scoring", rate=12.5, remaining_s=100, worker="here:cpu")
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(run_id, progress=progress)])
     app = open_page("new_run")
-    assert not app.exception
     assert app.progress[0].value == 20
     text = app.progress[0].text.replace("\\", "")
     assert text == "40 of 200 prompts · scoring · 12.5 a second · 1 min 40 s left · worker here:cpu"
-    press(app, "Cancel")
+    click(app, "Cancel")
     assert asked == [("cancel", run_id)]
 
 
@@ -296,7 +287,7 @@ def test_a_failed_run_says_why_and_can_be_resumed(open_page: Open, asked: list[A
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [failed])
     app = open_page("new_run")
     assert "weights end early; download it again" in said(app)
-    press(app, "Try again")
+    click(app, "Try again")
     assert asked == [("resume", run_id)]
 
 
@@ -308,10 +299,9 @@ def test_a_failed_runs_settings_go_back_into_the_form(open_page: Open, asked: li
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [status(spec.run_id, state="failed", message="It broke.")])
     app = open_page("new_run")
     assert [error.value.replace("\\", "") for error in app.error] == ["It broke."]
-    press(app, "Change the settings")
-    assert not app.exception
+    click(app, "Change the settings")
     assert not app.warning
-    press(app, "Resume with these settings")
+    click(app, "Resume with these settings")
     assert asked == [spec]
 
 
@@ -327,15 +317,6 @@ def test_a_finished_run_leads_to_the_alpha_lab(open_page: Open, asked: list[Any]
 def existing(state: str) -> str:
     spec = RunSpec(model="fake", task="qa", samples=100)
     return give_files(store.create(store.RunRecord(spec=spec, state=state, created=time.time(), ended=time.time())))
-
-
-def test_a_run_done_before_is_said_before_it_is_launched(open_page: Open, asked: list[Any]):
-    run_id = existing("done")
-    app = open_page("new_run")
-    app.multiselect(key="launch_models").set_value(["fake"]).run()
-    assert "This run already exists" in said(app)
-    assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
-    assert app.button(key="launch").disabled
 
 
 def test_a_cancelled_run_is_offered_to_be_resumed(open_page: Open, asked: list[Any]):
@@ -363,7 +344,6 @@ def test_a_run_that_ends_while_the_page_is_drawn_is_offered_to_be_resumed(
     app.multiselect(key="launch_models").set_value(["fake"])
     monkeypatch.setattr(live_runs, "current", current)
     app.run()
-    assert not app.exception
     labels = [button.label for button in app.button]
     assert sum("Resume" in label for label in labels) == 3, labels
 
@@ -372,8 +352,10 @@ def test_a_repeat_puts_the_results_into_the_bin_and_asks_again(open_page: Open, 
     run_id = existing("done")
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"]).run()
+    assert "This run already exists" in said(app)
+    assert app.button(key="launch").disabled
+    assert app.button(key=f"exists-repeat-{run_id}").label == "Repeat"
     app.button(key=f"exists-repeat-{run_id}").click().run()
-    assert not app.exception
     assert not app.error
     assert [spec.run_id for spec in asked] == [run_id]
     assert [each.run_id for each in trash.binned()] == [run_id]
@@ -390,7 +372,7 @@ def test_a_matrix_says_what_it_takes_and_becomes_one_group(open_page: Open, aske
     assert metrics["Questions"] == "1,200"  # 2 × 2 × 3 runs of 100
     assert metrics["Time"] == "not known"
     assert "no speed is known yet for fake" in said(app)
-    press(app, "Launch 12 runs")
+    click(app, "Launch 12 runs")
     assert "Launched 12 runs" in said(app)
     assert len({spec.run_id for spec in asked}) == 12
     (group,) = groups.known()
@@ -405,12 +387,11 @@ def test_what_is_there_can_not_be_launched_and_leads_to_the_runs(open_page: Open
     app = open_page("new_run")
     app.multiselect(key="launch_models").set_value(["fake"])
     app.segmented_control(key="launch_strategies").set_value(["base", "task"]).run()
-    assert not app.exception
     assert "All 2 of these runs already exist." in said(app)
     assert app.button(key="launch").disabled
     assert links(app)["Compare these"] == {"runs": ",".join(spec.run_id for spec in wanted)}
     app.segmented_control(key="launch_strategies").set_value(["base", "shared", "task"]).run()
-    press(app, "Launch 1 run")
+    click(app, "Launch 1 run")
     assert "2 of these 3 runs already exist." in said(app)
     assert [len(group.run_ids) for group in groups.known()] == [3]  # with one that is new, the whole matrix is a group
 
@@ -428,7 +409,6 @@ def test_a_finished_group_leads_on_and_groups_of_one_name_differ(open_page: Open
     monkeypatch.setattr("core.runs.groups.time.time", lambda now=time.time: now() + 1)
     groups.create(ids, name="2 models")
     app = open_page("new_run")
-    assert not app.exception
     titles = [text.value.replace("\\", "") for text in app.markdown if text.value.startswith("**Together**")]
     assert len(set(titles)) == len(titles) == 2
     assert clock(first.created, None) in titles[1]
@@ -482,7 +462,6 @@ def test_a_database_that_does_not_answer_is_one_sentence(open_page: Open, asked:
 
     monkeypatch.setattr("core.runs.engine.statuses", refuse)
     app = open_page("new_run")
-    assert not app.exception
     assert [error.value.replace("\\", "") for error in app.error] == [
         "The database can't be used; check HEDGE_DATABASE_URL."
     ]
@@ -497,7 +476,6 @@ def test_an_agent_that_does_not_start_is_one_sentence(open_page: Open, asked: li
     monkeypatch.setattr("core.runs.engine.agent_alive", lambda: False)
     monkeypatch.setattr("core.runs.engine.ensure_agent", refuse)
     app.switch_page("../pages/new_run.py").run()
-    assert not app.exception
     assert "No agent could be started" in said(app)
 
 
@@ -511,7 +489,6 @@ def test_a_database_that_hangs_holds_up_nothing(open_page: Open, asked: list[Any
     monkeypatch.setattr(live_runs, "WAIT_S", 0.1)
     monkeypatch.setattr("core.runs.engine.statuses", hang)
     app = open_page("new_run")
-    assert not app.exception
     assert "The run database has not answered for" in said(app)
     assert not next(button for button in app.button if button.label == "Launch").disabled
     go.set()
@@ -563,8 +540,8 @@ def test_a_group_is_counted_cancelled_resumed_and_repeated(open_page: Open, aske
     (group,) = groups.known()
     assert f"three of them · launched at {clock(group.created, None)} 2 of 3 ended" in said(app).replace("*", "")
     assert app.progress[0].text == "1 done · 1 waiting · 1 failed"
-    press(app, "Cancel the 1 that are left")
-    press(app, "Resume 1")
+    click(app, "Cancel the 1 that are left")
+    click(app, "Resume 1")
     assert asked == [("cancel", ids[2]), ("resume", ids[1])]
 
 
@@ -575,10 +552,9 @@ def test_a_deleted_run_comes_back_by_undo(open_page: Open, asked: list[Any], mon
     )
     app = open_page("new_run")
     app.button(key=f"delete-{run_id}").click().run()
-    assert not app.exception
     assert f"Deleted {run_id}" in said(app)
     assert run_id not in store.run_ids()
-    press(app, "Undo")
+    click(app, "Undo")
     assert run_id in store.run_ids()
     assert "Deleted" not in said(app)
 
@@ -593,7 +569,7 @@ def test_the_shelf_lists_disk_use_and_the_bin_is_emptied_by_hand(open_page: Open
     app.session_state["bin"] = True
     app.run()
     assert f"{run_id}: " in said(app)
-    next(button for button in app.button if button.label.startswith("Empty the bin")).click().run()
+    click(app, "Empty the bin")
     assert trash.binned() == []
 
 
@@ -609,15 +585,24 @@ def test_a_gpu_its_way_of_scoring_and_its_budget_are_shown(open_page: Open, aske
     assert "a batch takes at most 6.1 GB" in text
 
 
-def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, asked: list[Any]):
+@pytest.mark.parametrize(
+    ("state", "toast"),
+    [
+        ("failed", "Failed: fake · Question answering · up to 100 questions\n\n[See why on New run](new_run)"),
+        (
+            "done",
+            "Done: fake · Question answering · up to 100 questions\n\n[Open in the Alpha lab](alpha_lab?run={run})",
+        ),
+    ],
+)
+def test_a_toast_says_on_another_page_that_a_run_has_ended(open_page: Open, asked: list[Any], state: str, toast: str):
     (queued,) = waiting(1)
     app = open_page("learn")
     assert not app.toast
-    store.update_record(queued.run_id, state="failed", message="no", ended=time.time())
+    give_files(store.folder_of(queued.run_id))
+    store.update_record(queued.run_id, state=state, message="no", ended=time.time())
     app.run()
-    assert [toast.value.replace("\\", "") for toast in app.toast] == [
-        "Failed: fake · Question answering · up to 100 questions\n\n[See why on New run](new_run)"
-    ]
+    assert [one.value.replace("\\", "") for one in app.toast] == [toast.format(run=queued.run_id)]
     assert app.session_state["runs_watched"] == set()  # so that it is said once
 
 
@@ -629,31 +614,22 @@ def test_a_run_that_stopped_before_the_page_was_opened_is_not_announced(open_pag
         assert not app.run().toast
 
 
-def test_the_toast_of_a_finished_run_links_to_it(open_page: Open, asked: list[Any]):
-    (queued,) = waiting(1)
-    app = open_page("learn")
-    give_files(store.folder_of(queued.run_id))
-    store.update_record(queued.run_id, state="done", ended=time.time())
-    app.run()
-    (toast,) = app.toast
-    assert toast.value.endswith(f"\n\n[Open in the Alpha lab](alpha_lab?run={queued.run_id})")
+ANSWERS = "A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n"
+BANK = "question,A,B,answer\n" + "".join(f"Is it {i}?,yes,no,{'AB'[i % 2]}\n" for i in range(6))
 
 
-def test_a_table_of_results_as_a_task_is_hinted_to_data(open_page: Open, tmp_path):
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (ANSWERS, "mine.csv is a table of option probabilities. It belongs on the page Data"),
+        (BANK, "mine.csv: 6 questions, 2 options, answers as letters"),
+    ],
+)
+def test_a_file_as_a_task_says_how_it_is_read_or_where_it_belongs(
+    open_page: Open, tmp_path: Path, text: str, says: str
+):
     path = tmp_path / "mine.csv"
-    path.write_text("A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n")
+    path.write_text(text)
     app = open_page("new_run")
     app.session_state["launch_tasks"] = [str(path)]
-    app.run()
-    assert not app.exception
-    assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)
-
-
-@pytest.mark.quick
-def test_a_file_of_questions_says_how_it_is_read(open_page: Open, tmp_path: Path):
-    path = tmp_path / "mine.csv"
-    path.write_text("question,A,B,answer\n" + "".join(f"Is it {i}?,yes,no,{'AB'[i % 2]}\n" for i in range(6)))
-    app = open_page("new_run")
-    app.session_state["launch_tasks"] = [str(path)]
-    app.run()
-    assert "mine.csv: 6 questions, 2 options, answers as letters" in said(app)
+    assert says in said(app.run())

@@ -24,7 +24,7 @@ from core.runs import store
 from core.runs.execution import perplexity_run
 from core.runs.execution.execute import execute
 from core.runs.status import RunStatus
-from tests.pages.conftest import Open, components, said, static_tables
+from tests.pages.conftest import Open, components, said, static_tables, unfolded
 
 MODEL = "pocket-1m"
 TALK = Conversation(
@@ -56,7 +56,6 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
     asked = []
     monkeypatch.setattr("core.runs.engine.submit", lambda spec: asked.append(spec) or spec.run_id)
     app = open_page("perplexity")
-    assert not app.exception
     assert "Prompts A and B are not measured yet" in said(app)
     assert app.selectbox(key="words_a").value == FITTING.digest
     assert app.selectbox(key="words_b").value == UNFITTING.digest
@@ -65,7 +64,6 @@ def test_an_empty_home_says_what_would_be_here_and_asks_for_it(open_page: Open, 
     pirate = SystemPrompt("x", "You are a pirate.").digest
     assert f"This is an edited prompt, version {pirate}." in said(app)
     app.button(key="words_measure").click().run()
-    assert not app.exception
     (spec,) = asked
     request = perplexity_run.read_request(spec)
     assert [prompt.text for prompt in request.prompts] == [FITTING.text, "You are a pirate.", ""]
@@ -79,7 +77,6 @@ def test_while_something_is_measured_nobody_is_told_to_press_measure(open_page: 
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [now])
     monkeypatch.setattr(live_runs, "WAIT_S", 60.0)  # on a busy machine a page is drawn without the latest answer
     app = open_page("perplexity")
-    assert not app.exception
     assert "shown here when the measurement has ended" in said(app)
     assert "Press “Measure”" not in said(app)
 
@@ -88,7 +85,6 @@ def test_figures_are_those_of_the_run_and_the_view_is_in_the_address(open_page: 
     name = measure()
     found = perplexity_results.read(name).messages
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, message="2")
-    assert not app.exception
     a, b = (found[prompt.digest, TALK.digest] for prompt in (FITTING, UNFITTING))
     pair = reports.overall({"t": a}, {"t": b})
     assert metrics(app) == [
@@ -124,7 +120,6 @@ def test_a_model_that_is_worse_than_uniform_guessing_is_said_to_be(open_page: Op
     del provenance["engine"]["vocabulary"]
     store.update_record(name, provenance=provenance)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    assert not app.exception
     assert "did not record how many tokens the model has" in said(app)
     assert not app.warning
 
@@ -144,7 +139,6 @@ def test_a_link_to_an_edited_prompt_opens_it(open_page: Open):
     pirate = SystemPrompt("Minister, edited", "You are a pirate.")
     measure(FITTING, pirate, EMPTY)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest, b=pirate.digest)
-    assert not app.exception
     assert app.text_area(key="words_b_text").value == "You are a pirate."
     assert len(metrics(app)) == 3
     app = open_page("perplexity", b="0123456789")
@@ -166,7 +160,6 @@ def test_conversations_of_one_name_stay_apart(open_page: Open):
     other = Conversation(TALK.name, (*TALK.messages[:3], Message("user", "Go on."), Message("assistant", "I see.")))
     measure(conversations=(TALK, other))
     app = open_page("perplexity", models=MODEL, talks=f"{TALK.digest},{other.digest}")
-    assert not app.exception
     table = app.dataframe[0].value
     assert sorted(set(table["conversation"])) == sorted(
         [reports.ALL, f"{TALK.name} {TALK.digest[:4]}", f"{TALK.name} {other.digest[:4]}"]
@@ -189,9 +182,7 @@ def test_choices_have_accuracy_and_sets(open_page: Open):
     name = measure(FITTING, UNFITTING, EMPTY, choices=CHOICES)
     found = perplexity_results.read(name).messages[FITTING.digest, choices.digest_of(CHOICES)]
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    app.session_state["choices_open"] = True
-    app.run()
-    assert not app.exception
+    unfolded(app, "choices_open")
     source = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(source).run()
     table = next(table for table in static_tables(app) if "Accuracy" in table)
@@ -209,15 +200,13 @@ def test_choices_have_accuracy_and_sets(open_page: Open):
 def test_an_uploaded_file_of_choices_is_selected_once(open_page: Open):
     measure(choices=CHOICES)
     app = open_page("perplexity", models=MODEL, talks=TALK.digest)
-    app.session_state["choices_open"] = True
-    app.run()
+    unfolded(app, "choices_open")
     before = choices.digest_of(CHOICES)
     app.selectbox(key="choices_of").set_value(before).run()
     mine = CHOICES[:4]
     content = "".join(json.dumps(one.to_json()) + "\n" for one in mine).encode()
     uploaded = choices.digest_of(mine)
     app.file_uploader(key="choices_file").set_value(("mine.jsonl", content, "text/plain")).run()
-    assert not app.exception
     assert app.selectbox(key="choices_of").value == uploaded
     app.selectbox(key="choices_of").set_value(before).run()
     assert app.selectbox(key="choices_of").value == before
@@ -242,7 +231,6 @@ def test_words_of_a_run_are_no_run_of_answers(open_page: Open):
     measure()
     for page in ("overview", "compare", "alpha_lab", "one_question", "new_run"):
         app = open_page(page)
-        assert not app.exception
         assert not app.error
 
 
@@ -250,10 +238,8 @@ def test_results_that_are_uploaded_as_a_conversation_are_taken_to_data(open_page
     app = open_page("perplexity")
     table = b"A,B,label\n0.7,0.3,A\n0.2,0.8,B\n0.6,0.4,A\n0.1,0.9,B\n"
     app.file_uploader(key="words_files").set_value([("mine.csv", table, "text/csv")]).run()
-    assert not app.exception
     assert "mine.csv is a table of option probabilities. It belongs on the page Data" in said(app)
     app.button(key="carry-mine.csv").click().run()
-    assert not app.exception
     assert "mine.csv was taken here from another page." in said(app)
     assert [button.label for button in app.button if button.label.startswith("Import")] == ["Import 1 run"]
 

@@ -14,7 +14,7 @@ from core.reports.prompting import experiments
 from core.runs import store
 from hedge.cli import main
 from tests.conftest import synthetic_questions
-from tests.pages.conftest import Open, keep_their_places, said, static_tables
+from tests.pages.conftest import Open, keep_their_places, said, static_tables, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,6 @@ def the_readings():
 
 def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: Open):
     app = open_page("prompting")
-    assert not app.exception
     assert "There is no experiment yet" in said(app)
     assert app.multiselect(key="ways_shots").value == [0, 1, 2, 5]
     assert "--form letters cloze --shots 0 1 2 5 --samples 200 --queue" in app.code[-1].value
@@ -56,8 +55,7 @@ def test_an_empty_home_says_what_would_be_here_and_offers_the_launch(open_page: 
 
 def test_the_form_begins_with_the_experiment_that_is_shown(asked, open_page: Open):
     app = open_page("prompting")
-    app.session_state["prompting_launch_open"] = True
-    app.run()
+    unfolded(app, "prompting_launch_open")
     assert app.multiselect(key="ways_models").value == ["fake"]
     assert app.multiselect(key="ways_shots").value == [0, 2]
     assert app.number_input(key="ways_samples").value is None
@@ -73,7 +71,6 @@ def test_arriving_tests_leave_every_list_in_its_place(asked, open_page_early: Op
 
 def test_figures_are_those_of_the_reports(asked, open_page: Open):
     app = open_page("prompting", alpha="200", shots="2", method="letters", beside="unconditional")
-    assert not app.exception
     chosen = [one for one in the_readings() if one.shots == 2 and one.method in ("letters", "unconditional")]
     rows = experiments.figures(chosen, [experiments.evaluate(one) for one in chosen], SetRule(200, ("lac",)))
     shown = [metric.value for metric in app.metric][:6]
@@ -84,8 +81,7 @@ def test_figures_are_those_of_the_reports(asked, open_page: Open):
     ]
     assert app.query_params["beside"] == "unconditional"
     assert "In 24 orders" not in said(app)
-    app.session_state["prompting_letters_open"] = True
-    text = said(app.run())
+    text = said(unfolded(app, "prompting_letters_open"))
     assert "each in 24 orders of its options" in text
     assert "2 sampled answers per question" in text
     assert "is not the letter of an option" in text
@@ -116,7 +112,6 @@ def test_other_ways_and_shots_are_chosen(asked, open_page: Open):
     app = open_page("prompting")
     app.selectbox(key="prompting_method").set_value("continued").run()
     app.segmented_control(key="prompting_shots").set_value(2).run()
-    assert not app.exception
     assert (app.query_params["method"], app.query_params["shots"]) == ("continued", "2")
     assert "Every other way minus As continuation, raw" in said(app)
     app.segmented_control(key="prompting_measure").set_value("accuracy").run()
@@ -143,7 +138,6 @@ def test_a_card_shows_both_readings(asked, open_page: Open):
 
 def test_a_link_to_what_is_gone_is_one_sentence(asked, open_page: Open):
     app = open_page("prompting", experiment="nonsense", method="shouting", shots="many")
-    assert not app.exception
     text = said(app)
     assert "There are no finished runs of the linked experiment here" in text
     assert "it must be one of letters, raw" in text
@@ -161,7 +155,6 @@ def test_the_launch_asks_for_everything_as_one_group(open_page: Open, monkeypatc
     app.text_area(key="ways_system").set_value("Be brief.").run()
     app.checkbox(key="ways_orders").set_value(True).run()
     app.button(key="launch").click().run()
-    assert not app.exception
     assert "Launched 16 runs" in said(app)
     assert len({spec.run_id for spec in asked}) == 16
     assert {spec.system for spec in asked} == {"Be brief."}

@@ -25,7 +25,7 @@ from core.runs.spec import RunSpec
 from core.runs.status import RunStatus
 from core.runs.store import RunRecord
 from tests.core.models.server.loopback import Loopback, loopback_server
-from tests.pages.conftest import Open, said, static_tables
+from tests.pages.conftest import Open, click, said, static_tables, unfolded
 
 
 @pytest.fixture(scope="module")
@@ -51,22 +51,21 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return calls
 
 
-def press(app: Any, label: str) -> Any:
-    return next(button for button in app.button if button.label == label).click().run()
-
-
-def connected(open_page: Open, address: str, key: str = "") -> Any:
-    app = open_page("new_run")
-    app.segmented_control(key="launch_place").set_value("server").run()
-    app.text_input(key="launch_address").set_value(address)
-    app.text_input(key="launch_key").set_value(key)
-    press(app, "Connect")
-    assert not app.exception
-    return app
+def on_server(open_page: Open, address: str, page: str = "new_run", prefix: str = "launch", key: str = "") -> Any:
+    """The page with this server connected."""
+    app = open_page(page)
+    if prefix == "jury":
+        unfolded(app, "make_jury_open")
+    if page == "tokens":
+        app.segmented_control(key="model").set_value("another model").run()
+    app.segmented_control(key=f"{prefix}_place").set_value("server").run()
+    app.text_input(key=f"{prefix}_address").set_value(address)
+    app.text_input(key=f"{prefix}_key").set_value(key)
+    return app.button(key=f"{prefix}_connect").click().run()
 
 
 def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, server: Loopback, asked: list[Any]):
-    app = connected(open_page, server.url.removesuffix("/v1"))
+    app = on_server(open_page, server.url.removesuffix("/v1"))
     assert "gives the log-probabilities of the 20 most probable next tokens, scores texts and writes answers" in said(
         app
     )
@@ -78,8 +77,7 @@ def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, 
     # 2 for a million tokens read; the hundred tokens that are written cost nothing.
     assert float(cost) == pytest.approx((float(tokens.replace(",", "")) - 100) * 2 / 1_000_000, rel=1e-3)
     assert "It would stop there, and keep what has finished" in said(app)
-    press(app, "Launch")
-    assert not app.exception
+    click(app, "Launch")
     expected = RunSpec("pocket-3m", "qa", dtype="served", samples=100, servers=(server.url,), price_read=2.0)
     assert asked == [expected]
     assert (asked[0].price_read, asked[0].budget) == (2.0, 0.0001)
@@ -88,30 +86,30 @@ def test_a_connected_server_s_model_is_launched_with_its_price(open_page: Open, 
 
 def test_the_address_that_is_used_is_said_and_kept(open_page: Open, server: Loopback, asked: list[Any]):
     root = server.url.removesuffix("/v1")
-    app = connected(open_page, f"{root}/guide/first")
+    app = on_server(open_page, f"{root}/guide/first")
     assert said(app).count(f"The address {root}/guide/first is used as {server.url}") == 1
     assert app.text_input(key="launch_address").value == server.url
-    press(app, "Launch")
+    click(app, "Launch")
     assert asked[0].servers == (server.url,)
 
 
 def test_only_what_the_server_can_do_is_offered(open_page: Open, server: Loopback, asked: list[Any]):
     server.reset(most=5, echo=False, chat=False)
-    app = connected(open_page, server.url)
+    app = on_server(open_page, server.url)
     assert "5 most probable next tokens, in plain text alone, writes answers, but can't score texts" in said(app)
     assert "figures may be ranges" in said(app)
     assert app.segmented_control(key="launch_form").options == ["by letter"]
     assert app.segmented_control(key="launch_format").options == ["plain text"]
     server.reset(completions=False)
-    press(app, "Connect")
+    click(app, "Connect")
     assert app.segmented_control(key="launch_format").options == ["chat format"]
-    press(app, "Launch")
+    click(app, "Launch")
     assert asked[0].prompt_format == "chat"
 
 
 def test_a_server_that_begins_with_its_reasoning_is_said_before_the_launch(open_page: Open, server: Loopback):
     server.reset(opens="<think>")
-    app = connected(open_page, server.url)
+    app = on_server(open_page, server.url)
     assert "the most probable token is" not in said(app)
     app.segmented_control(key="launch_format").set_value("chat").run()
     words = said(app).replace("\\", "")
@@ -133,11 +131,11 @@ def test_little_mass_after_a_test_question_is_no_warning(monkeypatch: pytest.Mon
 
 
 def test_texts_are_asked_in_plain_format_alone(open_page: Open, server: Loopback, asked: list[Any]):
-    app = connected(open_page, server.url)
+    app = on_server(open_page, server.url)
     app.segmented_control(key="launch_format").set_value("chat").run()
     app.segmented_control(key="launch_form").set_value("cloze").run()
     assert app.segmented_control(key="launch_format").options == ["plain text"]
-    press(app, "Launch")
+    click(app, "Launch")
     assert (asked[0].form, asked[0].prompt_format) == ("cloze", "plain")
 
 
@@ -155,7 +153,7 @@ def test_what_is_wrong_is_one_sentence(
     open_page: Open, server: Loopback, behaviour: dict[str, Any], address: str | None, key: str, words: str
 ):
     server.reset(**behaviour)
-    app = connected(open_page, server.url if address is None else address, key)
+    app = on_server(open_page, server.url if address is None else address, key=key)
     assert [words.lower() in error.value.replace("\\", "").replace("\u2060", "").lower() for error in app.error] == [
         True
     ]
@@ -164,15 +162,14 @@ def test_what_is_wrong_is_one_sentence(
 
 
 def test_a_server_without_log_probabilities_is_asked_for_picks(open_page: Open, server: Loopback, asked: list[Any]):
-    app = connected(open_page, server.url)
+    app = on_server(open_page, server.url)
     assert not [one for one in app.number_input if one.key == "launch_picks"]
     server.reset(logprobs=False)
-    press(app, "Connect")
+    click(app, "Connect")
     assert "gives no log-probabilities. It can be asked each question several times" in said(app)
     assert "Each question is 20 requests." in said(app)
     app.number_input(key="launch_picks").set_value(5).run()
-    assert not app.exception
-    press(app, "Launch")
+    click(app, "Launch")
     (spec,) = asked
     assert (spec.picks, spec.form, spec.prompt_format, spec.servers) == (5, "letters", "chat", (server.url,))
 
@@ -198,46 +195,26 @@ def test_the_settings_of_a_run_on_a_server_come_back_into_the_form(
     record = store.read_record(spec.run_id)
     monkeypatch.setattr("core.runs.engine.statuses", lambda: [RunStatus(record, "failed", "the server is gone")])
     app = open_page("new_run")
-    press(app, "Change the settings")
+    click(app, "Change the settings")
     assert app.text_input(key="launch_address").value == server.url
     assert "launch_connection" not in app.session_state  # the record may be a stranger's
     permission.check(spec.servers)
-    press(app, "Change the settings")
+    click(app, "Change the settings")
     assert app.segmented_control(key="launch_place").value == "server"
     assert app.multiselect(key="launch_served").value == ["pocket-3m"]
     assert app.number_input(key="launch_budget_tokens").value == 3_000_000
-    press(app, "Resume with these settings")
+    click(app, "Resume with these settings")
     assert asked == [spec]
 
 
 def test_prompting_launches_on_a_server_what_it_can_do(open_page: Open, server: Loopback, asked: list[Any]):
     server.reset(most=5, echo=False)
-    app = open_page("prompting")
-    app.segmented_control(key="ways_place").set_value("server").run()
-    app.text_input(key="ways_address").set_value(server.url)
-    press(app, "Connect")
-    assert not app.exception
+    app = on_server(open_page, server.url, "prompting", "ways")
     assert app.segmented_control(key="ways_forms").options == ["by letter"]
     app.multiselect(key="ways_shots").set_value([0]).run()
     app.number_input(key="ways_repeats").set_value(2).run()
-    press(app, "Launch")
-    assert not app.exception
+    click(app, "Launch")
     assert [(spec.form, spec.repeats, spec.servers) for spec in asked] == [("letters", 2, (server.url,))]
-
-
-def on_server(open_page: Open, server: Loopback, page: str, prefix: str) -> Any:
-    """The page with the server connected."""
-    app = open_page(page)
-    if page == "new_run":
-        app.session_state["make_jury_open"] = True
-        app.run()
-    if page == "tokens":
-        app.segmented_control(key="model").set_value("another model").run()
-    app.segmented_control(key=f"{prefix}_place").set_value("server").run()
-    app.text_input(key=f"{prefix}_address").set_value(server.url)
-    app.button(key=f"{prefix}_connect").click().run()
-    assert not app.exception
-    return app
 
 
 def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
@@ -245,49 +222,49 @@ def test_perplexity_is_measured_on_a_server_and_its_link_shows_it(
 ):
     talk = Conversation("a short talk", (Message("user", "I am sad."), Message("assistant", "Why are you sad?")))
     monkeypatch.setattr("core.models.perplexity.conversations.bundled", lambda: (talk,))
-    app = on_server(open_page, server, "perplexity", "words")
+    app = on_server(open_page, server.url, "perplexity", "words")
     assert "The server reads about" in said(app)
-    press(app, "Measure")
-    assert not app.exception
+    click(app, "Measure")
     (spec,) = asked
     assert (spec.model, spec.dtype, spec.servers, spec.form) == ("pocket-3m", "served", (server.url,), "losses")
     link = dict(app.query_params)
     assert link["models"] == spec.asked_model
     execute(spec)
     app = open_page("perplexity", **link)
-    assert not app.exception
     assert not app.error
     assert app.multiselect(key="words_models").value == [spec.asked_model]  # no server has to be connected
     assert "not measured yet" not in said(app)
     assert any(spec.asked_model in table.to_string().replace("\u2060", "") for table in static_tables(app))
     assert "Whether the server still holds the weights that were measured is known once it is connected" in said(app)
-    app = on_server(open_page, server, "perplexity", "words")
+    app = on_server(open_page, server.url, "perplexity", "words")
     assert app.metric
     assert "holds" not in said(app)
     with server.other_weights():
-        text = said(on_server(open_page, server, "perplexity", "words"))
+        text = said(on_server(open_page, server.url, "perplexity", "words"))
     assert "The server holds other weights by this name now than when these words were measured" in text
 
 
-def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[TokenText]:
+    """The texts that the page asks for, which are read at once."""
+    texts: list[TokenText] = []
+
+    def read(text: TokenText) -> None:
+        texts.append(text)
+        worker._read(text, ModelCache(), lambda stage, **values: None)
+
+    monkeypatch.setattr(client, "ask", read)
+    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
+    return texts
+
+
+def test_tokens_are_shown_of_a_model_on_a_server(
+    open_page: Open, server: Loopback, heard: list[TokenText], monkeypatch: pytest.MonkeyPatch
+):
     server.reset(key="sk-planted-1")
     monkeypatch.setenv("PLANTED_API_KEY", "sk-planted-1")
-    heard: list[TokenText] = []
-
-    def answered(one: TokenText) -> None:
-        heard.append(one)
-        worker._read(one, ModelCache(), lambda stage, **values: None)
-
-    monkeypatch.setattr(client, "ask", answered)
-    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
-    app = open_page("tokens")
-    app.segmented_control(key="model").set_value("another model").run()
-    app.segmented_control(key="token_place").set_value("server").run()
-    app.text_input(key="token_address").set_value(server.url)
-    app.text_input(key="token_key").set_value("PLANTED_API_KEY")
-    app.button(key="token_connect").click().run()
+    app = on_server(open_page, server.url, "tokens", "token", "PLANTED_API_KEY")
     app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
-    assert not app.exception
     (one,) = heard
     assert one.model == f"pocket-3m@{server.url}"
     assert "The entropy is not known" in said(app)
@@ -299,15 +276,14 @@ def test_tokens_are_shown_of_a_model_on_a_server(open_page: Open, server: Loopba
 def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch):
     launched: list[Any] = []
     monkeypatch.setattr("core.runs.jury_job.launch", lambda spec, **terms: launched.append((spec, terms)))
-    app = on_server(open_page, server, "new_run", "jury")
+    app = on_server(open_page, server.url, "new_run", "jury")
     there = f"pocket-3m@{server.url}"
     assert app.selectbox(key="jury_base_served").value == there
     assert app.multiselect(key="jury_jurors_served").value == [there]
     app.text_input(key="jury_jurors").set_value("juror-3m")
     app.number_input(key="jury_budget_tokens").set_value(2_000_000)
     app.number_input(key="jury_samples").set_value(20)
-    press(app, "Make this jury")
-    assert not app.exception
+    click(app, "Make this jury")
     ((spec, terms),) = launched
     assert (spec.base, spec.jurors, spec.samples) == (there, (there, "juror-3m"), 20)
     assert terms == {"price": Price(budget=2.0), "timeout_s": 120.0}
@@ -323,7 +299,7 @@ def test_a_jury_is_made_on_a_server(open_page: Open, server: Loopback, monkeypat
 )
 def test_what_needs_texts_says_so_before(open_page: Open, server: Loopback, page: str, prefix: str, words: str):
     server.reset(echo=False)
-    app = on_server(open_page, server, page, prefix)
+    app = on_server(open_page, server.url, page, prefix)
     assert words in said(app)
 
 
@@ -340,50 +316,39 @@ def test_a_run_that_reached_its_budget_is_resumed_with_a_larger_one(
     app = open_page("new_run")
     assert "The budget of 3 is reached" in app.warning[0].value
     assert app.number_input(key=f"resume-{spec.run_id}-budget").value == 6_000_000
-    press(app, "Resume with a larger budget")
-    assert not app.exception
+    click(app, "Resume with a larger budget")
     assert resumed == [(spec.run_id, 6.0)]
 
 
 def test_a_server_that_fails_for_a_moment_is_checked_again_with_one_click(open_page: Open, server: Loopback):
     server.reset(breaks_on=lambda path, body: bool(body.get("echo")))
-    app = connected(open_page, server.url)
+    app = on_server(open_page, server.url)
     assert "failed (HTTP status 500) each time when it was asked for the log-probabilities of a text" in said(app)
     assert app.segmented_control(key="launch_form").options == ["by letter"]
     server.reset()
-    press(app, "Check again")
-    assert not app.exception
+    click(app, "Check again")
     assert "failed" not in said(app)
     assert "scores texts and writes answers" in said(app)
     server.reset(fault=lambda number: "500")
-    press(app, "Connect")
+    click(app, "Connect")
     assert "fails with HTTP status 500" in said(app)
     assert "gives no log-probabilities" not in said(app)
     server.reset()
-    press(app, "Check again")
+    click(app, "Check again")
     assert "scores texts and writes answers" in said(app)
 
 
 def test_a_text_is_read_again_once_the_server_holds_other_weights_by_the_same_name(
-    open_page: Open, server: Loopback, monkeypatch: pytest.MonkeyPatch
+    open_page: Open, server: Loopback, heard: list[TokenText]
 ):
-    heard: list[TokenText] = []
-
-    def answered(one: TokenText) -> None:
-        heard.append(one)
-        worker._read(one, ModelCache(), lambda stage, **values: None)
-
-    monkeypatch.setattr(client, "ask", answered)
-    monkeypatch.setattr(client, "progress", lambda name, wait_s=0.0: AnswerProgress(name, "answered"))
-    app = on_server(open_page, server, "tokens", "token")
+    app = on_server(open_page, server.url, "tokens", "token")
     app.text_area(key="token_text-another model").set_value("The capital of Peru is Lima.").run()
     app.run()
     assert len(heard) == 1
     assert "This text was read at" in said(app)
     server.reset(quantisation="Q4_K_M")
     app.button(key="token_connect").click().run()
-    assert not app.exception
     assert [one.weights and one.weights.told for one in heard] == ["loopback", "loopback · Q4_K_M · Q4_K_M"]
     assert "by loopback 1.2.3 Q4_K_M" in said(app).replace("\\", "")
     with pytest.raises(InputError, match="holds other weights by the name of pocket-3m than when it was last asked"):
-        answered(heard[0])  # its connection is older than the server
+        client.ask(heard[0])  # its connection is older than the server

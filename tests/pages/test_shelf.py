@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from app.caches import shelf_jobs
+from app.components.data import shelf_jobs
 from core.jury.pipeline import jury_store
 from core.runs import store
 from core.settings import ASSETS, settings
@@ -18,9 +18,22 @@ from tests.core.shelf import leaderboard_files
 from tests.core.shelf.conftest import made_up, mirror  # noqa: F401  fixtures
 from tests.core.shelf.mirror import Mirror
 from tests.core.shelf.test_own_links import CSV
-from tests.pages.conftest import Open, said
+from tests.pages.conftest import Open, click, said
 
 WAIT_S = 30
+
+
+def brought_in(app, label: str = "Bring in (") -> None:
+    """Press the button, and show the page once the job has ended."""
+    click(app, label)
+    end(app)
+
+
+def end(app) -> None:
+    job = shelf_jobs.current()
+    assert job is not None
+    assert job.ended.wait(WAIT_S)
+    app.run()
 
 
 @pytest.fixture
@@ -30,29 +43,17 @@ def page(made_up: Mirror, open_page: Open, monkeypatch):  # noqa: F811
     return lambda: open_page("data", shelf="made-up")
 
 
-def button(app, label: str):
-    return next(one for one in app.button if one.label.startswith(label))
-
-
-def ended() -> None:
-    job = shelf_jobs.current()
-    assert job is not None
-    assert job.ended.wait(WAIT_S)
-
-
 def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
     app = page()
     assert "Two models that do not exist." in said(app)
     assert "The authors state no licence" in said(app)
     assert "Each is checked against its recorded hash." in said(app)
-    button(app, "Bring in (").click().run()
-    ended()
-    app.run()
+    brought_in(app)
     assert "1 run imported from Made up." in said(app)
     assert "No published figures are recorded for these files." in said(app)
     (run,) = (name for name in store.run_ids() if not store.is_bundled(name))
     assert store.read_record(run).spec.model == "small-1B"
-    button(app, "Dismiss").click().run()
+    click(app, "Dismiss")
     assert "imported from" not in said(app)
     assert "It is here already, so nothing is downloaded." in said(app)
 
@@ -60,14 +61,11 @@ def test_one_click_brings_a_model_in(page, made_up: Mirror):  # noqa: F811
 def test_a_fault_is_one_sentence(page, made_up: Mirror):  # noqa: F811
     made_up.fault = "tampered"
     app = page()
-    button(app, "Bring in (").click().run()
-    ended()
-    app.run()
+    brought_in(app)
     (error,) = app.error
     told = error.value.replace("\\", "")
     assert told.startswith("Made up: output/small-1B/mmbench.pkl: expected a file with the SHA-256")
     assert told.endswith("nothing of it was read.")
-    assert not app.exception
 
 
 def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noqa: F811
@@ -77,18 +75,17 @@ def test_a_download_can_be_cancelled(page, made_up: Mirror, monkeypatch):  # noq
     monkeypatch.setattr(shelf_jobs.ShelfJob, "close_stalled", lambda job: shown.wait(WAIT_S) and close(job))
     made_up.fault = "stall"
     app = page()
-    button(app, "Bring in (").click().run()
+    click(app, "Bring in (")
     job = shelf_jobs.current()
     assert job is not None
     assert made_up.stalled.wait(WAIT_S)  # before that a download ends between two files, at once
     app.run()
     assert not [one for one in app.button if one.label.startswith("Bring in")]
-    button(app, "Cancel").click().run()
+    click(app, "Cancel")
     assert job.stop.is_set()
     assert "Cancelling …" in said(app)
     shown.set()
-    ended()  # although the server sends nothing, and nobody waits for ten minutes
-    app.run()
+    end(app)  # although the server sends nothing, and nobody waits for ten minutes
     assert "what was downloaded is kept" in app.error[0].value
     assert [name for name in store.run_ids() if not store.is_bundled(name)] == []
 
@@ -98,12 +95,10 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
     app = page()
     link = next(one for one in app.text_input if one.label == "Link")
     link.input(f"{made_up.url}/scores.csv")
-    button(app, "Bring in the link").click().run()
-    ended()
-    app.run()
+    brought_in(app, "Bring in the link")
     assert "1 run imported from scores.csv." in said(app).replace("\\", "")
     next(one for one in app.text_input if one.label == "Link").input("not a link")
-    button(app, "Bring in the link").click().run()
+    click(app, "Bring in the link")
     assert app.error[0].value.startswith("Type an https address")
     for odd, told in {
         "https://me:secret@example.org/x.csv?token=t": "example.org/x.csv: x.csv: the address is one with a user",
@@ -111,9 +106,7 @@ def test_a_persons_own_link(page, made_up: Mirror):  # noqa: F811
         "https://10.0.0.1/x.csv": "10.0.0.1/x.csv: x.csv: the address is 10.0.0.1, which is private",
     }.items():
         next(one for one in app.text_input if one.label == "Link").input(odd)
-        button(app, "Bring in the link").click().run()
-        ended()
-        app.run()
+        brought_in(app, "Bring in the link")
         assert app.error[0].value.replace("\\", "").startswith(told)
         assert "secret" not in said(app)
         assert "token" not in said(app)
@@ -127,7 +120,7 @@ def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monk
 
     def look_up(model: str) -> None:
         next(one for one in app.text_input if one.label == "Model").input(model)
-        button(app, "Look up").click().run()
+        click(app, "Look up")
 
     look_up("org/none")
     assert app.error[0].value.replace("\\", "").startswith("The Open LLM Leaderboard has no results of org/none")
@@ -147,9 +140,7 @@ def test_a_model_of_the_leaderboard(page, made_up: Mirror, open_page: Open, monk
     assert len(made_up.requests) == asked, "the hub is asked once"
     tasks = next(one for one in app.multiselect if one.label == "Tasks")
     assert (tasks.options, tasks.value) == (["GPQA", "MMLU-Pro"], ["gpqa"])
-    button(app, "Bring in (").click().run()
-    ended()
-    app.run()
+    brought_in(app)
     told = said(app).replace("\\", "")
     assert "1 run imported from Open LLM Leaderboard: org/tiny-1B. 1 of 1 published figures recomputed." in told
 
@@ -160,9 +151,7 @@ def test_a_jury_leads_to_the_jury_page(open_page: Open, mirror: Mirror):  # noqa
     ):
         mirror.files[urlsplit(file.address).path] = content
     app = open_page("data", shelf="pandalm")
-    button(app, "Bring in (").click().run()
-    ended()
-    app.run()
+    brought_in(app)
     assert "2 juries imported from PandaLM. " in said(app)
     views = [link.proto.query_string for link in app.get("page_link")]
     found = [name for name in jury_store.jury_ids() if name.startswith("pandalm")]
@@ -195,7 +184,6 @@ def test_what_is_chosen_stands_in_the_link(open_page: Open):
     chosen = [next(one for one in offered if one.startswith(name[:10])) for name in models]
     lists(app)["Models"].set_value(chosen).run()
     lists(app)["Data sets"].set_value([]).run()
-    assert not app.exception
     assert "Choose at least one of each." in said(app)
     link = {name: values for name, values in app.query_params.items() if name.startswith("shelf")}
     assert link["shelf"] == "llm-uncertainty-bench"

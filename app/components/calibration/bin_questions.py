@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import calibration_cache
+from app.components.calibration import calibration_cache
 from app.components.calibration.diagrams import BIN_KEY, DIAGRAM_KEY, Named
 from app.components.shared import figures
 from app.components.shared.runs import open_run_question

@@ -10,12 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from app import state, style
-from app.caches import calibration_cache, run_cache
+from app.background import arrived, computing
+from app.caches import run_cache
+from app.components.calibration import calibration_cache
 from app.components.shared import controls, figures
 from app.components.shared.caveat_notes import caveat_text
 from app.components.shared.runs import titles
 from app.formatting import plain, sentence
-from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from charts.reliability_diagram import BIN, SIDE, reliability_diagram
 from core.errors import HedgeError

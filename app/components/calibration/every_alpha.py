@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from app import style
-from app.caches import calibration_cache, run_cache
+from app.caches import run_cache
+from app.components.calibration import calibration_cache
 from app.components.shared import figures
 from app.components.shared.runs import titles
 from app.formatting import plain, sentence

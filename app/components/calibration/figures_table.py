@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from app.background import computing, in_place
 from app.components.calibration.diagrams import Named
 from app.components.shared import figures
 from app.components.shared.static_table import ALL, static_table
 from app.formatting import signed
-from app.serving.background import computing, in_place
 from core.calibration.estimate import CalibrationEstimate
 from core.reports.calibration.calibrated import CalibrationFigures
 from core.reports.p_values import p_said, p_text

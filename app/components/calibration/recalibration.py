@@ -8,13 +8,14 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import calibration_cache, run_cache
+from app.background import arrived, computing
+from app.caches import run_cache
+from app.components.calibration import calibration_cache
 from app.components.calibration.temperature import temperature_dial
 from app.components.shared import controls, figures
 from app.components.shared.runs import titles
 from app.components.shared.static_table import static_table
 from app.formatting import plain, sentence, signed
-from app.serving.background import arrived, computing
 from app.state.calibration import CalibrationView
 from core.errors import HedgeError
 from core.reports.calibration.recalibrated import BEFORE, NO_LOGARITHM, Recalibrated

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 import streamlit as st
 
-from app.classroom import invite
+from app import navigation
+from app.classroom import desks, invite
 from app.components.classroom import projector
-from app.components.classroom.after import after_quiz
-from app.components.classroom.lecturer import acting, take_link
-from app.components.classroom.opening import open_form
 from app.components.shared.only_looking import only_looking
+from app.serving import login
 from core import access
+from core.access import UserRole
+from core.conformal.alpha import THOUSAND
 from core.errors import HedgeError
-from core.serving.classroom import lecture, live_class
+from core.questions import TASKS
+from core.questions.bank_names import task_title
+from core.reports.file_names import file_name
+from core.serving.classroom import class_run, lecture, live_class, quiz
+from core.serving.classroom.class_state import smallest_alpha
+from core.serving.classroom.live_class import LiveClass
+
+SAVED_KEY = "saved_class_runs"
+
+SESSION_KEY = "is_lecturer"
+
+SEED_BITS = 31
 
 CHOSEN = "class"
 """The name in the address of the class that is shown."""
@@ -70,3 +86,95 @@ def _earlier(own: list[str]) -> str:
             if st.button(f"Go on with {code}", key=f"go_on_{code}"):
                 return code
     return ""
+
+
+def open_form(reach: str) -> str:
+    """The form; the code of the class if one was opened. ``reach`` says why phones can't join, if they can't."""
+    if reach:
+        st.warning(reach)
+    with st.form("open_class", border=True):
+        left, middle, right = st.columns(3)
+        task = left.selectbox("Questions", quiz.TASKS, format_func=TASKS.__getitem__)
+        model = middle.selectbox("Model beside the class", quiz.MODELS)
+        n = right.slider("Number of questions", quiz.LEAST, 24, 12, step=2)
+        m = n // 2
+        st.caption(
+            "The first half calibrates, the second half tests. With 12 questions, alpha can't be smaller than "
+            f"{smallest_alpha(6) / THOUSAND:.3f}: below that, every option stays in every set."
+        )
+        if not st.form_submit_button("Open a class"):
+            return ""
+    drawn = quiz.draw(task, model=model, n=n, calibration=m, seed=secrets.randbits(SEED_BITS))
+    return lecture.open_class(drawn).code
+
+
+def take_link() -> None:
+    """Take the key of the printed link out of the address, where a projector would show it, and remember whose it is.
+
+    A key that is not right is said.
+    """
+    key = st.query_params.get(desks.LECTURER, "")
+    if not key:
+        return
+    del st.query_params[desks.LECTURER]
+    if access.mode() != "public":
+        return
+    st.session_state[SESSION_KEY] = desks.is_lecturer(key)
+    if not st.session_state[SESSION_KEY]:
+        st.error("This link for lecturers is not of this server as it runs now. Take the one that was printed last.")
+
+
+@contextmanager
+def acting() -> Iterator[bool]:
+    """Do the block as a lecturer if the reader is one by the printed link; whether the reader may open a class."""
+    by_link = access.mode() == "public" and bool(st.session_state.get(SESSION_KEY))
+    with access.acting_as(desks.lecturer(login.address())) if by_link else nullcontext():
+        yield access.may(UserRole.LAUNCHER)
+
+
+def after_quiz(live: LiveClass) -> bool:
+    """The buttons below the projector; whether the class was ended."""
+    with st.expander("Save, export, end"):
+        if live.phase == "results" and live.answers:
+            _save(live)
+        else:
+            st.caption("A class becomes a run when its quiz is over.")
+        if live.answers:
+            _export(live)
+        st.caption("Ending the class closes it on all phones at once. By itself it ends after a day.")
+        if st.button("End the class"):
+            lecture.end_class(live.code)
+            return True
+    return False
+
+
+def _save(live: LiveClass) -> None:
+    saved: dict[str, str] = st.session_state.setdefault(f"{SAVED_KEY}_{live.code}", {})
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if st.button("Save the class as a run"):
+            own, model = class_run.save_class(live.code)
+            saved["The class"], saved[f"{live.quiz.model} on the same questions"] = own, model
+        seat = st.selectbox("Seat", sorted(live.all_shares()), width=120)
+        if st.button("Save this seat as a run") and seat:
+            saved[f"Seat {seat}"] = class_run.save_seat(live.code, seat)
+    for title, run_id in saved.items():
+        with st.container(horizontal=True):
+            st.markdown(f"{title}:", width="content")
+            navigation.link(navigation.ALPHA_LAB, "Alpha lab", run=run_id, alpha=str(live.alpha))
+            navigation.link(navigation.OVERVIEW, "Overview")
+    if len(saved) > 1:
+        navigation.link(navigation.COMPARE, "Compare them", runs=",".join(saved.values()))
+
+
+def _export(live: LiveClass) -> None:
+    names = st.checkbox("Write names into the table", value=False)
+    name = file_name(
+        "answers", "csv", models=[f"class {live.code}"], tasks=[task_title(live.quiz.task, live.quiz.bank)]
+    )
+    st.download_button(
+        "Download the answers (CSV)",
+        lambda: class_run.answers_table(live.code, names=names).to_csv(index=False),
+        file_name=name,
+        mime="text/csv",
+        on_click="ignore",
+    )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import compare_cache
+from app.components.compare import compare_cache
 from app.state.compare import CompareView
 from charts.run_names import full_names, told_apart
 from core.reports.compare import selective

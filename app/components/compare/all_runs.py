@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import compare_cache
+from app.components.compare import compare_cache
 from app.components.shared import downloads
 from app.formatting import PERCENT, in_percent
 from app.state.compare import CompareView

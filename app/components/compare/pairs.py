@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from app.caches import compare_cache, run_cache
-from app.caches.compare_cache import InspectorTables
+from app.background import after_paint, arrived
+from app.caches import run_cache
+from app.components.compare import compare_cache
+from app.components.compare.compare_cache import InspectorTables
 from app.components.compare.comparison import comparison
 from app.components.compare.inspector import inspector
 from app.components.compare.pair_state import INSPECTOR_KEY
@@ -18,7 +20,6 @@ from app.components.shared.caveat_notes import footnote_caption
 from app.components.shared.runs import titles
 from app.components.shared.seed import was_shown
 from app.formatting import counted, plain, sentence
-from app.serving.background import after_paint, arrived
 from app.state.compare import CompareView
 from charts.run_names import unique
 from core.errors import InputError, UnreadableRunError

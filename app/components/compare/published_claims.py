@@ -7,10 +7,10 @@ import math
 import streamlit as st
 
 from app import style
-from app.caches import compare_cache
+from app.background import arrived, in_place
+from app.components.compare import compare_cache
 from app.components.shared import downloads
 from app.formatting import plain, signed
-from app.serving.background import arrived, in_place
 from core.reports.compare.benchmark import SetRule
 from core.reports.compare.claims import PublishedClaim, family_words
 from core.reports.file_names import About

@@ -26,42 +26,8 @@ from core.runs.spec import RunSpec
 from core.storage.names import cut_name
 
 KEPT_KEY = "dropped_files"
-CARRIED_KEY = "carried_files"
 MEANINGS_KEY = "table_meanings"
 Progress = Callable[[float, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class CarriedFile:
-    """A file that was uploaded on another page and moved to this one."""
-
-    name: str
-    content: bytes
-
-    @property
-    def size(self) -> int:
-        """The number of its bytes."""
-        return len(self.content)
-
-    @property
-    def file_id(self) -> str:
-        """A hash of its content."""
-        return hashlib.sha256(self.content).hexdigest()[:12]
-
-    def getbuffer(self) -> bytes:
-        """Its bytes, as an uploaded file gives them."""
-        return self.content
-
-
-def carry(name: str, content: bytes) -> None:
-    """Move an uploaded file to the Data page."""
-    st.session_state[CARRIED_KEY] = [CarriedFile(name, content)]
-
-
-def carried() -> list[CarriedFile]:
-    """The files that were moved here from other pages."""
-    found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
-    return found
 
 
 class _Scratch:

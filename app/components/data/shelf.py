@@ -8,18 +8,24 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from app import state
-from app.caches import shelf_jobs
-from app.caches.shelf_jobs import ShelfJob
-from app.components.data import imported_notice, leaderboard_model
+from app.components.data import imported_notice, shelf_jobs
+from app.components.data.shelf_jobs import ShelfJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence, shortened, size
 from app.state.data import NOTHING, DataView
 from core.access import without_places
+from core.errors import HedgeError
 from core.shelf import leaderboard
 from core.shelf.bring import Brought, here
 from core.shelf.entries import NO_HASH, Entry, ShelfFile, entries, size_of, unhashed
 from core.shelf.own_links import is_link
 from core.shelf.recompute import summary
+
+FOUND_KEY = "leaderboard_found"
+ASKED_KEY = "leaderboard_asked"
+"""The model that was looked up last, whether it was found or not. The page runs often, but the hub is asked only
+once."""
+TYPED_KEY = "leaderboard_typed"
 
 ENTRY_KEY = "shelf_entry"
 REFRESH_S = 0.5
@@ -62,7 +68,7 @@ def section(view: DataView) -> None:
             key=ENTRY_KEY,
             on_change=state.taking(DataView, "shelf", ENTRY_KEY, shelf_model="", shelf_data=""),
         )
-        entry = leaderboard_model.looked_up(view.shelf_model) if chosen == leaderboard.NAME else found[chosen]
+        entry = looked_up(view.shelf_model) if chosen == leaderboard.NAME else found[chosen]
         if entry is not None:
             _form(entry, {"model": view.shelf_model, "data": view.shelf_data})
         with st.expander("Bring in your own link"):
@@ -226,3 +232,50 @@ def _figures(done: Brought) -> None:
             },
             hide_index=True,
         )
+
+
+def looked_up(linked: str) -> Entry | None:
+    """Ask for a model, look its results up once it is given, and return them; None if there are none to show.
+
+    ``linked`` is the model of the page's address, empty if there is none.
+    """
+    st.markdown(
+        "Log-likelihoods of thousands of models, from lm-evaluation-harness, for every question of GPQA, MuSR, BBH and "
+        "MMLU-Pro."
+    )
+    new = bool(linked) and st.session_state.get(ASKED_KEY) != linked
+    if new:
+        st.session_state[TYPED_KEY] = linked
+    with st.form("leaderboard_model", border=False, enter_to_submit=True):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            typed = st.text_input(
+                "Model",
+                key=TYPED_KEY,
+                placeholder="ORGANISATION/MODEL",
+                help="The model's id on the Hugging Face hub, such as `Qwen/Qwen2.5-7B`, or the address of its page.",
+            )
+            asked = st.form_submit_button("Look up")
+        st.caption(
+            "Each model's data set asks for an agreement on the hub, so that GPQA's questions stay out of training "
+            "data. Agree on its page, and start Hedge with your token in `HF_TOKEN`."
+        )
+    if asked or new:
+        _look_up(typed, linked=new and not asked)
+    found: Entry | None = st.session_state.get(FOUND_KEY)
+    if found is not None and found.model != linked:
+        state.change(DataView, shelf_model=found.model)
+    return found
+
+
+def _look_up(typed: str, *, linked: bool) -> None:
+    """Store the leaderboard's results of a model. A model that was not found is removed from the page's address."""
+    st.session_state.pop(FOUND_KEY, None)
+    st.session_state[ASKED_KEY] = typed
+    with spoken(), st.spinner("Looking the model up on the hub"):
+        try:
+            found = leaderboard.of_model(typed)
+        except HedgeError:
+            if not linked:
+                state.change(DataView, shelf_model="")
+            raise
+        st.session_state[FOUND_KEY], st.session_state[ASKED_KEY] = found, found.model

@@ -6,8 +6,8 @@ import time
 
 import streamlit as st
 
-from app.caches import doctor_cache
-from app.caches.doctor_cache import Checkup
+from app.components.doctor import doctor_cache
+from app.components.doctor.doctor_cache import Checkup
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import streamlit as st
 
-from app.caches import verification_job
-from app.caches.verification_job import VerificationJob
 from app.errors import spoken
 from app.formatting import counted, duration, plain, sentence
 from core import access
-from core.access import UserRole
+from core.access import UserRole, carried, check
+from core.checks import report
 from core.checks.outcome import CheckResult
-from core.checks.plan import row_title
+from core.checks.plan import PlannedCheck, planned, row_title
 from core.checks.report import Verification
+from core.checks.runner import verify
+from core.errors import HedgeError
+from core.models.devices.slots import slots
 from core.reports.titles import setting_title
+
+LOG = logging.getLogger(__name__)
+_lock = threading.Lock()
 
 POLL_S = 1.0
 VERDICTS = {"passed": "passed", "failed": "**failed**"}
@@ -40,13 +49,13 @@ def _may_check() -> bool:
 
 
 def _is_running() -> bool:
-    job = verification_job.current()
+    job = current()
     return job is not None and not job.ended.is_set()
 
 
 def _follow(was_running: bool) -> None:
     with spoken():
-        job = verification_job.current()
+        job = current()
         if _is_running() != was_running:
             st.rerun()  # rerun the whole page, which begins or ends the polling
         if job is not None and was_running:
@@ -54,7 +63,7 @@ def _follow(was_running: bool) -> None:
             return
         if job is not None and job.problem:
             st.error(plain(sentence(job.problem)))
-        _last(verification_job.latest())
+        _last(latest())
 
 
 def _progress(job: VerificationJob) -> None:
@@ -67,7 +76,7 @@ def _progress(job: VerificationJob) -> None:
             if _may_check() and st.button(
                 "Stop", disabled=job.stop.is_set(), help="End the check. The result of the last whole one stays."
             ):
-                verification_job.stop()
+                stop()
                 st.rerun(scope="fragment")
         _rows(job.results)
 
@@ -77,7 +86,7 @@ def _last(found: Verification | None) -> None:
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(plain(_summary(found)), width="stretch")
             if _may_check() and st.button("Check this machine", help=ABOUT):
-                verification_job.start()
+                start()
                 st.rerun()
         if found is None:
             st.caption(ABOUT)
@@ -113,3 +122,82 @@ def _title(name: str) -> str:
     """A row's name in words: its check, device and precision."""
     title, device, dtype = row_title(name)
     return ", ".join(filter(None, (title, device, setting_title("dtype", dtype) if dtype else "")))
+
+
+@dataclass(slots=True)
+class VerificationJob:
+    """A check of this machine: its ``rows``, the ``results`` so far, and the name of the row that is being made.
+
+    Once it has ``ended``, :func:`latest` is its result, unless it was stopped, or ``problem`` says in one sentence why
+    there is none.
+    """
+
+    rows: Sequence[PlannedCheck]
+    results: list[CheckResult] = field(default_factory=list)
+    present: str = ""
+    begun: float = field(default_factory=time.monotonic)
+    stop: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
+    problem: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self.begun
+
+    def run(self) -> None:
+        """Make all rows and store their results, unless the check is stopped. An error becomes one sentence."""
+        try:
+            made = verify(self.rows, on_begin=self._begin, on_row=self.results.append, stop=self.stop.is_set)
+            if not made.stopped:
+                report.keep(made)
+        except HedgeError as error:
+            self.problem = str(error)
+        except Exception as error:
+            LOG.exception("the check of this machine failed")
+            self.problem = f"the check failed ({type(error).__name__}); the server's log has the details"
+        finally:
+            self.ended.set()
+
+    def _begin(self, row: PlannedCheck) -> None:
+        self.present = row.name
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _jobs() -> list[VerificationJob]:
+    """The job of the server: at most one."""
+    return []
+
+
+def current() -> VerificationJob | None:
+    """The check that is running or ended last in this server; None if there was none."""
+    jobs = _jobs()
+    return jobs[-1] if jobs else None
+
+
+def start() -> None:
+    """Begin a check in a thread, unless one is running.
+
+    Raises :class:`~core.errors.AccessError` unless an administrator asks: the check keeps all devices busy.
+    """
+    check(UserRole.ADMINISTRATOR, "check this machine")
+    with _lock:
+        job = current()
+        if job is not None and not job.ended.is_set():
+            return
+        job = VerificationJob(planned(slots()))
+        _jobs()[:] = [job]
+        # A daemon thread, so that a server that is stopped does not wait for it.
+        threading.Thread(target=carried(job.run), daemon=True, name="hedge-verify").start()
+
+
+def stop() -> None:
+    """End the check that is running. Raises :class:`~core.errors.AccessError` as :func:`start`."""
+    check(UserRole.ADMINISTRATOR, "stop the check of this machine")
+    if job := current():
+        job.stop.set()
+
+
+def latest() -> Verification | None:
+    """The last result of this home; None if there is none."""
+    return report.latest()

@@ -6,11 +6,11 @@ import pandas as pd
 import streamlit as st
 
 from app import style
+from app.background import arrived, in_place
 from app.caches import jury_cache
 from app.components.jury.agreement import percent
 from app.components.shared import figures
 from app.components.shared.static_table import static_table
-from app.serving.background import arrived, in_place
 from app.state.jury import JuryView
 from charts.juror_gains import juror_gains
 from charts.juror_reliability import juror_reliability

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
+from app.background import arrived, computing
 from app.caches import jury_cache
 from app.components import jury as live
 from app.components.jury.agreement import agreement_figures
 from app.components.jury.each_juror import confidences, gains
-from app.components.jury.jury_sets import sets
-from app.components.jury.rules_table import rules_table
-from app.formatting import counted, plain, sentence
-from app.serving.background import arrived
+from app.components.shared import controls, figures
+from app.components.shared.static_table import static_table
+from app.formatting import counted, plain, sentence, signed
 from app.state.jury import JuryView
+from core.jury.adjudication import RULES
 from core.jury.experiment import JuryExperiment, Protocol
 from core.jury.pipeline.jury_store import JuryRecord
 from core.reports.figure_names import JURY_FIGURES
 from core.reports.file_names import About
+from core.reports.repeated import counted as counted_rows
+
+TITLES = {
+    "accuracy": "Accuracy",
+    "precision": "Precision",
+    "recall": "Recall",
+    "f1": "F1",
+    "to_majority": "Accuracy minus Majority, points",
+    "to_max_probability": "Accuracy minus Maximum probability, points",
+}
+"""Each figure of a rule and its title."""
 
 
 def section(record: JuryRecord, view: JuryView) -> None:
@@ -70,3 +83,79 @@ def _export(record: JuryRecord, protocol: Protocol, found: JuryExperiment) -> No
         About([record.name]).file_name,
         key="jury",
     )
+
+
+def sets(record: JuryRecord, view: JuryView, protocol: Protocol) -> None:
+    """Show the sets of verdicts at the view's alpha. Computes nothing while folded."""
+    with st.expander(
+        "Prediction sets of the jury: True, False, both or neither", on_change="rerun", key="jury_sets_open"
+    ) as folded:
+        if not folded.open:
+            return
+        controls.alpha_slider(view)
+        found = jury_cache.pooled_sets(record.jury_id, protocol, view.alpha)
+        low, high = found.band
+        with st.container(horizontal=True, gap="large"):
+            st.metric(
+                "Hold the truth",
+                f"{found.coverage:.1%}",
+                help=f"If the promise holds, this lies between {low:.1%} and {high:.1%} for 95% of draws.",
+                width="content",
+            )
+            for name, count in (
+                ("{True}", found.only_true),
+                ("{False}", found.only_false),
+                ("{True, False}", found.both),
+                ("{}", found.empty),
+            ):
+                st.metric(name, f"{count:,}", width="content")
+        st.caption(
+            "These are conformal sets of the first split's test answers, by LAC on the jurors' mean probability. "
+            "For answers like the calibration answers, a share of up to alpha of the sets may miss the truth. "
+            "This is a promise about many answers, not about a single one."
+        )
+        if not found.n_calibration:
+            st.caption("The source's own split has answers of each question on both sides, so none calibrates.")
+        elif found.test_questions < found.n_test or found.n_calibration < found.of_calibration:
+            st.caption(
+                f"{found.n_calibration:,} of {found.of_calibration:,} answers calibrate, one of each question that is "
+                f"not tested. The test side has {counted_rows(found.n_test, found.test_questions)}."
+            )
+
+
+def rules_table(record: JuryRecord, found: JuryExperiment | None) -> None:
+    """Show one row per rule, with a download. The table is folded away, and empty while ``found`` is computed."""
+    with st.expander("All figures of every rule", on_change="rerun", key="jury_table_open") as folded:
+        if not folded.open:
+            return
+        if found is None:
+            computing("the intervals of every rule")
+            return
+        rows = []
+        for of in found.outcomes:
+            row: dict[str, float] = {}
+            for name in TITLES:
+                one = getattr(of, name)
+                row |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        table.insert(0, "rule", [of.rule for of in found.outcomes])
+        shown = pd.DataFrame(
+            {"Rule": [RULES[name].title for name in table["rule"]]}
+            | {title: [_with_interval(row, name) for row in rows] for name, title in TITLES.items()}
+        )
+        static_table(shown, alt="Every rule's measures with their intervals")
+        figures.download("Figures as CSV", table, "jury-rules", About([record.name]))
+        st.caption("The same on the command line, with FILES replaced by files of judgements or a jury's name:")
+        st.code("hedge jury evaluate --judgements FILES --protocol all-rules --json", language="sh")
+
+
+def _with_interval(row: dict[str, float], name: str) -> str:
+    value, low, high = (100 * row[of] for of in (name, f"{name}_low", f"{name}_high"))
+    if name.startswith("to_"):
+        if row[name] == 0 and low != low:
+            return "–"  # the rule itself
+        if low != low:
+            return f"{signed(value, 1)} (no interval)"
+        return f"{signed(value, 1)} ({signed(low, 1)} to {signed(high, 1)})"
+    return f"{value:.1f}% ({low:.1f}% to {high:.1f}%)" if low == low else f"{value:.1f}% (no interval)"

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app import style
-from app.caches import jury_cache, lesson_cache, run_cache
-from app.components.learn import lesson
-from app.components.learn.embedded import embed_step
+from app.caches import jury_cache, prompting_cache, run_cache
+from app.caches.alpha_lab_cache import shifted, worst_pair
+from app.caches.by_version import by_version
+from app.caches.jury_cache import jury_key
+from app.caches.run_cache import run_key
+from app.components.learn import embedded_step, lesson
 from app.components.shared.caveat_notes import caveat_line, caveat_note
 from app.components.shared.downloads import about
+from app.components.shared.embed import embed
 from app.components.shared.run_picker import pick_run
 from app.components.shared.runs import no_runs_yet, title
 from app.errors import spoken
 from app.showcase import default_run, showcase
 from app.state.learn import LearnView
+from charts.embed import embed_html
 from core.jury.pipeline import jury_store
+from core.reports import lesson as lessons
+from core.reports.course import asking, calibration, juries
 from core.reports.file_names import About
 from core.reports.lesson import Lesson
+from core.reports.prompting.experiments import PromptingExperiment, readings
+from core.runs import store
+
+HEIGHT = 720
 
 WHAT = "A lesson with live figures"
-OF_A_RUN = {"sets": lesson_cache.lesson_tables, "calibration": lesson_cache.calibration_tables}
-"""The data of each lesson that is about a run."""
+OF_A_RUN = ("sets", "calibration")
+"""The lessons that are about a run."""
 
 
 def lesson_of(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
@@ -47,7 +61,8 @@ def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     with st.expander("Take the lesson with another run", expanded=bool(view.run) and view.run not in known):
         record = pick_run(view, WHAT)
     if record:
-        tables, named = OF_A_RUN[view.lesson](record.run_id), {"name": title(record), "model": record.spec.model_name}
+        tables_of = lesson_tables if view.lesson == "sets" else calibration_tables
+        tables, named = tables_of(record.run_id), {"name": title(record), "model": record.spec.model_name}
         with above:
             version = run_cache.version(record.run_id)
             lesson(told, tables, version=version, **named, view=view, sources=sources(record.run_id))
@@ -59,7 +74,7 @@ def _of_a_run(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
 
 def _of_the_jury(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     jury_id = showcase().jury
-    tables, named = lesson_cache.jury_tables(jury_id), {"name": jury_store.read_record(jury_id).name, "model": ""}
+    tables, named = jury_tables(jury_id), {"name": jury_store.read_record(jury_id).name, "model": ""}
     version = str(jury_cache.jury_key(jury_id).stamp)
     lesson(told, tables, version=version, **named, view=view, sources=sources(_run(view)))
     with place:
@@ -69,7 +84,7 @@ def _of_the_jury(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
 def _of_the_experiment(told: Lesson, view: LearnView, place: DeltaGenerator) -> None:
     run_id = showcase().prompting
     model = run_cache.record(run_id).spec.model_name
-    tables, named = lesson_cache.asking_tables(run_id), {"name": f"{model}, by letter and by text", "model": model}
+    tables, named = asking_tables(run_id), {"name": f"{model}, by letter and by text", "model": model}
     lesson(told, tables, version=run_cache.version(run_id), **named, view=view, sources=sources(_run(view)))
     with place:
         embed_step(told, tables, **named, view=view, about=About([model]))
@@ -87,3 +102,61 @@ def _run(view: LearnView) -> str:
 def sources(run_id: str) -> dict[str, str]:
     """For each lesson the id of the run or jury that it is about, if a person has chosen the run ``run_id``."""
     return {"sets": run_id, "calibration": run_id, "juries": showcase().jury, "asking": showcase().prompting}
+
+
+def embed_step(
+    told: Lesson,
+    tables: Mapping[str, Any],
+    *,
+    name: str,
+    model: str,
+    view: LearnView,
+    about: About,
+    source: str = "",
+) -> None:
+    """Show the button that embeds the view's step; nothing at the lesson's end and on the lecturer's sheet.
+
+    ``tables``, ``name`` and ``model`` are those of :func:`app.components.learn.lesson`. The file's name says what it is
+    ``about``, and ``source`` the caveats of its run.
+    """
+    if view.sheet == "on" or view.step > len(told.steps):
+        return
+    step = told.steps[view.step - 1]
+    title = f"{told.title}: {step.title}"
+
+    def made(theme: str, texts: bool) -> bytes:
+        data = embedded_step(told, tables, name=name, model=model, view=view)
+        return embed_html("lesson", data, title=title, source=source, theme=theme)
+
+    what = f"lesson {view.lesson} {view.step} {step.name}"
+    embed(made, lambda: about.file_name(what, "html"), title, height=HEIGHT, key="lesson")
+
+
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.2 MB per entry. A view needs one
+def lesson_tables(run_id: str) -> dict[str, Any]:
+    """The data from which the lesson's component computes its figures (:func:`core.reports.lesson.lesson_tables`)."""
+    found = worst_pair(run_id, "lac")
+    shift = shifted((run_id, found.source), (run_id, found.target), "lac") if found else None
+    return lessons.lesson_tables(run_cache.evaluation(run_id), shift, found)
+
+
+@by_version(run_key, max_entries=16, show_spinner="Reading the questions …")  # 0.1 MB per entry. A view needs one
+def calibration_tables(run_id: str) -> dict[str, Any]:
+    """The data of the lesson on calibration (:func:`core.reports.course.calibration.calibration_tables`)."""
+    return calibration.calibration_tables(run_cache.evaluation(run_id))
+
+
+@by_version(jury_key, max_entries=4, show_spinner="Comparing the jurors …")  # 0.1 MB per entry. A view needs one
+def jury_tables(jury_id: str) -> dict[str, Any]:
+    """The data of the lesson on juries (:func:`core.reports.course.juries.jury_tables`)."""
+    return juries.jury_tables(jury_cache.judgements(jury_id))
+
+
+@by_version(run_key, max_entries=2, show_spinner="Comparing the ways of asking …")  # 0.2 MB per entry. A view needs one
+def asking_tables(run_id: str) -> dict[str, Any]:
+    """The data of the lesson on asking (:func:`core.reports.course.asking.asking_tables`), of a run's experiment. Runs
+    of a person's own that would belong to it are left out."""
+    experiment = PromptingExperiment.of(run_cache.record(run_id).spec)
+    records = [one for one in prompting_cache.experiments()[experiment] if store.is_bundled(one.run_id)]
+    chosen = [one for one in readings(records) if one.method in asking.WAYS]
+    return asking.asking_tables({one: prompting_cache.evaluation(one) for one in chosen})

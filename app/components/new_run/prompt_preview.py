@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app.caches import preview_cache
-from app.caches.preview_cache import Previewed, PreviewJob, ServedPreview
+from app.components.new_run import preview_cache
+from app.components.new_run.preview_cache import Previewed, PreviewJob, ServedPreview
 from app.errors import spoken
 from app.formatting import counted, plain, sentence, shortened
 from core.models.preview import Preview

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from app.caches import bounded_cache, question_cache, run_cache
-from app.components.one_question.embedded import embed_question
 from app.components.one_question.option_bars import AskedQuestion, option_bars
 from app.components.one_question.own_examples import what_to_see
 from app.components.one_question.question import (
     RANGES_SAID,
     RANGES_SCORE,
     SCORE_WIDTH,
+    embed_question,
     no_answer,
     options_in_full,
     scores_shown,

@@ -15,16 +15,18 @@ from streamlit.delta_generator import DeltaGenerator
 from app import state
 from app.caches import bounded_cache, question_cache, run_cache
 from app.caches.question_cache import QuestionInOtherRuns, ShownQuestion
-from app.components.one_question.embedded import embed_question
-from app.components.one_question.option_bars import AskedQuestion, RunRow, option_bars, run_table
+from app.components.one_question.option_bars import AskedQuestion, RunRow, embedded_bars, option_bars, run_table
 from app.components.shared import controls
 from app.components.shared.caveat_notes import caveat_line
-from app.components.shared.figures import about, download
+from app.components.shared.downloads import about
+from app.components.shared.embed import embed
+from app.components.shared.figures import download
 from app.components.shared.ranges import question_ranges
 from app.components.shared.run_picker import pick_run
-from app.components.shared.runs import titles
+from app.components.shared.runs import title, titles
 from app.formatting import counted, plain, shortened
 from app.state.one_question import OneQuestionView
+from charts.embed import embed_html, run_source
 from core.conformal.scores import SCORES
 from core.questions.option_names import short_names
 from core.records import OPTION_NAMES, FloatArray, Question
@@ -34,6 +36,9 @@ from core.reports.frames import alpha_value
 from core.reports.one_question import CalibratedRun, OptionPValues
 from core.reports.titles import reading_order, record_task_title
 from core.runs.store import RunRecord
+
+TITLE = "One question and its prediction sets"
+HEIGHT = 720
 
 NUMBER_KEY = "question_number"
 SEARCH_KEY = "question_search"
@@ -349,3 +354,22 @@ def _left_out(found: QuestionInOtherRuns) -> str:
             f"{'is' if found.left_out == 1 else 'are'} not shown here."
         )
     return " ".join(said)
+
+
+def embed_question(
+    asked: AskedQuestion,
+    found: Sequence[OptionPValues],
+    by: CalibratedRun,
+    *,
+    record: RunRecord,
+    view: OneQuestionView,
+) -> None:
+    """Show the button that embeds a question as it is now; ``record`` is the run that calibrates it."""
+
+    def made(theme: str, texts: bool) -> bytes:
+        source = run_source(run_cache.evaluation(record.run_id), name=title(record))
+        data = embedded_bars(asked, found, by, view)
+        return embed_html("one-question", data, title=TITLE, source=source, theme=theme)
+
+    name = about([record.run_id], view.alpha).file_name("one-question", "html")
+    embed(made, lambda: name, TITLE, height=HEIGHT, key="question")

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches.perplexity_library import Library
 from app.components.perplexity.measuring import launch
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library
 from app.components.shared import figures, wrong_place
 from app.components.shared.only_looking import may_launch
 from app.components.shared.static_table import static_table

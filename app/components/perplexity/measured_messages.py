@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.caches.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from core.models.perplexity.figures import ScoredMessage
 from core.models.perplexity.prompts import EMPTY
 

@@ -9,9 +9,9 @@ import streamlit as st
 from app import state
 from app.caches import live_runs, run_cache
 from app.caches.live_runs import LiveRuns
-from app.caches.perplexity_library import Library
 from app.components.perplexity import perplexity_form
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library
 from app.components.shared.only_looking import only_looking
 from app.components.shared.reading import reading
 from app.components.shared.resume import resume_button

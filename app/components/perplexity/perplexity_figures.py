@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
 import streamlit as st
 
-from app.caches.perplexity_library import Library
-from app.components.perplexity.across_models import across_models
+from app import state
 from app.components.perplexity.measured_messages import (
     DIFFERENCE_HELP,
     P_HELP,
@@ -15,19 +15,26 @@ from app.components.perplexity.measured_messages import (
     measured_messages,
     names,
 )
-from app.components.perplexity.one_message import one_message
 from app.components.perplexity.perplexity_form import PerplexityForm
+from app.components.perplexity.perplexity_library import Library, ScoringSetup
 from app.components.perplexity.perplexity_tables import tables
 from app.components.shared import figures
-from app.formatting import counted, plain, rounded, signed
+from app.components.shared.static_table import static_table
+from app.components.shared.token_strip import token_strip
+from app.formatting import counted, plain, rounded, shortened, signed
 from app.state.perplexity import PerplexityView
 from charts.loss_along_conversation import loss_along
 from charts.perplexity_dumbbell import MEASURES, dumbbell, uniform_is_drawn
-from core.models.perplexity.figures import token_weighted
+from core.models.perplexity.figures import aligned, bits_per_byte, most_changed, token_weighted, uniform_bits_per_byte
 from core.reports import perplexity as reports
 from core.reports.file_names import About
 from core.reports.p_values import p_said, p_text
 from core.runs.spec import SERVED
+
+TALK_KEY = "words_talk"
+MESSAGE_KEY = "words_message"
+
+UNIFORM, UNKNOWN = "Of uniform guessing", "–"
 
 MEASURE_KEY = "words_measure_shown"
 TOKEN_WEIGHTED_HELP = (
@@ -175,3 +182,63 @@ def _along(measured: MeasuredMessages, vocabulary: int | None, about: About) -> 
         "and so on.",
         about,
     )
+
+
+def across_models(ready: list[str], chosen: PerplexityForm, found: Library) -> None:
+    """Compare models, in bits per byte only."""
+    st.subheader("Across models", anchor=False)
+    rows = []
+    for model in ready:
+        size = found.vocabulary(chosen.setup(model), [one.digest for one in chosen.prompts], chosen.talks)
+        for name, of in measured_messages(chosen, found, chosen.setup(model)).items():
+            whole = [message for messages in of.values() for message in messages]
+            tokens, count = sum(m.tokens for m in whole), sum(m.bytes for m in whole)
+            rows.append(
+                {
+                    "Model": model,
+                    "Prompt": name,
+                    "Bits per byte": f"{bits_per_byte(whole):.3f}",
+                    UNIFORM: f"{uniform_bits_per_byte(whole, size):.3f}" if size else UNKNOWN,
+                    "Bytes per token": f"{count / tokens:.2f}",
+                }
+            )
+    table = pd.DataFrame(rows)
+    if (table[UNIFORM] == UNKNOWN).all():
+        table = table.drop(columns=UNIFORM)
+    static_table(table, alt="Bits per byte of each model under each prompt", texts=2)
+    st.caption(
+        "Fewer bits per byte mean that the model expects the words more. Perplexities of different models can't be "
+        "compared, because a perplexity is a mean over tokens, and models cut the same words into different tokens. "
+        "The bytes of a text are the same for all models."
+    )
+
+
+def one_message(chosen: PerplexityForm, view: PerplexityView, found: Library, setup: ScoringSetup) -> None:
+    """Show the token strip of one message."""
+    st.subheader("Word by word", anchor=False)
+    there = [s for s in chosen.talks if not found.missing(setup, [chosen.a.digest, chosen.b.digest], [s])]
+    talk = view.talk if view.talk in there else there[0]
+    a, b = (found.messages(setup, prompt.digest, talk) or () for prompt in (chosen.a, chosen.b))
+    place = min(view.message, len(a))
+    left, right = st.columns([2, 5])
+    st.session_state[TALK_KEY], st.session_state[MESSAGE_KEY] = talk, place
+    left.selectbox(
+        "Conversation",
+        there,
+        format_func=lambda digest: found.conversations[digest].name,
+        key=TALK_KEY,
+        on_change=state.taking(PerplexityView, "talk", TALK_KEY, message=1),
+    )
+    right.selectbox(
+        "The counselor's message",
+        range(1, len(a) + 1),
+        format_func=lambda i: f"{i}: {shortened(''.join(a[i - 1].pieces), 90)}",
+        key=MESSAGE_KEY,
+        on_change=state.taking(PerplexityView, "message", MESSAGE_KEY),
+    )
+    one, other = aligned(a[place - 1], b[place - 1])
+    token_strip(one, other, most_changed(one, other), names=(chosen.a.name, chosen.b.name), key="token_strip")
+    with st.expander("What was said before"):
+        number = one.number
+        for message in found.conversations[talk].messages[:number]:
+            st.caption(f"**{message.role}** {plain(message.text)}")

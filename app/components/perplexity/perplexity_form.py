@@ -9,10 +9,10 @@ import streamlit as st
 
 from app import state, style
 from app.caches import run_cache
-from app.caches.perplexity_library import Library, ScoringSetup, library
 from app.components.new_run import server_form
 from app.components.new_run.form import known_models, model_help, precisions
 from app.components.new_run.server_form import ServedModels
+from app.components.perplexity.perplexity_library import Library, ScoringSetup, library
 from app.components.shared import controls, wrong_place
 from app.components.shared.only_looking import may_launch, others_are_served
 from app.formatting import plain, sentence

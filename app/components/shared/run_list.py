@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 from app import style
+from app.background import DIALOG_KEY
 from app.components.shared import run_filters
 from app.components.shared.runs import titles
 from app.formatting import counted, plain
-from app.serving.background import DIALOG_KEY
 from core.reports.run_filter import STATE_TITLES, matching, offered
 from core.reports.run_groups import RunGroup, grouped, setting_words, sharing_questions
 from core.runs.store import RunRecord

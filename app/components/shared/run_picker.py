@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app import state
+from app.background import under_dialog
 from app.caches import run_cache
 from app.caches.run_cache import Runs
 from app.components.shared import run_list
@@ -18,7 +19,6 @@ from app.components.shared.caveat_notes import caveat_note
 from app.components.shared.run_list import Picker
 from app.components.shared.runs import no_runs_yet, title, titles
 from app.formatting import counted, plain, shortened
-from app.serving.background import under_dialog
 from app.showcase import default_comparison, default_run
 from app.state.fields import MOST_COMPARED
 from app.state.shared import NO_RUNS, SharedView

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from app import navigation
-from app.caches import bank_cache
-from app.components.data.dropped_files import carry
 from app.formatting import plain
 from core import access
-from core.errors import AccessError, HedgeError, InputError
+from core.errors import AccessError, HedgeError, InputError, Undecided
+from core.exchange.dropped import question_files
 from core.exchange.dropped.apart import apart
 from core.exchange.dropped.kinds import KINDS
 from core.exchange.dropped.recognition import kind_of
@@ -23,8 +25,42 @@ ON_PERPLEXITY = {
     "conversation": "Upload it under “How words are scored, and your own conversations”.",
     "choices": "Upload it under “Which reply is the counselor's own?”.",
 }
+CARRIED_KEY = "carried_files"
 LARGEST_CARRIED = 200_000_000
 """Bytes of a file that is taken to another page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedFile:
+    """A file that was uploaded on another page and moved to this one."""
+
+    name: str
+    content: bytes
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes."""
+        return len(self.content)
+
+    @property
+    def file_id(self) -> str:
+        """A hash of its content."""
+        return hashlib.sha256(self.content).hexdigest()[:12]
+
+    def getbuffer(self) -> bytes:
+        """Its bytes, as an uploaded file gives them."""
+        return self.content
+
+
+def carry(name: str, content: bytes) -> None:
+    """Move an uploaded file to the Data page."""
+    st.session_state[CARRIED_KEY] = [CarriedFile(name, content)]
+
+
+def carried() -> list[CarriedFile]:
+    """The files that were moved here from other pages."""
+    found: list[CarriedFile] = st.session_state.get(CARRIED_KEY, [])
+    return found
 
 
 def kind_of_upload(name: str, content: bytes) -> str:
@@ -63,8 +99,20 @@ def hint_of_task(task: str) -> None:
     if kind and KINDS[kind].place != "new_run" and kind != "answers":
         _say(kind, path.name, path.read_bytes() if path.stat().st_size <= LARGEST_CARRIED else None)
     elif kind == "questions" and not split_task(task)[1]:
-        is_read, line = bank_cache.read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
+        is_read, line = _read_as(path, path.stat().st_mtime_ns, path.stat().st_size)
         (st.caption if is_read else st.warning)(plain(line))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _read_as(path: Path, written: int, size: int) -> tuple[bool, str]:
+    """Whether a file of questions is read, and how, or why not; ``written`` and ``size`` are those of this version."""
+    try:
+        return True, f"{path.name}: {apart(question_files.read_as, path, path.name, name=path.name)[1]}"
+    except HedgeError as error:
+        line = str(error).replace(str(path), path.name)
+        if isinstance(error, Undecided):
+            line = f"{re.split(r'; [^;]*--', line)[0]}; bring it in on the page Data, which asks"
+        return False, line
 
 
 def _say(kind: str, name: str, content: bytes | None) -> bool:

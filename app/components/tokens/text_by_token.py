@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from app import state
-from app.caches import server_cache, token_cache
+from app.caches import server_cache
 from app.components.new_run import server_form
 from app.components.shared import figures
 from app.components.shared.answer_progress import failed, forget_failure, note_end, watch_progress
@@ -132,7 +132,7 @@ def _served_said(view: dict[str, Any]) -> str:
 def _read(model: TokenModel, text: str) -> dict[str, Any] | None:
     """The token view of a person's text. None if there is none yet: then the progress, or what is wrong, is shown."""
     asked = token_texts.token_text(_location(model.name), text, key_variable=model.key_variable, weights=model.weights)
-    if view := token_cache.token_view(asked):
+    if view := stored_view(asked):
         return view
     if why := failed(asked.answer_id):
         st.error(plain(sentence(why)))
@@ -148,6 +148,21 @@ def _read(model: TokenModel, text: str) -> dict[str, Any] | None:
         st.rerun()
     st.fragment(watch_progress, run_every=POLL_S)(asked.answer_id, None)
     return None
+
+
+def stored_view(asked: token_texts.TokenText) -> dict[str, Any] | None:
+    """The token view of a text, or None if it has not been read."""
+    try:
+        stamp = token_texts.view_file(asked).stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+    return _stored_view(asked, stamp)
+
+
+# 5 kB per entry for a short text, 2 MB for the longest. A view needs one.
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _stored_view(asked: token_texts.TokenText, stamp: int) -> dict[str, Any] | None:
+    return token_texts.read_view(asked)
 
 
 def _warm(model: str) -> None:

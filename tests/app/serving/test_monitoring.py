@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections import Counter
-from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
+from starlette.testclient import TestClient
 
 from app.serving.monitoring import Monitoring
 from core.errors import InputError
@@ -31,20 +29,11 @@ async def streamlit(request: Request) -> Response:
     return Response("streamlit", 404)
 
 
-def asked(path: str, *, client: str = HERE, headers: tuple[tuple[bytes, bytes], ...] = ()) -> tuple[int, str]:
-    """The status and the text of an answer. In a thread of its own, because a browser's loop may run in this one."""
-    said: list[dict[str, Any]] = []
-
-    async def send(message: dict[str, Any]) -> None:
-        said.append(message)
-
-    encoded = [(name.lower(), value) for name, value in headers]
-    scope = {"type": "http", "method": "GET", "path": path, "client": (client, 5), "headers": encoded}
+def asked(path: str, *, client: str = HERE, headers: dict[str, str] | None = None) -> tuple[int, str]:
+    """The status and the text of an answer."""
     app = Router([*Monitoring().routes("/hedge"), Route("/{rest:path}", streamlit)])
-    thread = threading.Thread(target=lambda: asyncio.run(app(scope, None, send)))
-    thread.start()
-    thread.join(60)
-    return said[0]["status"], said[1]["body"].decode()
+    answer = TestClient(app, client=(client, 5)).get(path, headers=headers)
+    return answer.status_code, answer.text
 
 
 def figures() -> dict[str, float]:
@@ -111,7 +100,7 @@ def test_the_figures_are_told_to_this_machine_and_to_networks_that_are_named(hom
     """A proxy on this machine asks from this machine, for whoever asked the proxy."""
     assert asked("/metrics")[0] == 200
     assert asked("/metrics", client=AWAY)[0] == 403
-    assert asked("/metrics", headers=((b"X-Forwarded-For", AWAY.encode()),))[0] == 403
+    assert asked("/metrics", headers={"X-Forwarded-For": AWAY})[0] == 403
     monkeypatch.setenv("HEDGE_METRICS_FROM", "10.0.0.0/8, 192.168.1.0/24")
     assert asked("/metrics", client=AWAY)[0] == 200
     assert asked("/metrics", client="172.16.0.1")[0] == 403

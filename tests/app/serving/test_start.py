@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from app import first_paint, lifespan
 from app.__main__ import KEPT_ON, _served, main
-from app.serving import first_paint, login, start
+from app.serving import login
 from app.serving.agent_keeper import wake_agent
 from core import access
 from core.access import quotas
@@ -139,12 +140,12 @@ def test_a_public_server_keeps_streamlits_protections_on():
 def test_a_public_server_prints_a_link_for_its_lecturer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(start, "prints_lecturer_link", threading.Event())
+    monkeypatch.setattr(lifespan, "prints_lecturer_link", threading.Event())
     assert "--lecturer" not in _served(["--public", "--lecturer", "--server.address", "10.0.0.5"])
-    assert start.prints_lecturer_link.is_set()
+    assert lifespan.prints_lecturer_link.is_set()
     options = {"server.address": "10.0.0.5", "server.port": 8600, "server.baseUrlPath": "/hedge/"}
     monkeypatch.setattr(st, "get_option", options.get)
-    start.print_lecturer_link()
+    lifespan.print_lecturer_link()
     assert "http://10.0.0.5:8600/hedge/classroom?lecturer=" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="--lecturer belongs to --public"):
         _served(["--lecturer"])

@@ -1,6 +1,6 @@
 """All compared runs in one figure: a dot plot of each measure, and a matrix of all pairs.
 
-The dots come first. The matrix is computed in the background (:mod:`app.serving.background`) and arrives in place. A
+The dots come first. The matrix is computed in the background (:mod:`app.background`) and arrives in place. A
 click on one of its cells chooses that pair for the inspector, which is notified in the browser.
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from app import navigation, state
-from app.caches.compare_cache import InspectorTables
+from app.components.compare.compare_cache import InspectorTables
 from app.components.compare.pair_state import INSPECTOR_KEY, take_view
 from app.components.shared.messages import message_texts
 from app.components.shared.seed import seed

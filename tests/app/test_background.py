@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.serving import background
-from app.serving.background import Computation
+from app import background
+from app.background import Computation
 from app.state.session import BY_ITSELF_KEY
 from core.errors import InputError
 from tests.pages.conftest import PAGE_WITHIN_S
@@ -88,8 +88,8 @@ def page() -> None:
     import streamlit as st
 
     from app import state
-    from app.serving.background import arrived, following
-    from tests.app.serving.test_background import FIGURE
+    from app.background import arrived, following
+    from tests.app.test_background import FIGURE
 
     with following():
         found = () if "seen" in st.session_state else ("Your link is old.",)
@@ -168,8 +168,8 @@ def page_with_dialog() -> None:
     """A script that awaits a figure and has a button that opens a dialog."""
     import streamlit as st
 
-    from app.serving.background import DIALOG_KEY, arrived, following, under_dialog
-    from tests.app.serving.test_background import FIGURE
+    from app.background import DIALOG_KEY, arrived, following, under_dialog
+    from tests.app.test_background import FIGURE
 
     @st.fragment
     def line() -> None:
@@ -208,8 +208,8 @@ def late_page() -> None:
     """A script that leaves a figure to its second run, although it is there."""
     import streamlit as st
 
-    from app.serving.background import after_paint, following
-    from tests.app.serving.test_background import FIGURE
+    from app.background import after_paint, following
+    from tests.app.test_background import FIGURE
 
     with following():
         if "painted" in st.session_state:
@@ -259,7 +259,7 @@ def jury_page() -> None:
     import streamlit as st
 
     from app import state
-    from app.serving.background import following
+    from app.background import following
     from app.state.jury import JuryView
 
     with following():

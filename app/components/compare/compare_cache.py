@@ -9,8 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
-from app.caches.run_cache import RunKey, compared_evaluation, load_compared, run_key
-from app.serving.background import Computation
+from app.background import Computation
+from app.caches.by_version import by_version
+from app.caches.run_cache import compared_evaluation, run_key
 from core.reports.compare import claims as tested
 from core.reports.compare import inspector, kept_rows, run_matrix, shared_questions
 from core.reports.compare.benchmark import SetRule
@@ -34,14 +35,22 @@ class InspectorTables:
     classes: bool
 
 
+# 23 kB per entry of 24 runs: 3 MB in all. There is one entry for each alpha at which a person releases the slider.
+@by_version(run_key, max_entries=128, show_spinner="Comparing the runs …")
 def compared(run_ids: tuple[str, ...], rule: SetRule) -> pd.DataFrame:
     """One row per run and score (:func:`core.reports.compare.kept_rows.compared_rows`)."""
-    return _compared(tuple(run_key(run_id) for run_id in run_ids), rule)
+    return kept_rows.compared_rows(list(run_ids), rule, compared_evaluation)
 
 
+@by_version(run_key, max_entries=64)  # 40 kB per entry of 12 runs: 3 MB in all
 def matrix(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
     """All pairs of the runs, with their intervals and tests."""
-    return _matrix(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
+    # The runs are read in the background too: the dot plots, whose figures are kept on disk, do not wait for them.
+    return Computation(
+        lambda: run_matrix.run_matrix(
+            [compared_evaluation(run_id) for run_id in run_ids], alpha, score=score, empty=empty
+        )
+    )
 
 
 def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
@@ -49,14 +58,18 @@ def evaluations(run_ids: Sequence[str]) -> list[Evaluation]:
     return offered_alike([compared_evaluation(run_id) for run_id in run_ids])
 
 
+@by_version(run_key, max_entries=128)  # 2 kB per entry
 def groups(run_ids: Sequence[str]) -> list[tuple[str, ...]]:
     """The runs that are compared with each other (:func:`core.reports.compare.shared_questions.groups`)."""
-    return _groups(tuple(run_key(run_id) for run_id in run_ids))
+    return shared_questions.groups(list(run_ids))
 
 
+@by_version(run_key, max_entries=128)  # 10 kB per entry: 1 MB in all
 def claims(run_ids: tuple[str, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
     """The published claims, tested on the runs with sets by ``score``."""
-    return _claims(tuple(run_key(run_id) for run_id in run_ids), rule, score)
+    rows = compared(run_ids, rule)
+    of_score = rows[rows["score"] == score]
+    return Computation(lambda: tested.claims(tested.with_shared_questions(of_score)))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)  # 10 kB per entry, and there are few tables
@@ -65,45 +78,14 @@ def published_claims(table: str) -> Computation[list[PublishedClaim]]:
     return Computation(lambda: tested.claims(published.published(table)))
 
 
+# 0.1 MB per entry of 6 shipped runs, 1 MB for 12 runs with 5,000 test questions: 16 MB at most.
+@by_version(run_key, max_entries=16)
 def inspector_tables(run_ids: tuple[str, ...], alpha: int, score: str, empty: str) -> Computation[InspectorTables]:
     """The questions that the runs share. It ends with :class:`InputError` if these are fewer than 10."""
-    return _tables(tuple(run_key(run_id) for run_id in run_ids), alpha, score, empty)
-
-
-# 23 kB per entry of 24 runs: 3 MB in all. There is one entry for each alpha at which a person releases the slider.
-@st.cache_resource(max_entries=128, show_spinner="Comparing the runs …")
-def _compared(keys: tuple[RunKey, ...], rule: SetRule) -> pd.DataFrame:
-    by_id = {key.run_id: key for key in keys}
-    return kept_rows.compared_rows(list(by_id), rule, lambda run_id: load_compared(by_id[run_id]))
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)  # 2 kB per entry
-def _groups(keys: tuple[RunKey, ...]) -> list[tuple[str, ...]]:
-    return shared_questions.groups([key.run_id for key in keys])
-
-
-@st.cache_resource(max_entries=128, show_spinner=False)  # 10 kB per entry: 1 MB in all
-def _claims(keys: tuple[RunKey, ...], rule: SetRule, score: str) -> Computation[list[PublishedClaim]]:
-    rows = _compared(keys, rule)
-    of_score = rows[rows["score"] == score]
-    return Computation(lambda: tested.claims(tested.with_shared_questions(of_score)))
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)  # 40 kB per entry of 12 runs: 3 MB in all
-def _matrix(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Computation[RunMatrix]:
-    # The runs are read in the background too: the dot plots, whose figures are kept on disk, do not wait for them.
-    return Computation(
-        lambda: run_matrix.run_matrix([load_compared(key) for key in keys], alpha, score=score, empty=empty)
-    )
-
-
-# 0.1 MB per entry of 6 shipped runs, 1 MB for 12 runs with 5,000 test questions: 16 MB at most.
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _tables(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Computation[InspectorTables]:
-    texts = _texts(keys)
+    texts = _texts(run_ids)
 
     def compute() -> InspectorTables:
-        runs = [load_compared(key) for key in keys]
+        runs = [compared_evaluation(run_id) for run_id in run_ids]
         asked = run_matrix.shared_questions(runs, alpha, score=score, empty=empty)
         texts.run()
         first = asked.runs[0]
@@ -112,6 +94,6 @@ def _tables(keys: tuple[RunKey, ...], alpha: int, score: str, empty: str) -> Com
     return Computation(compute)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)  # 0.1 MB per entry, 1 MB for 5,000 questions: 8 MB at most
-def _texts(keys: tuple[RunKey, ...]) -> Computation[pa.Table]:
-    return Computation(lambda: inspector.inspector_texts([load_compared(key) for key in keys]))
+@by_version(run_key, max_entries=8)  # 0.1 MB per entry, 1 MB for 5,000 questions: 8 MB at most
+def _texts(run_ids: Sequence[str]) -> Computation[pa.Table]:
+    return Computation(lambda: inspector.inspector_texts([compared_evaluation(run_id) for run_id in run_ids]))
