@@ -3,7 +3,7 @@
 import { changed, sharesOf } from "./chips.js";
 import { Kept, Link, Refused } from "./phone_link.js";
 import { View, say } from "./phone_view.js";
-import { isSingleKey, letSingleKeysWork, singleKeysWork } from "./single_keys.js"; // of app/components/shared
+import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../components/shared/single_keys.js";
 
 const find = (id) => document.getElementById(id);
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";

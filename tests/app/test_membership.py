@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
-from app.components.one_question import option_bars
-from charts.scripts import bundle
 from core.conformal.alpha import ALPHAS
 from core.conformal.sets import EMPTY_POLICIES
 from core.records import LETTERS
@@ -49,13 +45,3 @@ def test_the_browser_decides_as_python_does(tmp_path: Path):
     path = tmp_path / "golden.json"
     path.write_text(json.dumps({"module": str(MODULE), "cases": [golden(n, k) for n, k in SIZES]}))
     assert passed_tests([Path(__file__).with_name("membership.test.mjs")], HEDGE_GOLDEN=str(path)) == 3 * len(SIZES)
-
-
-@pytest.mark.quick
-def test_the_joined_script_has_no_name_twice():
-    names = re.findall(
-        r"^(?:export )?(?:function|class|const|let) (\w+)",
-        bundle(option_bars.SCRIPT),
-        re.MULTILINE,
-    )
-    assert len(names) == len(set(names)), sorted(names)

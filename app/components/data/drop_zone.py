@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,6 +14,7 @@ from app.components.data.dropped_files import CARRIED_KEY, carried, dropped, for
 from app.components.data.import_preview import preview
 from app.errors import spoken
 from app.formatting import plain, shortened
+from charts.bundles import script
 from core.exchange.dropped.apart import READERS
 from core.exchange.dropped.kinds import listed
 
@@ -28,9 +28,7 @@ TALL = f"""<style>
 .st-key-{ZONE_KEY} [data-testid="stFileUploaderDropzoneInstructions"] {{ display: none; }}
 </style>"""
 """Makes the drop zone large enough to aim at. Its label says the largest size as all sizes here are written."""
-_keep_paths = st.components.v2.component(
-    "hedge_dropped_paths", js=Path(__file__).with_name("dropped_paths.js").read_text(encoding="utf-8")
-)
+_keep_paths = st.components.v2.component("hedge_dropped_paths", js=script("dropped_paths"))
 FORMATS = (
     f"**Runs**: {listed('runs')}. **Juries**: {listed('jury')}. **For other pages**: {listed('new_run', 'perplexity')}."
 )
