@@ -30,7 +30,7 @@ def test_every_score_s_paper_is_cited_by_its_author():
     papers = entries(references.BIB)
     for score in SCORES.values():
         keys = [references.NUMBERS[number] for number in references.ARXIV.findall(score.source)] or [
-            key for key, paper in papers.items() if re.search(rf"\b{paper['author'].split(',')[0]}\b", score.source)
+            key for key, paper in papers.items() if score.source.startswith(paper["author"].split(",")[0] + ",")
         ]
         assert len(keys) == 1, score.name
         paper = papers[keys[0]]
