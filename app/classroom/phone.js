@@ -2,7 +2,8 @@
 
 import { changed, sharesOf } from "./chips.js";
 import { Kept, Link, Refused } from "./phone_link.js";
-import { View, say } from "./phone_view.js";
+import { say } from "../components/shared/dom.js";
+import { View } from "./phone_view.js";
 import { isSingleKey, letSingleKeysWork, singleKeysWork } from "../components/shared/single_keys.js";
 
 const find = (id) => document.getElementById(id);

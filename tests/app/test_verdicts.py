@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from app.state.jury import CASES
-from charts.bundles import COMPONENTS
 from core.jury.adjudication import CONSTANT
 from core.jury.experiment import Protocol
 from core.reports.jury import bench
@@ -49,7 +48,6 @@ def test_the_browser_orders_as_python_does(j: int, tmp_path: Path) -> None:
     numbers = rows.drop(columns=["id", "question", "answer"])
     rules = [name[2:] for name in rows if name.startswith("r_")]
     golden = {
-        "module": str(COMPONENTS / "jury" / "verdicts.js"),
         "jurors": [f"juror{i}" for i in range(j)],
         "rules": rules,
         "columns": {name: numbers[name].astype(float).tolist() for name in numbers},
