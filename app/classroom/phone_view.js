@@ -1,6 +1,6 @@
 // What a phone shows. Everything that comes from the server is put in as text.
 
-import { make, say } from "../components/shared/dom.js";
+import { headRow, make, say } from "../components/shared/dom.js";
 import { sharesOf } from "./chips.js";
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "./class_sets.js";
 
@@ -172,11 +172,7 @@ function calibrationOf(own) {
         verdict(sure - percent, answers),
     ),
   );
-  const table = make("table");
-  const head = table.createTHead().insertRow();
-  for (const text of ["How sure", "Answers", "You were", "Right"]) {
-    head.append(make("th", { scope: "col" }, text));
-  }
+  const table = make("table", make("thead", headRow(["How sure", "Answers", "You were", "Right"])));
   const body = table.createTBody();
   for (const group of groups.filter((one) => one.answers)) {
     const row = body.insertRow();

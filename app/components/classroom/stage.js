@@ -1,7 +1,7 @@
 // The question that is asked, its sets once the answer is shown, and the results of the quiz.
 
 import { counted, lettersIn, membersOf, thresholdAt, tooFew } from "../../classroom/class_sets.js";
-import { make } from "../shared/dom.js";
+import { headRow, make } from "../shared/dom.js";
 import { paintSeats } from "./people.js";
 
 const OPTIONS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -18,7 +18,7 @@ export function paintAsked(element, state, people, data) {
   shown.push(make("h3", question.question));
   const heads = shares ? ["", "Option", "The class", state.model] : ["", "Option"];
   const sides = shares ? ["class", "model"] : [];
-  const table = make("table", headOf(scores ? [...heads, "Class's set", "Model's set"] : heads));
+  const table = make("table", make("thead", headRow(scores ? [...heads, "Class's set", "Model's set"] : heads)));
   const body = table.createTBody();
   for (const [i, option] of question.options.entries()) {
     const row = body.insertRow();
@@ -39,17 +39,6 @@ export function paintAsked(element, state, people, data) {
 function memberOf(scores, { score, alpha }) {
   const { calibration, test } = scores[score];
   return membersOf(test[0], thresholdAt(calibration, alpha));
-}
-
-function headOf(texts) {
-  const head = make("thead");
-  const row = head.insertRow();
-  for (const text of texts) {
-    const cell = make(text ? "th" : "td", {}, text);
-    if (text) cell.scope = "col";
-    row.append(cell);
-  }
-  return head;
 }
 
 function optionCell(text, isTrue) {
@@ -89,7 +78,10 @@ function meaning({ phase, position, calibration, n, alpha, scores }) {
 export function paintResults(element, state) {
   const sums = { class: sideOf("The class", "class", state), model: sideOf(state.model, "model", state) };
   const sides = make("div.sides", sums.class.card, sums.model.card);
-  const table = make("table.sets", headOf(["Question that tested", "Right answer", "Class's set", "Model's set"]));
+  const table = make(
+    "table.sets",
+    make("thead", headRow(["Question that tested", "Right answer", "Class's set", "Model's set"])),
+  );
   const body = table.createTBody();
   for (const [i, asked] of state.asked.entries()) {
     const row = body.insertRow();
@@ -129,7 +121,7 @@ function surenessOf({ sureness, n, model }) {
   const { everyone } = sureness;
   const machine = sureness.model;
   if (!everyone.answers) return [make("p", "Nobody has answered.")];
-  const table = make("table", headOf(GROUP_HEADS));
+  const table = make("table", make("thead", headRow(GROUP_HEADS)));
   const body = table.createTBody();
   for (const group of everyone.groups.filter((one) => one.answers)) {
     const row = body.insertRow();

@@ -42,9 +42,10 @@ export function wayTo(link, href, go) {
   return link;
 }
 
-// The titles of a table's columns; those of columns without one are only read aloud.
+// The titles of a table's columns. A column without one may have a title that is only read aloud.
 export function headRow(titles, unseen = "") {
-  return make("tr", ...titles.map((title) => make("th", { scope: "col" }, title || make("span.unseen", unseen))));
+  const cell = (title) => (title ? make("th", { scope: "col" }, title) : make("td"));
+  return make("tr", ...titles.map((title) => cell(title || (unseen && make("span.unseen", unseen)))));
 }
 
 export const choices = (select, pairs) =>

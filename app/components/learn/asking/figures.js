@@ -1,7 +1,7 @@
 // The figures of the lesson on asking, by the names of its steps (../figures.js).
 
 import { shareInterval } from "../../shared/coverage_distributions.js";
-import { draw, make, put } from "../../shared/dom.js";
+import { draw, headRow, make, put } from "../../shared/dom.js";
 import { ALPHA_ACROSS, axes, steps, linePath } from "../../shared/svg.js";
 import { shareBars } from "../bars.js";
 import { keptMover } from "../mover.js";
@@ -21,10 +21,7 @@ const rightShare = ({ hits, m }) => withEnds(hits, m);
 function askedTable({ question, options, truth, letters, texts }) {
   const card = make("div.question-card");
   const table = make("table.two-scores");
-  const head = table.createTHead().insertRow();
-  for (const text of ["Option", "By letter", "By text"]) {
-    head.append(make("th", { scope: "col" }, text));
-  }
+  table.createTHead().append(headRow(["Option", "By letter", "By text"]));
   const body = table.createTBody();
   options.forEach((option, j) => {
     const row = body.insertRow();

@@ -1,6 +1,6 @@
 // Steps 5 and 6: the diagram and the figures of the run at a temperature under the pointer.
 
-import { make, say } from "../../shared/dom.js";
+import { headRow, make, say } from "../../shared/dom.js";
 import { nll } from "../../calibration/temperature/tempering.js";
 import { keptMover } from "../mover.js";
 import { points, share } from "../numbers.js";
@@ -30,10 +30,7 @@ const UNCHANGED_ROWS = [
 // A table with a row for each figure: now, and at temperature 1.
 function readingsTable(rows, first) {
   const table = make("table.heat-readings");
-  const head = table.createTHead().insertRow();
-  const heads = ["", "now", `at ${shownTemperature(PLAIN_TEMPERATURE)}`].map((text) => make("th", text));
-  for (const cell of heads) cell.scope = "col";
-  head.append(...heads);
+  table.createTHead().append(headRow(["", "now", `at ${shownTemperature(PLAIN_TEMPERATURE)}`]));
   const body = table.createTBody();
   const cells = rows.map(([name, written]) => {
     const row = body.insertRow();

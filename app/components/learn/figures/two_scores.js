@@ -1,6 +1,6 @@
 // Step 7: one question scored by LAC and by APS, and after the guess the sizes of all sets by both.
 
-import { draw, make, say } from "../../shared/dom.js";
+import { draw, headRow, make, say } from "../../shared/dom.js";
 import { percent } from "../../shared/formatting.js";
 import { canvas, linear, tall, zoomOf } from "../../shared/svg.js";
 import { byProbability, questionParagraphs, rightTag } from "./card.js";
@@ -17,13 +17,9 @@ const VALUES = 52;
 // A table with a row for each option, the most probable first.
 function scoredTable(question, both) {
   const table = make("table.two-scores");
-  const head = table.createTHead().insertRow();
-  const heads = ["Option", "Probability", ...both.map(({ title }) => title)].map((text) => {
-    const cell = make("th", { scope: "col" }, text);
-    head.append(cell);
-    return cell;
-  });
-  const limits = heads.slice(2).map((cell) => cell.appendChild(make("span.limit")));
+  const head = headRow(["Option", "Probability", ...both.map(({ title }) => title)]);
+  table.createTHead().append(head);
+  const limits = [...head.cells].slice(2).map((cell) => cell.appendChild(make("span.limit")));
   const body = table.createTBody();
   const rows = byProbability(question).map((j) => {
     const row = body.insertRow();
